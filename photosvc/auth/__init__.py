@@ -1,0 +1,1 @@
+"""Who may do what: scopes, tokens, principals, the policy table."""

@@ -1,0 +1,73 @@
+"""Errors that people may read: each says what was wrong, and carries its HTTP status and CLI exit code."""
+
+from http import HTTPStatus
+
+
+class PhotosvcError(Exception):
+    """Something went wrong.
+
+    The message is safe to show to anybody: it never holds a secret, SQL or a path outside the library.
+
+    Args:
+        message: one sentence; the first line of the class docstring when left out.
+        field: the parameter, column or option at fault, as the caller knows it.
+
+    """
+
+    status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR
+    exit_code: int = 1
+
+    def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
+        self.message = message or (self.__doc__ or "").strip().splitlines()[0]
+        self.field = field
+        super().__init__(self.message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors cross process borders whole."""
+        return (_rebuild, (type(self), dict(self.__dict__)))
+
+
+def _rebuild(kind: type[PhotosvcError], state: dict[str, object]) -> PhotosvcError:
+    error = kind.__new__(kind)
+    error.__dict__.update(state)
+    error.args = (state["message"],)
+    return error
+
+
+class InvalidValueError(PhotosvcError):
+    """A value is not valid."""
+
+    status = HTTPStatus.BAD_REQUEST
+    exit_code = 2
+
+
+class NotFoundError(PhotosvcError):
+    """No such thing."""
+
+    status = HTTPStatus.NOT_FOUND
+    exit_code = 3
+
+
+class ConflictError(PhotosvcError):
+    """It exists already, or changed meanwhile."""
+
+    status = HTTPStatus.CONFLICT
+    exit_code = 1
+
+
+class PermissionDeniedError(PhotosvcError):
+    """Permission denied."""
+
+    status = HTTPStatus.FORBIDDEN
+
+
+class SettingError(PhotosvcError):
+    """A setting is unknown or invalid."""
+
+    exit_code = 2
+
+
+class SchemaError(PhotosvcError):
+    """The database schema is missing or old: run `svc db upgrade`."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE

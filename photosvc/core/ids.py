@@ -1,0 +1,82 @@
+"""Identifiers and secrets: how they look, how they are made and recognised.
+
+A UID is 16 characters: a prefix letter, six base-36 digits of Unix seconds and nine random base-36 digits
+(46 bits): hard to enumerate, not a secret. Secrets carry at least 137 random bits.
+"""
+
+import hashlib
+import re
+import secrets
+import zlib
+from datetime import datetime
+
+BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+BASE62 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+PHOTO, FILE, ALBUM, LABEL, SUBJECT, MARKER, USER, CLIENT = "p", "f", "a", "l", "j", "m", "u", "c"
+
+_UID = re.compile(r"[a-z][0-9a-z]{15}\Z")
+_ACCESS_TOKEN = re.compile(r"[0-9a-f]{48}\Z")
+_APP_PASSWORD = re.compile(r"(?:[0-9A-Za-z]{6}-){3}[0-9A-Za-z]{6}\Z")
+_SHA1 = re.compile(r"[0-9a-f]{40}\Z")
+
+
+def random_text(length: int, alphabet: str) -> str:
+    """A random text of `length` characters from a cryptographic source."""
+    return "".join(secrets.choice(alphabet) for _ in range(length))
+
+
+def new_uid(prefix: str, now: datetime) -> str:
+    """A fresh UID of the kind `prefix` names."""
+    seconds = int(now.timestamp())
+    digits = ""
+    for _ in range(6):
+        seconds, digit = divmod(seconds, 36)
+        digits = BASE36[digit] + digits
+    return prefix + digits + random_text(9, BASE36)
+
+
+def is_uid(text: str, prefix: str) -> bool:
+    """Whether `text` looks like a UID of the kind `prefix` names."""
+    return bool(_UID.match(text)) and text[0] == prefix
+
+
+def is_hash(text: str) -> bool:
+    """Whether `text` looks like a SHA1 in lower-case hexadecimal."""
+    return bool(_SHA1.match(text))
+
+
+def new_access_token() -> str:
+    """48 hexadecimal digits (192 random bits)."""
+    return secrets.token_hex(24)
+
+
+def is_access_token(text: str) -> bool:
+    """Whether `text` has the format of an access token."""
+    return bool(_ACCESS_TOKEN.match(text))
+
+
+def new_app_password() -> str:
+    """Four dashed groups of six; the last character checks the others (137 random bits)."""
+    body = random_text(23, BASE62)
+    dashed = f"{body[:6]}-{body[6:12]}-{body[12:18]}-{body[18:]}"
+    return dashed + _check_character(dashed)
+
+
+def is_app_password(text: str) -> bool:
+    """Whether `text` has the format and the check character of an app password."""
+    return bool(_APP_PASSWORD.match(text)) and _check_character(text[:-1]) == text[-1]
+
+
+def _check_character(text: str) -> str:
+    return BASE62[zlib.crc32(text.encode("ascii")) % 62]
+
+
+def new_client_secret() -> str:
+    """32 base-62 characters (190 random bits)."""
+    return random_text(32, BASE62)
+
+
+def digest(secret: str) -> str:
+    """SHA-256 in hexadecimal: the only form in which a random secret is stored (OWASP ASVS 6.5.2)."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,1 @@
+"""From a folder of originals to rows: scan, extract, stack, store."""

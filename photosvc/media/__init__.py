@@ -1,0 +1,1 @@
+"""What is inside a file: formats, pixels, metadata, colours."""

@@ -1,0 +1,1 @@
+"""The tables, on a declarative base of our own."""

@@ -1,0 +1,1 @@
+"""The search language: text in, frozen nodes out. Knows neither Flask nor SQLAlchemy."""

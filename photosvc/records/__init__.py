@@ -1,0 +1,1 @@
+"""The shapes on the wire, as Marshmallow schemas (spec section 2)."""

@@ -1,0 +1,1 @@
+"""The read path: projection, orders, cursors, pages."""

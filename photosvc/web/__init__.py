@@ -1,0 +1,1 @@
+"""Where Flask begins: the current service, the resource protector, error answers."""
