@@ -1,0 +1,196 @@
+"""Settings: typed, checked at the start, each knowing where its value came from.
+
+Sources, later ones win: built-in defaults, `instance/config.py`, `PHOTOSVC_*` environment variables, and what the
+embedding app passes. An unknown or invalid name stops the start.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from photosvc.core.errors import SettingError
+from photosvc.core.private_file import own_file
+
+PREFIX = "PHOTOSVC_"
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        msg = "expected a text that is not empty"
+        raise ValueError(msg)
+    return value.strip()
+
+
+def _optional_text(value: object) -> str:
+    return _text(value) if value else ""
+
+
+def _path(value: object) -> Path:
+    return Path(value if isinstance(value, Path) else _text(value)).expanduser().absolute()
+
+
+def _integer(low: int, high: int) -> Callable[[object], int]:
+    def parse(value: object) -> int:
+        msg = f"expected a whole number from {low} to {high}"
+        try:
+            number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+        except ValueError:
+            number = None
+        if number is None or not low <= number <= high:
+            raise ValueError(msg)
+        return number
+
+    return parse
+
+
+def _base_url(value: object) -> str:
+    text = _text(value).rstrip("/")
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment or "@" in text:
+        msg = "expected an http or https address such as https://photos.example.org"
+        raise ValueError(msg)
+    return text
+
+
+def _secret(value: object) -> str:
+    text = _text(value)
+    if len(text) < 32:
+        msg = "expected at least 32 characters"
+        raise ValueError(msg)
+    return text
+
+
+def _setting(
+    parse: Callable[[object], Any],
+    meaning: str,
+    *,
+    default: object = None,
+    secret: bool = False,
+    shown: str = "",
+) -> Any:  # noqa: ANN401
+    metadata = {"parse": parse, "meaning": meaning, "default": default, "secret": secret}
+    return field(metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every setting of the service, parsed."""
+
+    originals: Path = _setting(_path, "Folder of original pictures; never written to by indexing")
+    database_uri: str = _setting(
+        _text,
+        "SQLAlchemy address of the database, SQLite or PostgreSQL",
+        shown="sqlite:///photosvc.db",
+        secret=True,
+    )
+    base_url: str = _setting(
+        _base_url, "Public address of the service: issuer and links", default="http://localhost:8080"
+    )
+    cache: Path = _setting(_path, "Folder for derived files such as thumbnails")
+    secret_key: str = _setting(
+        _secret, "Key that signs and encrypts; made in instance/secret_key when not given", secret=True
+    )
+    index_workers: int = _setting(
+        _integer(0, 256), "Worker processes of `svc index`; 0 takes one for each core", default=0
+    )
+    index_timeout: int = _setting(_integer(1, 3600), "Seconds a worker may spend on one file", default=60)
+    index_memory: int = _setting(_integer(256, 65536), "MiB of memory a worker may use", default=2048)
+    max_file_size: int = _setting(_integer(1, 1_000_000), "Largest original that is indexed, in MiB", default=1000)
+    site_name: str = _setting(_text, "Name people see, for example in authenticator apps", default="photosvc")
+    session_max_age: int = _setting(_integer(60, 315_360_000), "Seconds until a login session ends", default=1_209_600)
+    session_idle: int = _setting(
+        _integer(60, 315_360_000), "Seconds without use until a login session ends", default=604_800
+    )
+    proxies: int = _setting(_integer(0, 8), "Reverse proxies in front whose X-Forwarded-* headers count", default=0)
+    redis_url: str = _setting(
+        _optional_text,
+        "Redis that shares failure counts between machines; empty: the database",
+        default="",
+        secret=True,
+    )
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Name of a setting -> where its value came from."""
+
+    def __repr__(self) -> str:
+        """No secret ever shows in a traceback or log."""
+        return f"<Settings originals={str(self.originals)!r}>"
+
+
+def setting_fields() -> dict[str, Mapping[str, Any]]:
+    """Name -> metadata (parse, meaning, default, secret) of every setting, in order."""
+    return {item.name: item.metadata for item in fields(Settings) if item.metadata}
+
+
+def load_settings(
+    instance: Path, *, environ: Mapping[str, str] | None = None, given: Mapping[str, object] | None = None
+) -> Settings:
+    """The settings of a service that lives in the folder `instance`.
+
+    Raises:
+        SettingError: a name is unknown or a value is invalid; the sentence names it and its source.
+
+    """
+    known = setting_fields()
+    sources: list[tuple[str, Mapping[str, object]]] = [
+        ("instance/config.py", _config_file(instance / "config.py")),
+        ("environment", {k: v for k, v in (environ or {}).items() if k.startswith(PREFIX)}),
+        ("app", given or {}),
+    ]
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, source in sources:
+        for full_name, raw in source.items():
+            name = full_name.removeprefix(PREFIX).lower()
+            if not full_name.startswith(PREFIX) or full_name != full_name.upper() or name not in known:
+                msg = f"{full_name} ({origin}) is not a setting of photosvc; `svc show config` lists them"
+                raise SettingError(msg, field=full_name)
+            try:
+                values[name] = known[name]["parse"](raw)
+            except ValueError as error:
+                msg = f"{full_name} ({origin}) is not valid: {error}"
+                raise SettingError(msg, field=full_name) from None
+            origins[name] = origin
+    for name, value in _defaults(instance, known).items():
+        if name not in values:
+            values[name], origins[name] = value, "default"
+    if "secret_key" not in values:
+        values["secret_key"], origins["secret_key"] = _secret_file(instance / "secret_key"), "instance/secret_key"
+    return Settings(**values, origins=origins)
+
+
+def _defaults(instance: Path, known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    instance = instance.absolute()
+    defaults = {name: data["default"] for name, data in known.items() if data["default"] is not None}
+    defaults["originals"] = instance / "originals"
+    defaults["cache"] = instance / "cache"
+    defaults["database_uri"] = f"sqlite:///{instance / 'photosvc.db'}"
+    return defaults
+
+
+def _config_file(path: Path) -> dict[str, object]:
+    """The upper-case names of a Python file, as Flask reads them."""
+    try:
+        source = path.read_text("utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"instance/config.py cannot be read: {type(error).__name__}"
+        raise SettingError(msg) from None
+    names: dict[str, object] = {"__file__": str(path)}
+    try:
+        exec(compile(source, str(path), "exec"), names)  # noqa: S102 - the owner's own configuration, as in Flask
+    except Exception as error:
+        msg = f"instance/config.py stops with {type(error).__name__}: {error}"
+        raise SettingError(msg) from error
+    return {name: value for name, value in names.items() if name.isupper()}
+
+
+def _secret_file(path: Path) -> str:
+    try:
+        return _secret(own_file(path, lambda: secrets.token_hex(32)))
+    except (OSError, ValueError) as error:
+        msg = f"instance/secret_key cannot be used: {error}"
+        raise SettingError(msg, field="PHOTOSVC_SECRET_KEY") from None
