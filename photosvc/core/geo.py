@@ -1,0 +1,137 @@
+"""The globe: positions in decimal degrees, distances in metres, boxes, and S2 cells.
+
+Latitude 0, longitude 0, the poles and the antimeridian are ordinary places here; unknown is `None`, never zero.
+"""
+
+import math
+import re
+from typing import NamedTuple
+
+import s2cell
+
+from photosvc.core.errors import InvalidValueError
+
+EARTH_RADIUS_M = 6_371_008.8
+"""Mean radius of the IUGG."""
+
+CELL_LEVEL = 21
+"""S2 level of a stored cell: about 4 m; its token always has 12 hexadecimal digits."""
+
+_TOKEN = re.compile(r"(?:s2:)?([0-9a-f]{1,16})\Z", re.IGNORECASE)
+_LOWEST_BIT = 1 << 2 * (30 - CELL_LEVEL)
+_SLACK_M = 0.01  # boxes must hold the whole circle in spite of rounding
+
+
+class Box(NamedTuple):
+    """An area between two parallels and two meridians, edges included; `west` never exceeds `east`."""
+
+    south: float
+    north: float
+    west: float
+    east: float
+
+    def holds(self, lat: float, lng: float) -> bool:
+        """Whether the position lies inside or on the edge."""
+        return self.south <= lat <= self.north and self.west <= lng <= self.east
+
+
+def is_position(lat: float, lng: float) -> bool:
+    """Whether both are finite degrees on the globe: -90 to 90 and -180 to 180."""
+    return abs(lat) <= 90 and abs(lng) <= 180
+
+
+def distance_m(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
+    """Great-circle distance in metres (haversine formula; within 0.6 % of the ellipsoid)."""
+    phi1, phi2 = math.radians(lat1), math.radians(lat2)
+    half_lat, half_lng = (phi2 - phi1) / 2, math.radians(lng2 - lng1) / 2
+    chord = math.sin(half_lat) ** 2 + math.cos(phi1) * math.cos(phi2) * math.sin(half_lng) ** 2
+    return 2 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(chord)))
+
+
+def bounding_boxes(lat: float, lng: float, radius_m: float) -> tuple[Box, ...]:
+    """One box, or two beside the antimeridian, that together hold the circle around a position.
+
+    They hold more than the circle: a filter for an index, to be followed by `distance_m`. On a sphere the circle
+    touches its outermost meridians at `asin(sin(r) / cos(lat))`, not on the parallel of its centre.
+
+    Raises:
+        InvalidValueError: the position is not on the globe, or the radius is negative or not finite.
+
+    """
+    if not is_position(lat, lng):
+        raise InvalidValueError("A position is -90 to 90 degrees of latitude, -180 to 180 of longitude.")
+    if not (0 <= radius_m < math.inf):
+        raise InvalidValueError("A distance is a positive number.")
+    angle = (radius_m + _SLACK_M) / EARTH_RADIUS_M
+    south, north = lat - math.degrees(angle), lat + math.degrees(angle)
+    if south <= -90 or north >= 90:  # a pole lies inside, and with it every longitude
+        return (Box(max(south, -90.0), min(north, 90.0), -180.0, 180.0),)
+    reach = math.degrees(math.asin(min(1.0, math.sin(angle) / math.cos(math.radians(lat)))))
+    return _span(south, north, lng - reach, lng + reach)
+
+
+def parse_latlng_box(text: str) -> tuple[Box, ...]:
+    """The boxes of `north,east,south,west` in degrees: two when they reach over the antimeridian.
+
+    North and south may be swapped. A west beyond the east reaches over the antimeridian, and so do longitudes past
+    180, as maps that scroll round the globe give them.
+
+    Raises:
+        InvalidValueError: not four numbers in range.
+
+    """
+    parts = text.split(",", 4)
+    try:
+        north, east, south, west = (float(part) for part in parts)
+    except ValueError:
+        raise InvalidValueError("An area is four numbers: north,east,south,west.") from None
+    if not (abs(north) <= 90 and abs(south) <= 90 and abs(east) <= 540 and abs(west) <= 540):
+        raise InvalidValueError("An area is -90 to 90 degrees of latitude, -180 to 180 of longitude.")
+    return _span(min(south, north), max(south, north), west, east if west <= east else east + 360)
+
+
+def _span(south: float, north: float, west: float, east: float) -> tuple[Box, ...]:
+    """Boxes for `west` eastwards to `east`, whichever turn of the globe they are on."""
+    if east - west >= 360:
+        return (Box(south, north, -180.0, 180.0),)
+    if -180 <= west <= east <= 180:
+        return (Box(south, north, west, east),)
+    turn = 360 * math.floor((west + 180) / 360)
+    west, east = west - turn, east - turn
+    if east < 180:
+        return (Box(south, north, west, east),)
+    return Box(south, north, west, 180.0), Box(south, north, -180.0, east - 360)
+
+
+def cell_token(lat: float, lng: float) -> str:
+    """The S2 token of the level-21 cell at a position: 12 hexadecimal digits (s2geometry.io).
+
+    Raises:
+        InvalidValueError: the position is not on the globe.
+
+    """
+    if not is_position(lat, lng):
+        raise InvalidValueError("A position is -90 to 90 degrees of latitude, -180 to 180 of longitude.")
+    token: str = s2cell.lat_lon_to_token(lat, lng, CELL_LEVEL)
+    return token
+
+
+def cell_range(token: str) -> tuple[str, str]:
+    """The first and last level-21 token inside a cell: `low <= token <= high`, compared as text.
+
+    A cell smaller than level 21 stands for the level-21 cell around it. A leading `s2:` is fine.
+
+    Raises:
+        InvalidValueError: not the token of an S2 cell.
+
+    """
+    match = _TOKEN.match(token)
+    if not match or not s2cell.token_is_valid(match[1]):
+        raise InvalidValueError("Not the token of an S2 cell.")
+    cell: int = s2cell.token_to_cell_id(match[1])
+    lowest_bit = cell & -cell
+    if lowest_bit < _LOWEST_BIT:
+        cell = cell & -_LOWEST_BIT * 2 | _LOWEST_BIT
+        lowest_bit = _LOWEST_BIT
+    reach = lowest_bit - _LOWEST_BIT
+    return f"{cell - reach:016x}"[:12], f"{cell + reach:016x}"[:12]
