@@ -69,7 +69,6 @@ def _setting(
     *,
     default: object = None,
     secret: bool = False,
-    shown: str = "",
 ) -> Any:  # noqa: ANN401
     metadata = {"parse": parse, "meaning": meaning, "default": default, "secret": secret}
     return field(metadata=metadata)
@@ -83,7 +82,6 @@ class Settings:
     database_uri: str = _setting(
         _text,
         "SQLAlchemy address of the database, SQLite or PostgreSQL",
-        shown="sqlite:///photosvc.db",
         secret=True,
     )
     base_url: str = _setting(

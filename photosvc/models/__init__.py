@@ -1,1 +1,50 @@
-"""The tables, on a declarative base of our own."""
+"""The tables, on a declarative base of our own. SQLAlchemy lives here; Flask never."""
+
+from photosvc.models.album import Album, AlbumPhoto
+from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
+from photosvc.models.camera import UNKNOWN_ID, Camera, Lens
+from photosvc.models.client import Client
+from photosvc.models.credential import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
+from photosvc.models.file import ORIGINALS_ROOT, File, RejectedFile
+from photosvc.models.keyword import Keyword, photo_keywords
+from photosvc.models.library import CHANGES, PROJECTION, LibraryState
+from photosvc.models.marker import Marker
+from photosvc.models.photo import Photo
+from photosvc.models.place import UNKNOWN_PLACE, Cell, Place
+from photosvc.models.search_row import PROJECTION_VERSION, SearchDocument, SearchRow
+from photosvc.models.user import RecoveryCode, User
+
+__all__ = [
+    "ACCESS_TOKEN",
+    "APP_PASSWORD",
+    "CHANGES",
+    "CLIENT_TOKEN",
+    "LOGIN_SESSION",
+    "ORIGINALS_ROOT",
+    "PROJECTION",
+    "PROJECTION_VERSION",
+    "SCHEMA_VERSION",
+    "TABLE_PREFIX",
+    "UNKNOWN_ID",
+    "UNKNOWN_PLACE",
+    "Album",
+    "AlbumPhoto",
+    "Base",
+    "Camera",
+    "Cell",
+    "Client",
+    "Credential",
+    "File",
+    "Keyword",
+    "Lens",
+    "LibraryState",
+    "Marker",
+    "Photo",
+    "Place",
+    "RecoveryCode",
+    "RejectedFile",
+    "SearchDocument",
+    "SearchRow",
+    "User",
+    "photo_keywords",
+]

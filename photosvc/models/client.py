@@ -1,0 +1,32 @@
+"""Registered OAuth2 clients."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Integer, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.user import User
+
+
+class Client(Base):
+    """A client that may ask for access tokens (spec section 2.4)."""
+
+    __tablename__ = TABLE_PREFIX + "clients"
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    uid: Mapped[str] = mapped_column(Text, unique=True)
+    """The `client_id` of RFC 6749."""
+    secret_digest: Mapped[str] = mapped_column(Text)
+    name: Mapped[str] = mapped_column(Text)
+    role: Mapped[str] = mapped_column(Text, default="client")
+    scope: Mapped[str] = mapped_column(Text)
+    user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="SET NULL"), index=True)
+    token_lifetime: Mapped[int] = mapped_column(Integer, default=86_400)
+    """Seconds."""
+    token_limit: Mapped[int] = mapped_column(Integer, default=10)
+    """Live tokens at a time; -1 for no limit."""
+    token_format: Mapped[str] = mapped_column(Text, default="opaque")
+    enabled: Mapped[bool] = mapped_column(default=True)
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UTCDateTime)

@@ -1,0 +1,47 @@
+"""Bearer credentials: app passwords, access tokens and login sessions differ by rules, not by shape."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.client import Client
+from photosvc.models.user import User
+
+APP_PASSWORD = "app_password"  # noqa: S105 - a kind, not a secret
+ACCESS_TOKEN = "access_token"  # noqa: S105 - a kind, not a secret
+CLIENT_TOKEN = "client_token"  # noqa: S105 - issued to a registered client by the token endpoint
+LOGIN_SESSION = "login_session"
+
+
+class Credential(Base):
+    """Something a request can show to prove who acts (spec sections 2.4 and 5.2)."""
+
+    __tablename__ = TABLE_PREFIX + "credentials"
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    uid: Mapped[str] = mapped_column(Text, unique=True)
+    """`sess` and eight characters: what lists show and `svc auth rm` takes."""
+    kind: Mapped[str] = mapped_column(Text)
+    digest: Mapped[str] = mapped_column(Text, unique=True)
+    """SHA-256 of the secret."""
+    name: Mapped[str] = mapped_column(Text, default="")
+    scope: Mapped[str] = mapped_column(Text)
+    user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"), index=True)
+    client_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(Client.id, ondelete="CASCADE"), index=True)
+    parent_id: Mapped[int | None] = mapped_column(
+        RowId, ForeignKey(TABLE_PREFIX + "credentials.id", ondelete="CASCADE"), index=True
+    )
+    """The app password a login session was made from: the child dies with it."""
+    expires_at: Mapped[datetime | None] = mapped_column(UTCDateTime, index=True)
+    """None: no limit."""
+    idle_seconds: Mapped[int | None] = mapped_column()
+    """Ends after so long without use; None: no limit."""
+    last_used_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    last_ip: Mapped[str] = mapped_column(Text, default="")
+    user_agent: Mapped[str] = mapped_column(Text, default="")
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+    user: Mapped[User | None] = relationship()
+    client: Mapped[Client | None] = relationship()

@@ -1,0 +1,93 @@
+"""How the service talks to its database: SQLite settings, transactions, the schema check."""
+
+import sqlite3
+from typing import Any
+
+from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import SchemaError
+from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX
+
+VERSION_TABLE = TABLE_PREFIX + "schema"
+
+#: Execution option of a transaction that will write.
+_WRITES = "photosvc_writes"
+
+_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=NORMAL",
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA busy_timeout=15000",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA cache_size=-16000",
+    "PRAGMA mmap_size=1073741824",
+)
+
+
+def configure_engine(engine: Engine) -> None:
+    """Give an engine of our own its SQLite manners; engines of host apps are left as they are."""
+    if engine.dialect.name != "sqlite":
+        return
+    event.listen(engine, "connect", _on_connect)
+    event.listen(engine, "begin", _on_begin)
+
+
+def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:  # noqa: ANN401
+    connection.isolation_level = None  # transactions are begun by _on_begin alone
+    for pragma in _PRAGMAS:
+        connection.execute(pragma)
+
+
+def _on_begin(connection: Connection) -> None:
+    # A deferred transaction that turns into a writer fails at once with «locked», whatever the busy timeout
+    # says; one that begins as a writer waits its turn.
+    immediate = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+def begin_write(session: Session) -> None:
+    """Open the session's transaction as one that will write. Ends a read-only one that is open already."""
+    if session.in_transaction():
+        if session.connection().get_execution_options().get(_WRITES):
+            return
+        if session.new or session.dirty or session.deleted:
+            return
+        session.rollback()
+    session.connection(execution_options={_WRITES: True})
+
+
+def is_ours(_item: object, name: str | None, kind: str, _reflected: object, _other: object) -> bool:
+    """Alembic's filter: tables of a host app are none of our business, nor those SQLite makes for full text."""
+    if kind != "table":
+        return True
+    return bool(name and name.startswith(TABLE_PREFIX) and not name.startswith(TABLE_PREFIX + "search_text"))
+
+
+def schema_version(session: Session | Connection) -> str | None:
+    """The revision the database is at; None when it has no photosvc tables."""
+    try:
+        return session.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 - a constant
+    except DBAPIError:
+        session.rollback()
+        return None
+
+
+def check_schema(session: Session) -> None:
+    """Make sure that tables and code fit.
+
+    Raises:
+        SchemaError: the schema is missing, older or newer than the code; the sentence names the command.
+
+    """
+    version = schema_version(session)
+    if version == SCHEMA_VERSION:
+        return
+    if version is None:
+        msg = "The database has no photosvc tables yet (or cannot be reached): run `svc db upgrade`."
+    elif version > SCHEMA_VERSION:
+        msg = f"The database is at schema {version}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc."
+    else:
+        msg = f"The database is at schema {version}, this photosvc needs {SCHEMA_VERSION}: run `svc db upgrade`."
+    raise SchemaError(msg)

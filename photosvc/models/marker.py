@@ -1,0 +1,27 @@
+"""Markers: named areas of a picture, for example faces."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+
+
+class Marker(Base):
+    """A box on a file, relative to the upright picture (0 to 1, from the top left)."""
+
+    __tablename__ = TABLE_PREFIX + "markers"
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    uid: Mapped[str] = mapped_column(Text, unique=True)
+    file_id: Mapped[int] = mapped_column(RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), index=True)
+    type: Mapped[str] = mapped_column(Text, default="")
+    """`face` or empty."""
+    src: Mapped[str] = mapped_column(Text, default="meta")
+    name: Mapped[str] = mapped_column(Text, default="", index=True)
+    x: Mapped[float] = mapped_column(default=0.0)
+    y: Mapped[float] = mapped_column(default=0.0)
+    w: Mapped[float] = mapped_column(default=0.0)
+    h: Mapped[float] = mapped_column(default=0.0)
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)

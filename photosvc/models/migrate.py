@@ -1,0 +1,55 @@
+"""Bring a database to the schema the code expects. Alembic is heavy: only this module imports it."""
+
+from pathlib import Path
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine
+
+from photosvc.models.base import Base
+from photosvc.models.database import VERSION_TABLE, is_ours, schema_version
+
+_MIGRATIONS = Path(__file__).with_name("migrations")
+
+
+def _config(connection: Connection | None = None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def head() -> str:
+    """The newest revision the package has."""
+    return str(ScriptDirectory.from_config(_config()).get_current_head())
+
+
+def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
+    """Migrate up to `revision`, in one transaction; gives the revisions before and after."""
+    with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
+        before = schema_version(connection) if _has_tables(connection) else None
+        command.upgrade(_config(connection), revision)
+        after = schema_version(connection)
+    return before, after
+
+
+def downgrade(engine: Engine, revision: str) -> None:
+    """Migrate down to `revision` (`base` removes every table)."""
+    with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
+        command.downgrade(_config(connection), revision)
+
+
+def differences(engine: Engine) -> list[str]:
+    """What the database has otherwise than the models say; empty when they fit."""
+    with engine.connect() as connection:
+        context = MigrationContext.configure(
+            connection, opts={"version_table": VERSION_TABLE, "include_object": is_ours}
+        )
+        return [str(difference) for difference in compare_metadata(context, Base.metadata)]
+
+
+def _has_tables(connection: Connection) -> bool:
+    return connection.dialect.has_table(connection, VERSION_TABLE)

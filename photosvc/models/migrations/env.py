@@ -1,0 +1,16 @@
+"""Alembic's entry: the connection comes from the caller, never from a file."""
+
+from alembic import context
+
+from photosvc.models import Base
+from photosvc.models.database import VERSION_TABLE, is_ours
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    version_table=VERSION_TABLE,
+    include_object=is_ours,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()
