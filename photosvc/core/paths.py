@@ -1,0 +1,59 @@
+"""File names: as the disk has them, as people and JSON see them, and back. The one door to a path below a root."""
+
+import os
+import re
+from pathlib import Path, PurePosixPath
+
+from photosvc.core.errors import NotFoundError
+
+# Bytes that are not UTF-8 (as surrogates), control characters, and the escape itself.
+_UNCLEAN = re.compile("[\x00-\x1f\x7f\udc80-\udcff]")
+_ESCAPED = re.compile("%([0-9A-F]{2})")
+#: Leads names that hold escapes, so that a plain `100%25.jpg` stays what it is.
+_MARK = "%FF"
+
+
+def clean_name(name: str) -> str:
+    """A relative path that is valid UTF-8 without control characters, from which `disk_name` leads back.
+
+    Clean parts stay as they are. In others every unclean byte, and `%`, becomes `%` and two hexadecimal digits, and
+    `%FF` (a byte no UTF-8 text has) leads the part.
+    """
+    return "/".join(_clean_part(part) for part in name.split("/"))
+
+
+def _clean_part(part: str) -> str:
+    if not _UNCLEAN.search(part) and not part.startswith(_MARK):
+        return part
+    escaped = re.sub("[%\x00-\x1f\x7f]", lambda match: f"%{ord(match[0]):02X}", part)
+    return _MARK + re.sub("[\udc80-\udcff]", lambda match: f"%{ord(match[0]) - 0xDC00:02X}", escaped)
+
+
+def disk_name(name: str) -> str:
+    """The path the disk knows, from one that `clean_name` made."""
+    return "/".join(_disk_part(part) if part.startswith(_MARK) else part for part in name.split("/"))
+
+
+def _disk_part(part: str) -> str:
+    raw = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), part[len(_MARK) :].encode().decode("latin-1"))
+    return os.fsdecode(raw.encode("latin-1"))
+
+
+def inside(root: Path, name: str) -> Path:
+    """The path of the clean relative `name` below `root`, links resolved.
+
+    Raises:
+        NotFoundError: the name is absolute, climbs out, or leads through a link to somewhere else.
+
+    """
+    relative = disk_name(name)
+    parts = PurePosixPath(relative).parts
+    if not parts or "\x00" in relative or relative.startswith("/") or ".." in parts:
+        msg = "No such file in the library."
+        raise NotFoundError(msg)
+    base = Path(os.path.realpath(root))
+    path = Path(os.path.realpath(base / relative))
+    if not path.is_relative_to(base) or path == base:
+        msg = "No such file in the library."
+        raise NotFoundError(msg)
+    return path

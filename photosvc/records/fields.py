@@ -1,0 +1,28 @@
+"""Field kinds of the wire that Marshmallow does not have."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from marshmallow import fields
+
+from photosvc.core.clock import ZERO_TIME
+
+
+class Timestamp(fields.Field[datetime]):
+    """RFC 3339 in UTC, whole seconds and `Z`; an unset time is the zero timestamp (spec section 2.2)."""
+
+    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str:  # noqa: ANN401, ARG002
+        moment = (value or ZERO_TIME).astimezone(UTC)
+        # strftime does not pad years below 1000
+        return moment.replace(tzinfo=None, microsecond=0).isoformat() + "Z"
+
+
+class Decimal(fields.Float):
+    """A finite number with at most `places` digits behind the point."""
+
+    def __init__(self, *, places: int, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(**kwargs)
+        self.places = places
+
+    def _serialize(self, value: float | None, attr: str | None, obj: Any, **kwargs: Any) -> float:  # noqa: ANN401, ARG002
+        return round(value or 0.0, self.places)

@@ -1,0 +1,89 @@
+"""The photo search result of spec section 2.2."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, post_dump
+
+from photosvc.records.fields import Decimal, Timestamp
+from photosvc.records.file import FileSchema
+
+#: Sent only when they say something; known upstream, not in spec section 2.2.
+OPTIONAL = ("DocumentID", "Faces", "Altitude", "Duration", "CameraType", "LensMake")
+
+
+class PhotoResultSchema(Schema):
+    """Dumps an object with the attributes `photo` (with its camera, lens and place), `file`, `merged` and `files`."""
+
+    ID = fields.String(attribute="id")
+    DocumentID = fields.String(attribute="photo.document_id")
+    UID = fields.String(attribute="photo.uid")
+    Type = fields.String(attribute="photo.type")
+    TypeSrc = fields.String(attribute="photo.type_src")
+    TakenAt = Timestamp(attribute="photo.taken_at")
+    TakenAtLocal = Timestamp(attribute="photo.taken_at_local")
+    TakenSrc = fields.String(attribute="photo.taken_src")
+    TimeZone = fields.String(attribute="photo.time_zone")
+    Path = fields.String(attribute="photo.path")
+    Name = fields.String(attribute="photo.name")
+    OriginalName = fields.String(attribute="photo.original_name")
+    Title = fields.String(attribute="photo.title")
+    Description = fields.String(attribute="photo.description")
+    Year = fields.Integer(attribute="photo.year")
+    Month = fields.Integer(attribute="photo.month")
+    Day = fields.Integer(attribute="photo.day")
+    Country = fields.String(attribute="photo.country")
+    Stack = fields.Integer(attribute="photo.stack")
+    Favorite = fields.Boolean(attribute="photo.favorite")
+    Private = fields.Boolean(attribute="photo.private")
+    Iso = fields.Integer(attribute="photo.iso")
+    FocalLength = fields.Integer(attribute="photo.focal_length")
+    FNumber = Decimal(places=2, attribute="photo.f_number")
+    Exposure = fields.String(attribute="photo.exposure")
+    Faces = fields.Integer(attribute="faces")
+    Quality = fields.Integer(attribute="photo.quality")
+    Resolution = fields.Integer(attribute="photo.resolution")
+    Duration = fields.Integer(attribute="photo.duration_ns")
+    Color = fields.Integer(attribute="photo.color")
+    Scan = fields.Boolean(attribute="photo.scan")
+    Panorama = fields.Boolean(attribute="photo.panorama")
+    CameraID = fields.Integer(attribute="photo.camera_id")
+    CameraSrc = fields.String(attribute="photo.camera_src")
+    CameraSerial = fields.String(attribute="photo.camera_serial")
+    CameraMake = fields.String(attribute="photo.camera.make")
+    CameraModel = fields.String(attribute="photo.camera.model")
+    CameraType = fields.String(attribute="photo.camera.type")
+    LensID = fields.Integer(attribute="photo.lens_id")
+    LensMake = fields.String(attribute="photo.lens.make")
+    LensModel = fields.String(attribute="photo.lens.model")
+    Altitude = fields.Integer(attribute="photo.altitude")
+    Lat = Decimal(places=7, attribute="photo.lat")
+    Lng = Decimal(places=7, attribute="photo.lng")
+    CellID = fields.String(attribute="photo.cell_id")
+    PlaceID = fields.String(attribute="photo.place_id")
+    PlaceSrc = fields.String(attribute="photo.place_src")
+    PlaceLabel = fields.String(attribute="photo.place.label")
+    PlaceCity = fields.String(attribute="photo.place.city")
+    PlaceState = fields.String(attribute="photo.place.state")
+    PlaceCountry = fields.String(attribute="photo.place.country")
+    InstanceID = fields.String(attribute="file.instance_id")
+    FileUID = fields.String(attribute="file.uid")
+    FileRoot = fields.String(attribute="file.root")
+    FileName = fields.String(attribute="file.name")
+    Hash = fields.String(attribute="file.hash")
+    Width = fields.Integer(attribute="file.width")
+    Height = fields.Integer(attribute="file.height")
+    Portrait = fields.Boolean(attribute="file.portrait")
+    CreatedAt = Timestamp(attribute="photo.created_at")
+    UpdatedAt = Timestamp(attribute="photo.updated_at")
+    EditedAt = Timestamp(attribute="photo.edited_at")
+    CheckedAt = Timestamp(attribute="photo.checked_at")
+    # last, so that a merged answer can be made from stored texts (search.merge)
+    Merged = fields.Boolean(attribute="merged")
+    Files = fields.List(fields.Nested(FileSchema), attribute="files")
+
+    @post_dump
+    def _leave_out_what_says_nothing(self, record: dict[str, Any], **_: Any) -> dict[str, Any]:  # noqa: ANN401
+        for name in OPTIONAL:
+            if not record[name]:
+                del record[name]
+        return record
