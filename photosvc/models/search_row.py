@@ -13,8 +13,12 @@ from photosvc.models.base import TABLE_PREFIX, Base, RowId
 PROJECTION_VERSION = 1
 
 
+#: Text that is sorted by code point, on PostgreSQL too, so that both databases give the same pages.
+SortText = Text().with_variant(Text(collation="C"), "postgresql")
+
+
 class SearchRow(Base):
-    """Sort keys and filter columns of one file and its photo. Times are seconds since 1970."""
+    """Sort keys and filter columns of one file and its photo. Times are microseconds since 1970."""
 
     __tablename__ = TABLE_PREFIX + "search_rows"
 
@@ -32,10 +36,12 @@ class SearchRow(Base):
     # photo
     photo_uid: Mapped[str] = mapped_column(Text, index=True)
     photo_type: Mapped[str] = mapped_column(Text)
-    path: Mapped[str] = mapped_column(Text)
-    name: Mapped[str] = mapped_column(Text)
+    path: Mapped[str] = mapped_column(SortText)
+    name: Mapped[str] = mapped_column(SortText)
     original_name: Mapped[str] = mapped_column(Text)
     title: Mapped[str] = mapped_column(Text)
+    title_key: Mapped[str] = mapped_column(SortText)
+    """The title with case and accents folded."""
     description: Mapped[str] = mapped_column(Text)
     stack: Mapped[int] = mapped_column(SmallInteger)
     stacked: Mapped[bool] = mapped_column()
@@ -58,7 +64,7 @@ class SearchRow(Base):
     lat: Mapped[float | None] = mapped_column()
     lng: Mapped[float | None] = mapped_column()
     altitude: Mapped[int] = mapped_column(Integer)
-    cell_id: Mapped[str] = mapped_column(Text)
+    cell_id: Mapped[str] = mapped_column(SortText)
     country: Mapped[str] = mapped_column(Text)
     state: Mapped[str] = mapped_column(Text)
     city: Mapped[str] = mapped_column(Text)
@@ -122,7 +128,7 @@ _listed_index("duration", "duration", "newest_key")
 _listed_index("size", "size", "newest_key")
 _listed_index("similar", "color", "cell_id", "photo_diff", "oldest_key")
 _listed_index("name", "path", "name", "oldest_key")
-_listed_index("title", "title", "name", "oldest_key")
+_listed_index("title", "title_key", "name", "oldest_key")
 
 
 class SearchDocument(Base):

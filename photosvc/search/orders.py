@@ -1,0 +1,82 @@
+"""The sort orders of spec section 4.2. Each is total: it ends in a key no two rows share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from sqlalchemy import SQLColumnExpression
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.models import SearchRow
+
+#: Modulus and range of seeds: products stay below 2^62 on both databases.
+PRIME = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A sort order: columns that all fall or all rise, so that one row-value comparison finds the next page."""
+
+    name: str
+    columns: Callable[[int], tuple[SQLColumnExpression[Any], ...]]
+    falling: bool
+    help: str
+
+
+def _fixed(*columns: Any) -> Callable[[int], tuple[SQLColumnExpression[Any], ...]]:  # noqa: ANN401
+    return lambda _seed: columns
+
+
+def _shuffled(seed: int) -> tuple[SQLColumnExpression[Any], ...]:
+    # Multiplication modulo a prime permutes the photos' fixed random numbers: another seed, another order.
+    return (SearchRow.shuffle * (seed % (PRIME - 1) + 1) % PRIME, SearchRow.newest_key)
+
+
+_NEWEST, _OLDEST = SearchRow.newest_key, SearchRow.oldest_key
+
+ORDERS = {
+    order.name: order
+    for order in (
+        Order("added", _fixed(_NEWEST), True, "Last added first"),
+        Order("updated", _fixed(SearchRow.updated_at, _NEWEST), True, "Last changed first, by people or by the index"),
+        Order("edited", _fixed(SearchRow.edited_at, _NEWEST), True, "Last edited by people first, then the others"),
+        Order(
+            "relevance",
+            _fixed(SearchRow.quality, SearchRow.taken_at, _NEWEST),
+            True,
+            "Best match first; without words best quality first",
+        ),
+        Order("duration", _fixed(SearchRow.duration, _NEWEST), True, "Longest first"),
+        Order("size", _fixed(SearchRow.size, _NEWEST), True, "Largest file first"),
+        Order("newest", _fixed(SearchRow.taken_at, _NEWEST), True, "Last taken first"),
+        Order("oldest", _fixed(SearchRow.taken_at, _OLDEST), False, "First taken first"),
+        Order(
+            "similar",
+            _fixed(SearchRow.color, SearchRow.cell_id, SearchRow.photo_diff, _OLDEST),
+            False,
+            "By colour, place and structure",
+        ),
+        Order("name", _fixed(SearchRow.path, SearchRow.name, _OLDEST), False, "By folder and file name"),
+        Order("title", _fixed(SearchRow.title_key, SearchRow.name, _OLDEST), False, "By title"),
+        Order("random", _shuffled, True, "Shuffled by `seed`"),
+    )
+}
+
+DEFAULT_ORDER = "added"
+
+
+def order_named(name: str) -> Order:
+    """The order with this name.
+
+    Raises:
+        InvalidValueError: there is none; the sentence lists them.
+
+    """
+    order = ORDERS.get(name.lower())
+    if order is None:
+        near = get_close_matches(name.lower(), ORDERS, 1)
+        hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(ORDERS)}"
+        msg = f"order {name[:40]!r} is unknown: {hint}"
+        raise InvalidValueError(msg, field="order")
+    return order
