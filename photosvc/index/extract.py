@@ -1,0 +1,157 @@
+"""Extract: all that the index wants to know of one file, from one opening of it, read-only."""
+
+import hashlib
+import os
+import stat
+from dataclasses import asdict, replace
+from http import HTTPStatus
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from photosvc.core.errors import PhotosvcError
+from photosvc.index.extraction import Extraction
+from photosvc.media.colors import read_colors
+from photosvc.media.errors import DecodeError, UnsupportedFileError
+from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
+from photosvc.media.picture import read_picture
+from photosvc.media.video import read_video
+from photosvc.media.xmp import read_sidecar
+from photosvc.media.xmp_tree import MAX_PACKET
+
+_CODECS: Final = {"jpg": "jpeg"}
+
+
+class UnreadableFileError(PhotosvcError):
+    """The file cannot be read."""
+
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+class FileChangedError(PhotosvcError):
+    """The file changed while it was read."""
+
+    status = HTTPStatus.CONFLICT
+
+
+def extract(path: Path, *, max_bytes: int = 1_000_000_000) -> Extraction:
+    """What one file is, says and shows.
+
+    A picture that cannot be decoded is told with its reason in `error`, and whatever metadata was readable.
+
+    Args:
+        path: the file; its name may hold undecodable bytes.
+        max_bytes: files above are refused.
+
+    Raises:
+        UnsupportedFileError: it is empty, too large, or neither picture, video nor sidecar.
+        UnreadableFileError: it cannot be opened or read.
+        FileChangedError: it changed or vanished meanwhile.
+
+    """
+    try:
+        with _opened(path) as file:
+            before = os.fstat(file.fileno())
+            row = _row(file, before, path.name, max_bytes)
+            digest = _sha1(file)
+            extraction = _extraction(file, row, digest, before)
+        _check_unchanged(path, before)
+    except FileNotFoundError as error:
+        raise FileChangedError("the file vanished") from error
+    except OSError as error:
+        reason = (error.strerror or "input/output error").lower()
+        raise UnreadableFileError(f"the file cannot be read: {reason}") from error
+    return extraction
+
+
+def _opened(path: Path) -> BufferedReader:
+    # Without O_NONBLOCK a named pipe among the originals would hold the worker for ever.
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC))
+
+
+def _row(file: BinaryIO, status: os.stat_result, name: str, max_bytes: int) -> Format:
+    if not stat.S_ISREG(status.st_mode):
+        raise UnsupportedFileError("it is not a regular file")
+    if status.st_size == 0:
+        raise UnsupportedFileError("the file is empty")
+    if status.st_size > max_bytes:
+        raise UnsupportedFileError(f"the file is larger than {max_bytes // 1_000_000} MB")
+    row = sniff(file.read(HEAD_SIZE), name)
+    if row is not None:
+        return row
+    promised = by_extension(name)
+    if promised is None:
+        raise UnsupportedFileError("its extension is not one of a picture, a video or a sidecar")
+    raise UnsupportedFileError(f"its content is not a {'video' if promised.media_type == 'video' else 'picture'}")
+
+
+def _sha1(file: BufferedReader) -> str:
+    file.seek(0)
+    return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
+
+
+def _extraction(file: BinaryIO, row: Format, digest: str, status: os.stat_result) -> Extraction:
+    base = Extraction(
+        hash=digest,
+        size=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+        file_type=row.name,
+        media_type=row.media_type,
+        mime=row.mime,
+    )
+    if row.media_type == "sidecar":
+        return _with_sidecar(base, file)
+    if row.media_type == "video":
+        return _with_video(base, file)
+    return _with_picture(base, file, row)
+
+
+def _with_sidecar(base: Extraction, file: BinaryIO) -> Extraction:
+    if base.file_type != "xmp":
+        return base
+    file.seek(0)
+    return replace(base, metadata=read_sidecar(file.read(MAX_PACKET + 1)))
+
+
+def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
+    try:
+        video = read_video(file)
+        colors = read_colors(video.frame) if video.frame else None
+    except DecodeError as error:
+        return replace(base, error=error.message)
+    return replace(
+        base,
+        codec=video.codec,
+        width=video.width,
+        height=video.height,
+        duration_ns=video.duration_ns,
+        fps=video.fps,
+        frames=video.frames,
+        metadata=video.metadata,
+        **(asdict(colors) if colors else {}),
+    )
+
+
+def _with_picture(base: Extraction, file: BinaryIO, row: Format) -> Extraction:
+    picture = read_picture(file, row)
+    return replace(
+        base,
+        media_type="animated" if picture.frames else base.media_type,
+        codec="" if row.media_type == "raw" else _CODECS.get(row.name, row.name),
+        width=picture.width,
+        height=picture.height,
+        orientation=picture.orientation,
+        frames=picture.frames,
+        projection=picture.projection,
+        color_profile=picture.color_profile,
+        error=picture.error,
+        metadata=picture.metadata,
+        **(asdict(picture.colors) if picture.colors else {}),
+    )
+
+
+def _check_unchanged(path: Path, before: os.stat_result) -> None:
+    """The same file, the same size, the same time: else what was read may be half old and half new."""
+    after = path.stat()
+    if any(getattr(after, name) != getattr(before, name) for name in ("st_ino", "st_dev", "st_size", "st_mtime_ns")):
+        raise FileChangedError

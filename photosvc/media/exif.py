@@ -1,0 +1,101 @@
+"""Exif: what the camera says (CIPA DC-008, Exif 2.32)."""
+
+from dataclasses import dataclass
+from io import BytesIO
+from typing import BinaryIO, Final
+
+from photosvc.media import exif_fields as fields
+from photosvc.media import gps as places
+from photosvc.media import text
+from photosvc.media.cameras import lens_name, lens_of_range, make_name, model_name
+from photosvc.media.makernote import MakerNote, read_makernote
+from photosvc.media.metadata import Metadata
+from photosvc.media.text import clean
+from photosvc.media.tiff import Directory, TiffReader, open_tiff
+
+_MAX_THUMBNAIL: Final = 1 << 19
+_MAKER_NOTE: Final = 0x927C
+
+
+@dataclass(frozen=True, slots=True)
+class Exif:
+    """The Exif of one picture."""
+
+    metadata: Metadata = Metadata()
+    orientation: int = 1
+    thumbnail: bytes = b""
+    """The embedded JPEG preview, empty when there is none."""
+    xmp: bytes = b""
+    """The XMP packet of the TIFF structure itself."""
+    iptc: bytes = b""
+    """Its IPTC records."""
+
+
+def read_exif(blob: bytes) -> Exif:
+    r"""The Exif of a blob as pictures carry it, with or without its `Exif\0\0` mark; empty when it is none."""
+    return read_exif_file(BytesIO(blob), 6 if blob.startswith(b"Exif\0\0") else 0)
+
+
+def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
+    """The Exif of the TIFF structure at `base` of a file (TIFF, DNG and most camera raws); empty when it is none."""
+    opened = open_tiff(source, base)
+    if opened is None:
+        return Exif()
+    reader, image = opened
+    exif = reader.directory(image.integer(0x8769))
+    gps = reader.directory(image.integer(0x8825))
+    orientation = image.integer(0x0112)
+    return Exif(
+        metadata=_metadata(image, exif, gps, _note(reader, image, exif)),
+        orientation=orientation if 1 <= orientation <= 8 else 1,
+        thumbnail=_thumbnail(reader, image),
+        xmp=image.data(0x02BC),
+        iptc=image.data(0x83BB),
+    )
+
+
+def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
+    taken, offset = fields.taken(image, exif)
+    position = places.position(gps)
+    make = make_name(image.data(0x010F))
+    return Metadata(
+        taken_local=taken,
+        taken_utc=places.moment(gps),
+        utc_offset=offset,
+        camera_make=make,
+        camera_model=model_name(image.data(0x0110), make, image.data(0x010F)),
+        camera_serial=clean(exif.data(0xA431)) or clean(image.data(0xC62F)) or note.serial,
+        lens_make=make_name(exif.data(0xA433)),
+        lens_model=lens_name(exif.data(0xA434)) or note.lens or lens_of_range(exif.numbers(0xA432)),
+        iso=fields.iso(exif),
+        focal_length=fields.focal_length(exif),
+        f_number=fields.f_number(exif),
+        exposure=fields.exposure(exif.fraction(0x829A)),
+        lat=position[0] if position else None,
+        lng=position[1] if position else None,
+        altitude=places.altitude(gps),
+        title=fields.utf16(image.data(0x9C9B), text.TITLE),
+        description=fields.description(image.data(0x010E)),
+        keywords=text.keywords([fields.utf16(image.data(0x9C9E), text.DESCRIPTION)], split=True),
+        subject=fields.utf16(image.data(0x9C9F)),
+        artist=clean(image.data(0x013B)) or fields.utf16(image.data(0x9C9D)),
+        copyright=clean(image.data(0x8298)),
+        notes=fields.user_comment(exif.data(0x9286)) or fields.utf16(image.data(0x9C9C), text.DESCRIPTION),
+        software=clean(image.data(0x0131)),
+        rating=fields.rating(image),
+        document_id=fields.unique_id(exif.data(0xA420)),
+    )
+
+
+def _note(reader: TiffReader, image: Directory, exif: Directory) -> MakerNote:
+    note = exif.data(_MAKER_NOTE)
+    return (
+        read_makernote(reader, note, exif.places[_MAKER_NOTE], make_name(image.data(0x010F))) if note else MakerNote()
+    )
+
+
+def _thumbnail(reader: TiffReader, image: Directory) -> bytes:
+    preview = reader.directory(image.following)
+    place, size = preview.integer(0x0201), preview.integer(0x0202)
+    data = reader.read(place, size) if 0 < size <= _MAX_THUMBNAIL and place > 0 else b""
+    return data if data.startswith(b"\xff\xd8") else b""

@@ -1,0 +1,35 @@
+"""Optional decoders, imported when first needed."""
+
+import importlib
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from photosvc.media.errors import MissingExtraError
+
+_MODULES = {"heic": "pillow_heif", "raw": "rawpy", "video": "av"}
+
+
+def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
+    """The library behind an extra: `heic`, `raw` or `video`.
+
+    Raises:
+        MissingExtraError: it is not installed.
+
+    """
+    try:
+        module: ModuleType = importlib.import_module(_MODULES[extra])
+    except ImportError as error:
+        raise MissingExtraError(extra) from error
+    return module
+
+
+@cache
+def register_heic() -> None:
+    """Teaches Pillow HEIC, once; embedded thumbnails serve small sizes.
+
+    Raises:
+        MissingExtraError: pillow-heif is not installed.
+
+    """
+    load_extra("heic").register_heif_opener(thumbnails=True)

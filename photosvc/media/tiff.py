@@ -1,0 +1,151 @@
+"""TIFF directories, read with bounds: the skeleton of Exif (TIFF 6.0 section 2, Exif 2.32 section 4.6).
+
+An own reader because the input is hostile and this is the indexing hot path: every count, offset and total is capped
+before a byte is read, and a camera's MakerNote is not unpacked number by number.
+"""
+
+import math
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import BinaryIO, Final
+
+#: Bytes for text and opaque data, numbers, or (numerator, denominator) pairs.
+Value = bytes | tuple[int | float, ...] | tuple[tuple[int, int], ...]
+
+MAX_ENTRIES: Final = 512
+MAX_VALUE: Final = 1 << 16
+MAX_PACKET: Final = 1 << 21
+MAX_TOTAL: Final = 1 << 22
+_PACKETS: Final = frozenset((0x02BC, 0x83BB, 0x8649))  # XMP, IPTC and Photoshop blocks may be longer
+
+# Field type → (struct letter, bytes each, numbers each); `s` is opaque.
+_TYPES: Final = {
+    **dict.fromkeys((1, 2, 6, 7), ("s", 1, 1)),
+    3: ("H", 2, 1),
+    4: ("I", 4, 1),
+    5: ("I", 8, 2),
+    8: ("h", 2, 1),
+    9: ("i", 4, 1),
+    10: ("i", 8, 2),
+    11: ("f", 4, 1),
+    12: ("d", 8, 1),
+    13: ("I", 4, 1),
+}
+# The last three are RW2 and two kinds of ORF: TIFF but for this number.
+_VERSIONS: Final = frozenset((0x2A, 0x55, 0x4F52, 0x5352))
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """One image file directory: tag number → value, and where the value lies."""
+
+    values: Mapping[int, Value] = field(default_factory=dict)
+    places: Mapping[int, int] = field(default_factory=dict)
+    following: int = 0
+    """Offset of the next directory of the chain, 0 for none."""
+
+    def data(self, tag: int) -> bytes:
+        """Text or opaque bytes, empty when the tag is absent or holds numbers."""
+        value = self.values.get(tag)
+        return value if isinstance(value, bytes) else b""
+
+    def numbers(self, tag: int) -> tuple[float | None, ...]:
+        """Finite numbers; None where a fraction has no value (zero denominator) or a float is NaN or infinite."""
+        value = self.values.get(tag, ())
+        return tuple(_finite(item) for item in value)
+
+    def number(self, tag: int) -> float | None:
+        """The first number."""
+        return next(iter(self.numbers(tag)), None)
+
+    def integer(self, tag: int) -> int:
+        """The first number cut to an integer, 0 when there is none."""
+        return int(self.number(tag) or 0)
+
+    def fraction(self, tag: int) -> tuple[int, int] | None:
+        """The first fraction as it stands."""
+        value = self.values.get(tag)
+        first = value[0] if value else None
+        return first if isinstance(first, tuple) else None
+
+
+@dataclass(slots=True)
+class TiffReader:
+    """The directories of one TIFF structure within a seekable file."""
+
+    source: BinaryIO
+    base: int
+    """Where the structure begins; offsets count from there."""
+    order: str
+    """`<` little or `>` big endian."""
+    _left: int = MAX_TOTAL
+    _seen: set[int] = field(default_factory=set)
+
+    def directory(self, offset: int) -> Directory:
+        """The entries at `offset`; empty when it was read before, lies outside or is nonsense."""
+        if offset <= 0 or offset in self._seen:  # a loop of directories
+            return Directory()
+        self._seen.add(offset)
+        head = self.read(offset, 2)
+        count = struct.unpack(self.order + "H", head)[0] if len(head) == 2 else 0
+        if not 0 < count <= MAX_ENTRIES:
+            return Directory()
+        table = self.read(offset + 2, 12 * count + 4)
+        values: dict[int, Value] = {}
+        places: dict[int, int] = {}
+        for start in range(0, min(12 * count, len(table) - 11), 12):
+            tag, kind, length, at = struct.unpack_from(self.order + "HHII", table, start)
+            size = length * _TYPES[kind][1] if kind in _TYPES else 0
+            if size <= 0:
+                continue
+            places[tag] = offset + 2 + start + 8 if size <= 4 else at
+            raw = table[start + 8 : start + 8 + size] if size <= 4 else self._value(tag, kind, at, size)
+            if raw:
+                values[tag] = self._unpacked(kind, raw)
+        tail = table[12 * count :]
+        return Directory(values, places, struct.unpack(self.order + "I", tail)[0] if len(tail) == 4 else 0)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Bytes of the structure; fewer, or none, where they lie outside or the budget is spent."""
+        size = min(size, self._left)
+        if size <= 0 or self.base + offset < 0:
+            return b""
+        self.source.seek(self.base + offset)
+        data = self.source.read(size)
+        self._left -= len(data)
+        return data
+
+    def _value(self, tag: int, kind: int, offset: int, size: int) -> bytes:
+        limit = MAX_PACKET if tag in _PACKETS else MAX_VALUE
+        if _TYPES[kind][0] == "s":
+            return self.read(offset, min(size, limit))
+        return self.read(offset, size) if size <= limit else b""
+
+    def _unpacked(self, kind: int, raw: bytes) -> Value:
+        letter, size, parts = _TYPES[kind]
+        if letter == "s":
+            return raw
+        whole = len(raw) // size * parts
+        flat = struct.unpack_from(f"{self.order}{whole}{letter}", raw)
+        return tuple(zip(flat[::2], flat[1::2], strict=True)) if parts == 2 else flat
+
+
+def open_tiff(source: BinaryIO, base: int = 0) -> tuple[TiffReader, Directory] | None:
+    """A reader and the first directory of the TIFF structure at `base`, None when there is none."""
+    source.seek(base)
+    head = source.read(8)
+    order = {b"II": "<", b"MM": ">"}.get(head[:2])
+    if order is None or len(head) < 8:
+        return None
+    version, first = struct.unpack_from(order + "HI", head, 2)
+    if version not in _VERSIONS:
+        return None
+    reader = TiffReader(source, base, order)
+    return reader, reader.directory(first)
+
+
+def _finite(item: float | tuple[int, int]) -> float | None:
+    if isinstance(item, tuple):
+        return item[0] / item[1] if item[1] else None
+    return item if math.isfinite(item) else None

@@ -1,0 +1,120 @@
+"""The XML of XMP, parsed with bounds, and its properties by their usual names (ISO 16684-1 section 7)."""
+
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from typing import Final
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import iterparse
+
+MAX_PACKET: Final = 1 << 21
+MAX_DEPTH: Final = 64
+MAX_ELEMENTS: Final = 20_000
+MAX_ITEMS: Final = 1000
+
+#: Property name (`dc:title`) → its texts: one, or one for each list item.
+Properties = Mapping[str, tuple[str, ...]]
+
+_NAMESPACES: Final = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "xml": "http://www.w3.org/XML/1998/namespace",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "xmp": "http://ns.adobe.com/xap/1.0/",
+    "xmpMM": "http://ns.adobe.com/xap/1.0/mm/",
+    "xmpRights": "http://ns.adobe.com/xap/1.0/rights/",
+    "photoshop": "http://ns.adobe.com/photoshop/1.0/",
+    "exif": "http://ns.adobe.com/exif/1.0/",
+    "exifEX": "http://cipa.jp/exif/1.0/",
+    "aux": "http://ns.adobe.com/exif/1.0/aux/",
+    "tiff": "http://ns.adobe.com/tiff/1.0/",
+    "crs": "http://ns.adobe.com/camera-raw-settings/1.0/",
+    "lr": "http://ns.adobe.com/lightroom/1.0/",
+    "GPano": "http://ns.google.com/photos/1.0/panorama/",
+    "cc": "http://creativecommons.org/ns#",
+    "Iptc4xmpExt": "http://iptc.org/std/Iptc4xmpExt/2008-02-29/",
+    "mwg-rs": "http://www.metadataworkinggroup.com/schemas/regions/",
+    "stArea": "http://ns.adobe.com/xmp/sType/Area#",
+    "MP": "http://ns.microsoft.com/photo/1.2/",
+    "MPRI": "http://ns.microsoft.com/photo/1.2/t/RegionInfo#",
+    "MPReg": "http://ns.microsoft.com/photo/1.2/t/Region#",
+}
+_PREFIXES: Final = {uri: prefix for prefix, uri in _NAMESPACES.items()}
+
+
+def tag(name: str) -> str:
+    """The ElementTree name of `prefix:local`."""
+    prefix, _, local = name.partition(":")
+    return f"{{{_NAMESPACES[prefix]}}}{local}"
+
+
+def parse_packet(packet: bytes) -> Element | None:
+    """The root element; None when the packet is not well formed, too large, too deep, or declares a DTD or entities."""
+    if packet.lstrip().startswith(b"<"):  # a single-byte encoding: packets are padded, sometimes with NULs
+        packet = packet.rstrip(b"\0 \r\n\t").lstrip()
+    if not packet or len(packet) > MAX_PACKET:
+        return None
+    root: Element | None = None
+    depth = count = 0
+    try:
+        for event, element in iterparse(BytesIO(packet), ("start", "end"), forbid_dtd=True):
+            depth += 1 if event == "start" else -1
+            count += 1
+            if depth > MAX_DEPTH or count > 2 * MAX_ELEMENTS:
+                return None
+            root = element if root is None else root
+    except (ParseError, DefusedXmlException, ValueError, LookupError):
+        return None
+    return root
+
+
+def properties(root: Element) -> Properties:
+    """Every simple and list property of the packet's descriptions, in known namespaces."""
+    found: dict[str, tuple[str, ...]] = {}
+    for description in descriptions(root):
+        for name, value in description.attrib.items():
+            _add(found, name, (value,))
+        for child in description:
+            _add(found, child.tag, tuple(_texts(child)))
+    return found
+
+
+def descriptions(root: Element) -> Iterator[Element]:
+    """The top-level `rdf:Description` elements."""
+    for rdf in root.iter(tag("rdf:RDF")):
+        yield from rdf.iterfind(tag("rdf:Description"))
+
+
+def items(element: Element) -> list[Element]:
+    """The list items of a Bag, Seq or Alt property, at most `MAX_ITEMS`."""
+    return [item for box in element for item in box.iterfind(tag("rdf:li"))][:MAX_ITEMS]
+
+
+def attribute(element: Element, name: str) -> str:
+    """A field of a structure, which XMP lets be an attribute, a child, or a field of a nested Description."""
+    wanted = tag(name)
+    for holder in (element, *element.iterfind(tag("rdf:Description"))):
+        if wanted in holder.attrib:
+            return holder.attrib[wanted]
+        child = holder.find(wanted)
+        if child is not None and child.text:
+            return child.text
+    return ""
+
+
+def _texts(element: Element) -> Iterator[str]:
+    """The text of a simple property, or of each item; the default language of an Alt comes first."""
+    listed = items(element)
+    if not listed:
+        value = element.text if len(element) == 0 else None
+        yield value or element.get(tag("rdf:resource")) or ""
+        return
+    yield from (item.text or "" for item in sorted(listed, key=lambda item: item.get(tag("xml:lang")) != "x-default"))
+
+
+def _add(found: dict[str, tuple[str, ...]], name: str, values: tuple[str, ...]) -> None:
+    uri, _, local = name[1:].partition("}")
+    prefix = _PREFIXES.get(uri)
+    values = tuple(value for value in values if value.strip())
+    if prefix and values:
+        found.setdefault(f"{prefix}:{local}", values)
