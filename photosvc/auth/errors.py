@@ -1,0 +1,93 @@
+"""Why somebody may not; every message is the same whether a name exists or not."""
+
+from http import HTTPStatus
+
+from photosvc.core.errors import ConflictError, InvalidValueError, PermissionDeniedError, PhotosvcError
+
+
+class UnknownScopeError(InvalidValueError):
+    """A scope has a name that does not exist."""
+
+
+class ScopeTooWideError(InvalidValueError):
+    """The scope asked for is wider than the one that asks."""
+
+
+class InvalidTokenError(PhotosvcError):
+    """The access token is missing, expired or not valid."""
+
+    status = HTTPStatus.UNAUTHORIZED
+
+
+class ExpiredTokenError(InvalidTokenError):
+    """The access token is missing, expired or not valid."""  # one sentence for all: a caller learns nothing
+
+
+class InsufficientScopeError(PermissionDeniedError):
+    """The credential's scope does not cover this.
+
+    Args:
+        scope: what would cover it (RFC 6750 section 3.1).
+
+    """
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"Permission denied: this needs the scope {scope}.")
+        self.scope = scope
+
+
+class LoginError(PhotosvcError):
+    """The log-in failed.
+
+    `code` is what clients of the session endpoint tell cases apart by.
+    """
+
+    status = HTTPStatus.UNAUTHORIZED
+    code: int = 401
+
+
+class InvalidCredentialsError(LoginError):
+    """Invalid credentials."""
+
+
+class PasscodeRequiredError(LoginError):
+    """A passcode is required."""
+
+    code = 32
+
+
+class InvalidPasscodeError(LoginError):
+    """Invalid passcode."""
+
+    code = 33
+
+
+class ClientLoginError(PermissionDeniedError):
+    """Clients and their tokens cannot log in; use the token as it is."""
+
+
+class ThrottledError(PhotosvcError):
+    """Too many failures: try again later.
+
+    Args:
+        retry_after: seconds to wait, at least 1 (RFC 6585 section 4).
+
+    """
+
+    status = HTTPStatus.TOO_MANY_REQUESTS
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(f"Too many failures: try again in {retry_after} s.")
+        self.retry_after = retry_after
+
+
+class UserExistsError(ConflictError):
+    """A user of this name exists already."""
+
+
+class LastAdminError(ConflictError):
+    """The last enabled administrator stays one: make another user an administrator first."""
+
+
+class SecondFactorStateError(ConflictError):
+    """Two-factor authentication is not in the state this needs."""

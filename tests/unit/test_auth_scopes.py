@@ -1,0 +1,151 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.auth.errors import ScopeTooWideError, UnknownScopeError
+from photosvc.auth.scope_names import RESOURCES
+from photosvc.auth.scopes import EVERYTHING, NOTHING, SCOPES, Scope, intersect, is_within, narrow, parse_scope
+from photosvc.core.errors import InvalidValueError
+
+RESOURCES_AND_NEW = (*RESOURCES, "invented-later")
+words = st.sampled_from(["*", "read", "write", *RESOURCES[:6], *(f"{name}:false" for name in RESOURCES[:6])])
+scopes = st.lists(words, max_size=6).map(lambda chosen: parse_scope(" ".join(chosen)))
+
+
+def reach(scope):
+    """All a scope covers, spelt out."""
+    return {(name, write) for name in RESOURCES_AND_NEW for write in (False, True) if scope.covers(name, write=write)}
+
+
+def pairs(*names, modes=(False, True)):
+    return {(name, write) for name in names for write in modes}
+
+
+@pytest.mark.parametrize(
+    ("text", "covered"),
+    [
+        ("*", pairs(*RESOURCES_AND_NEW)),
+        ("read", pairs(*RESOURCES_AND_NEW, modes=[False])),
+        ("write", pairs(*RESOURCES_AND_NEW, modes=[True])),
+        ("read write", pairs(*RESOURCES_AND_NEW)),
+        ("* read", pairs(*RESOURCES_AND_NEW, modes=[False])),
+        ("photos", pairs("photos")),
+        ("photos:true", pairs("photos")),
+        ("photos read", pairs("photos", modes=[False])),
+        ("photos write", pairs("photos", modes=[True])),
+        ("photos read write", pairs("photos")),
+        ("photos albums", pairs("photos", "albums")),
+        ("* photos:false", pairs(*RESOURCES_AND_NEW) - pairs("photos")),
+        ("read photos:false", pairs(*(set(RESOURCES_AND_NEW) - {"photos"}), modes=[False])),
+        ("photos photos:false", set()),
+        ("photos:false", set()),
+        ("", set()),
+    ],
+)
+def test_a_scope_covers_exactly_what_its_words_say(text, covered):
+    assert reach(parse_scope(text)) == covered
+    assert bool(parse_scope(text)) == bool(covered)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("photos  Albums photos", "albums photos"),
+        ("webdav *", "* webdav"),
+        ("write READ\tphotos:TRUE", "photos read write"),
+        ("* photos:false", "* photos:false"),
+    ],
+)
+def test_the_text_of_a_scope_is_its_sorted_words(text, canonical):
+    assert str(parse_scope(text)) == canonical
+    assert parse_scope(canonical) == parse_scope(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("photo", '"photo" is not a scope; did you mean "photos"?'),
+        ("photos webdaw", '"webdaw" is not a scope; did you mean "webdav"?'),
+        ("xyzzy", '"xyzzy" is not a scope'),
+    ],
+)
+def test_an_unknown_scope_is_refused_with_the_nearest_name(text, sentence):
+    with pytest.raises(UnknownScopeError) as caught:
+        parse_scope(text)
+    assert (caught.value.message, caught.value.field, caught.value.exit_code) == (sentence, "scope", 2)
+
+
+@pytest.mark.parametrize("text", ["photos:view", "photos:", "*:false", "read:false", ":false", "a" * 1001, "x:\0"])
+def test_a_scope_word_without_meaning_is_refused(text):
+    with pytest.raises(InvalidValueError):
+        parse_scope(text)
+
+
+def test_a_stored_scope_of_a_later_version_keeps_its_names_and_opens_only_those():
+    scope = parse_scope("photos hologram", known_only=False)
+    assert str(scope) == "hologram photos"
+    assert scope.covers("hologram", write=True)
+    assert not scope.covers("albums", write=False)
+
+
+@pytest.mark.parametrize("text", ["photos,albums", "a\0b", "ü", "-x", "x" * 33])
+def test_even_then_a_name_must_look_like_one(text):
+    with pytest.raises(UnknownScopeError):
+        parse_scope(text, known_only=False)
+
+
+def test_every_scope_has_one_name_and_a_description():
+    assert len({item.name for item in SCOPES}) == len(SCOPES) == 33
+    assert all(item.description for item in SCOPES)
+    assert [item.name for item in SCOPES[:3]] == ["*", "read", "write"]
+    assert list(RESOURCES) == sorted(RESOURCES)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(words, max_size=8), st.randoms())
+def test_order_and_repeats_do_not_matter(chosen, random):
+    again = chosen + chosen[:3]
+    random.shuffle(again)
+    assert parse_scope(" ".join(again)) == parse_scope(" ".join(chosen))
+
+
+@settings(max_examples=300, deadline=None)
+@given(scopes, scopes)
+def test_an_intersection_covers_exactly_what_both_cover(left, right):
+    assert reach(intersect(left, right)) == reach(left) & reach(right)
+    assert parse_scope(str(intersect(left, right))) == intersect(left, right)
+
+
+@settings(max_examples=300, deadline=None)
+@given(scopes, scopes)
+def test_narrowing_never_widens(granted, requested):
+    if reach(requested) <= reach(granted):
+        assert is_within(requested, granted)
+        assert narrow(granted, requested) is requested
+    else:
+        assert not is_within(requested, granted)
+        with pytest.raises(ScopeTooWideError):
+            narrow(granted, requested)
+
+
+def test_a_list_of_all_names_is_not_everything_since_more_names_will_come():
+    every = parse_scope(" ".join(RESOURCES))
+    assert is_within(every, EVERYTHING)
+    assert not is_within(EVERYTHING, every)
+
+
+def test_the_granted_scope_echoes_the_words_that_were_asked_for():
+    assert str(narrow(EVERYTHING, parse_scope("read write"))) == "read write"
+    assert str(intersect(parse_scope("* photos:false"), parse_scope("read"))) == "* photos:false read"
+    assert intersect(parse_scope("photos read"), parse_scope("photos write")) == NOTHING == Scope()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=60) | st.text(alphabet="photsread :*write\t", max_size=60))
+def test_no_text_makes_the_scope_parser_fail_otherwise(text):
+    for known_only in (True, False):
+        try:
+            scope = parse_scope(text, known_only=known_only)
+        except InvalidValueError:
+            continue
+        assert parse_scope(str(scope), known_only=known_only) == scope
