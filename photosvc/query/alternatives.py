@@ -1,0 +1,94 @@
+r"""The inside of a filter's value: alternatives, groups, wildcards, negation, quotes.
+
+    value       = group { "&" group }                  all groups must hold
+    group       = alternative { "|" alternative }      any may hold, but none of those with a sign
+    alternative = [ "!" | "-" ] text                   the sign outside of quotes
+    text        = { character | "*" | quoted | "\" one of \ " | & * }
+
+Quotes protect blanks, parentheses, colons and signs. `|`, `&` and `*` keep their meaning inside of quotes, as in
+the queries that PhotoPrism's own clients write (`people:"Jane Doe & John Doe"`); a backslash takes it from them.
+A filter whose row does not list an operator reads it as an ordinary character.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+_PIECE = re.compile(r'\\(?P<escaped>[\\"|&*])|(?P<quote>")|(?P<operator>[|&*])|[^\\"|&*]+|\\')
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One alternative: its text between wildcards, and the characters it takes of the value."""
+
+    pieces: tuple[str, ...]
+    negated: bool
+    quoted: bool
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The text with its wildcards."""
+        return "*".join(self.pieces)
+
+
+class UnclosedQuoteError(ValueError):
+    """A quote is not closed."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An alternative in the making."""
+
+    start: int
+    quoted: bool = False
+    negated: bool = False
+    pieces: list[str] = field(default_factory=lambda: [""])
+
+    @property
+    def untouched(self) -> bool:
+        return not self.quoted and self.pieces == [""]
+
+    def finish(self, end: int) -> list[Alternative]:
+        """The alternative, or nothing when it is empty."""
+        self.pieces[0] = self.pieces[0].lstrip()
+        self.pieces[-1] = self.pieces[-1].rstrip()
+        if self.pieces == [""]:
+            return []
+        return [Alternative(tuple(self.pieces), self.negated, self.quoted, self.start, end)]
+
+
+def read_groups(raw: str, operators: str) -> list[list[Alternative]]:
+    """The groups of alternatives in `raw`, where the characters in `operators` have their meaning.
+
+    Empty alternatives and groups are left out: `a||b` is `a|b`.
+
+    Raises:
+        UnclosedQuoteError: a quote is not closed.
+
+    """
+    groups: list[list[Alternative]] = [[]]
+    draft, inside = _Draft(0), False
+    for match in _PIECE.finditer(raw):
+        operator = match["operator"]
+        if match["quote"]:
+            draft.quoted = draft.quoted or draft.untouched
+            inside = not inside
+        elif operator == "*" and "*" in operators:
+            draft.pieces.append("")
+        elif operator and operator in operators:
+            groups[-1] += draft.finish(match.start())
+            draft = _Draft(match.end(), quoted=inside)
+            if operator == "&":
+                groups.append([])
+        else:
+            text = match["escaped"] or match[0]
+            if draft.untouched and not match["escaped"]:
+                text = text.lstrip()
+                if text.startswith(("!", "-")) and text[0] in operators:
+                    draft.negated, text = True, text[1:]
+            draft.pieces[-1] += text
+    if inside:
+        raise UnclosedQuoteError("a quote is not closed")
+    groups[-1] += draft.finish(len(raw))
+    return [group for group in groups if group]

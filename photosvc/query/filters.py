@@ -1,0 +1,269 @@
+"""The table of search filters: every name that `key:value` and GET parameters may use."""
+
+from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
+from photosvc.query.items import Choice, Item, Pattern, Range
+from photosvc.query.kinds import FilterSpec, Kind
+
+_TEXT = "|!-*"
+_WORDS = "|!-*&"
+_RANGE = "|!~"
+_CHOICE = "|!-"
+
+_TRUE, _FALSE = Choice((True,)), Choice((False,))
+
+
+def _is(*texts: str) -> Choice:
+    return Choice(tuple(Pattern((text,)) for text in texts))
+
+
+def _is_not(item: Item) -> Choice:
+    return Choice(none_of=(item,))
+
+
+def _text(
+    name: str, help_: str, example: str, *columns: str, kind: Kind = Kind.TEXT, aliases: tuple[str, ...] = ()
+) -> FilterSpec:
+    return FilterSpec(name, kind, columns or (name,), help_, example, aliases, _TEXT)
+
+
+def _words(
+    name: str, column: str, help_: str, example: str, kind: Kind = Kind.WORDS, aliases: tuple[str, ...] = ()
+) -> FilterSpec:
+    return FilterSpec(name, kind, (column,), help_, example, aliases, _WORDS)
+
+
+def _number(
+    name: str, column: str, help_: str, example: str, kind: Kind = Kind.INTEGER, least: int | None = None
+) -> FilterSpec:
+    return FilterSpec(name, kind, (column,), help_, example, (), _RANGE, least)
+
+
+def _flag(name: str, column: str, help_: str, means: Choice | None = None) -> FilterSpec:
+    return FilterSpec(name, Kind.FLAG, (column,), help_, f"{name}:true", means=means)
+
+
+def _switch(name: str, column: str, help_: str, means: Choice | None = None) -> FilterSpec:
+    return FilterSpec(name, Kind.SWITCH, (column,), help_, f"{name}:true", means=means)
+
+
+_ROWS = (
+    # Identity
+    FilterSpec(
+        "uid",
+        Kind.UID,
+        ("photo_uid", "file_uid", "hash"),
+        "UIDs of photos or files, or SHA1 hashes of files.",
+        "uid:pqbcf5j446s0futy",
+        operators=_CHOICE,
+    ),
+    _text(
+        "id", "Instance or document identifiers from the metadata.", "id:xmp.did:4a8e*", "instance_id", "document_id"
+    ),
+    _text("hash", "SHA1 hashes of files, or their beginnings with a wildcard.", "hash:2fd4e1*"),
+    # Names and texts
+    _text("path", "Folders of the photo.", 'path:"2023/Summer*"', kind=Kind.PATH, aliases=("folder",)),
+    _text("name", "Names of the photo, without folder and extension.", "name:IMG_*"),
+    _text("filename", "Names of files with folder and extension.", "filename:2023/*.jpg", "file_name", kind=Kind.PATH),
+    _text("original", "Names that the file had before it was imported.", "original:DSC*", "original_name"),
+    _text("title", "Titles.", 'title:"*lake*"'),
+    _text("description", "Descriptions.", 'description:"*at sunset*"', aliases=("caption",)),
+    _words("keywords", "keywords", "Words among the keywords.", "keywords:beach&sun", aliases=("keyword",)),
+    _words(
+        "label",
+        "keywords",
+        "Words among the keywords, under the name that labels have elsewhere.",
+        "label:cat|dog",
+        aliases=("labels",),
+    ),
+    # People and albums
+    _words(
+        "subject",
+        "subjects",
+        "UIDs or whole names of people; & asks for several of them.",
+        'subject:"Jane Doe"&"John Doe"',
+        Kind.NAME,
+        ("person",),
+    ),
+    _words(
+        "subjects",
+        "subjects",
+        "Words in the names of people; & asks for several of them.",
+        "people:Jane&John",
+        aliases=("people",),
+    ),
+    _words("album", "albums", "UIDs or whole titles of albums.", 'album:"Summer 2023"', Kind.NAME),
+    _words("albums", "albums", "Words in the titles of albums.", "albums:summer|winter"),
+    _flag("unsorted", "has_album", "Photos that are in no album.", _FALSE),
+    # Kinds of media
+    _text(
+        "type",
+        "Types of photos: image, raw, live, video, animated, vector, audio or document.",
+        "type:raw|live",
+        "photo_type",
+    ),
+    _text("codec", "Codecs of files.", "codec:hvc1|heic"),
+    *(
+        _flag(name, "photo_type", help_, _is(name))
+        for name, help_ in (
+            ("animated", "Animated pictures."),
+            ("audio", "Sound recordings."),
+            ("document", "Documents."),
+            ("image", "Ordinary pictures."),
+            ("live", "Live photos."),
+            ("raw", "RAW pictures."),
+            ("vector", "Vector graphics."),
+            ("video", "Videos."),
+        )
+    ),
+    _flag("photo", "photo_type", "Still pictures: image, raw or live.", _is("image", "raw", "live")),
+    _flag(
+        "media",
+        "photo_type",
+        "Whatever moves or sounds: live, video, audio or animated.",
+        _is("live", "video", "audio", "animated"),
+    ),
+    _switch("primary", "is_primary", "Only the primary file of each photo."),
+    _flag("stack", "stacked", "Photos of two or more media files."),
+    _flag("stackable", "stack", "Photos that may be stacked with others.", Choice((Range(0, None),))),
+    _flag("unstacked", "stack", "Photos that must not be stacked.", Choice((Range(-1, -1),))),
+    _flag("scan", "scan", "Scanned photos."),
+    _flag("panorama", "panorama", "Panoramas."),
+    # State
+    _flag("favorite", "favorite", "Favourites."),
+    _switch("public", "private", "Only photos that are not private.", _FALSE),
+    _flag("private", "private", "Private photos."),
+    _switch("review", "quality", "Photos whose quality is below 3.", Choice((Range(None, 2),))),
+    _number("quality", "quality", "Quality score, from 1 to 7 and above a lone number.", "quality:3", Kind.AT_LEAST, 0),
+    _switch("hidden", "hidden", "Hidden photos, which are otherwise left out."),
+    _switch("archived", "archived", "Archived photos, which are otherwise left out."),
+    _switch("error", "has_error", "Files with errors, which are otherwise left out."),
+    # Shape and colour
+    _flag("portrait", "portrait", "Pictures higher than wide."),
+    # The ratio is kept with two decimals: the limits lie between them.
+    _flag("landscape", "aspect_ratio", "Pictures wider than 5:4.", Choice((Range(1.255, None),))),
+    _flag("square", "aspect_ratio", "Pictures as wide as high.", Choice((Range(0.995, 1.005),))),
+    FilterSpec("color", Kind.COLOR, ("color",), "Main colours, by name.", "color:red|orange", ("colour",), _CHOICE),
+    _number(
+        "chroma",
+        "chroma",
+        "Colourfulness from 0 to 100: 1 to 9 is at most that, 10 and up more than that.",
+        "chroma:70",
+        Kind.CHROMA,
+        0,
+    ),
+    _flag("mono", "chroma", "Pictures without colours.", Choice((Range(0, 0),))),
+    _number("diff", "diff", "Number that similar pictures have in common.", "diff:767", least=0),
+    _number("mp", "resolution", "Megapixels.", "mp:8-12", least=0),
+    # Camera
+    FilterSpec(
+        "camera",
+        Kind.ID_OR_WORDS,
+        ("camera_id", "camera_text"),
+        "Ids of cameras, or words of their make and model.",
+        'camera:"canon eos"',
+        operators=_WORDS,
+    ),
+    FilterSpec(
+        "lens",
+        Kind.ID_OR_WORDS,
+        ("lens_id", "lens_text"),
+        "Ids of lenses, or words of their make and model.",
+        "lens:50mm",
+        operators=_WORDS,
+    ),
+    _number("iso", "iso", "Light sensitivity.", "iso:100-400", least=1),
+    _number("mm", "focal_length", "Focal length in millimetres.", "mm:24-70", least=1),
+    _number("f", "f_number", "Aperture as f-number.", "f:1.8-2.8", Kind.DECIMAL, 0),
+    # Time
+    _number("year", "year", "Years; -1 is unknown.", "year:2019-2023", Kind.CALENDAR, 1),
+    _number("month", "month", "Months from 1 to 12; -1 is unknown.", "month:6-8", Kind.CALENDAR, 1),
+    _number("day", "day", "Days from 1 to 31; -1 is unknown.", "day:24", Kind.CALENDAR, 1),
+    _number("taken", "taken_day", "Local days, months or years in which it was taken.", "taken:2023-05", Kind.TAKEN),
+    _number(
+        "before", "taken_day", "Taken on or before this local day, month or year.", 'before:"2023-05-01"', Kind.BEFORE
+    ),
+    _number("after", "taken_day", "Taken on or after this local day, month or year.", "after:2023", Kind.AFTER),
+    *(
+        FilterSpec(name, Kind.SINCE, (column,), help_, f"{name}:2024-05-26T10:30:00Z")
+        for name, column, help_ in (
+            ("added", "created_at", "Added at or after this day or moment (UTC)."),
+            ("updated", "updated_at", "Updated at or after this day or moment (UTC)."),
+            ("edited", "edited_at", "Edited at or after this day or moment (UTC)."),
+        )
+    ),
+    # Place
+    FilterSpec(
+        "country",
+        Kind.COUNTRY,
+        ("country",),
+        "Countries by two letters (ISO 3166); zz is unknown.",
+        "country:de|at|ch",
+        operators=_CHOICE,
+    ),
+    _text("state", "States or provinces.", "state:Bavaria"),
+    _text("city", "Cities.", 'city:"New York*"'),
+    _flag("geo", "cell_id", "Photos with a known place.", _is_not(Pattern(("zz",)))),
+    _number("alt", "altitude", "Altitude in metres.", "alt:300-500", Kind.SIGNED),
+    FilterSpec(
+        "near",
+        Kind.NEAR,
+        ("near",),
+        "Close to another photo, given by its UID; dist says how close.",
+        "near:pqbcf5j446s0futy dist:5",
+        operators="|!-",
+    ),
+    FilterSpec(
+        "latlng",
+        Kind.BOX,
+        ("box",),
+        "Inside the box north, east, south, west; or around a latitude, longitude.",
+        "latlng:49.5,8.5,49.4,8.4",
+        operators="|!",
+    ),
+    FilterSpec(
+        "s2",
+        Kind.CELL,
+        ("s2",),
+        "Inside an S2 cell, by its token; with dist, around its centre.",
+        "s2:4799e370ca54",
+        operators="|!",
+    ),
+    FilterSpec(
+        "olc",
+        Kind.PLUS_CODE,
+        ("olc",),
+        "Inside the area of a plus code; with dist, around its centre.",
+        "olc:8FWCHX7W+",
+        operators="|!",
+    ),
+    FilterSpec("lat", Kind.LATITUDE, ("box",), "Latitude in degrees; goes with lng.", "lat:48.2 lng:16.4 dist:5"),
+    FilterSpec("lng", Kind.LONGITUDE, ("box",), "Longitude in degrees; goes with lat.", "lat:48.2 lng:16.4 dist:5"),
+    FilterSpec(
+        "dist",
+        Kind.DISTANCE,
+        (),
+        "Kilometres around what near, lat and lng, s2 or olc give; 2 if left out.",
+        "near:pqbcf5j446s0futy dist:0.5",
+    ),
+)
+
+FILTERS: dict[str, FilterSpec] = {spec.name: spec for spec in _ROWS}
+"""Every filter by its name."""
+
+NAMES: dict[str, FilterSpec] = FILTERS | {alias: spec for spec in _ROWS for alias in spec.aliases}
+"""Every filter by its name and its aliases."""
+
+
+def find_filter(key: str, *, field: str, position: int) -> FilterSpec:
+    """The filter with this name or alias, in any case.
+
+    Raises:
+        InvalidQueryError: there is none.
+
+    """
+    spec = NAMES.get(key.lower())
+    if spec is None:
+        raise InvalidQueryError(
+            f"unknown filter {shown(key)}{did_you_mean(key, NAMES)}", field=field, position=position
+        )
+    return spec

@@ -1,0 +1,61 @@
+"""Folded words: how text is made comparable, the same for what is indexed and for what is asked.
+
+Both databases store and search words that went through here, so that neither's own notion of case, accents
+or word borders can make a difference.
+"""
+
+import re
+import unicodedata
+
+LONGEST_WORD = 64
+"""Characters of a word that count; the rest is cut, on both sides."""
+
+MOST_WORDS = 4096
+LONGEST_TEXT = 65_536
+
+#: Letters that Unicode does not decompose, as people type them without the right keyboard; and invisible
+#: characters (soft hyphen, joiners, variation selectors) that would cut words.
+_PLAIN = str.maketrans(
+    {
+        "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h",
+        "ŧ": "t", "ŋ": "n", "ı": "i", "ĸ": "k", "ƒ": "f", "ɨ": "i", "ɵ": "o", "ə": "e",
+    }
+    | dict.fromkeys(map(chr, (0xAD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10))), "")
+)  # fmt: skip
+
+#: Scripts written without blanks: each character is a word, and a run of them a phrase.
+_UNSPACED = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+
+#: Vowel signs of Indic and other scripts are parts of words although Unicode does not call them letters.
+_SIGNS = "".join(
+    chr(code)
+    for code in (*range(0x0900, 0x1D00), *range(0xA800, 0xAC00))
+    if unicodedata.category(chr(code)).startswith("M") and not unicodedata.combining(chr(code))
+)
+
+_BLANKS = re.compile(r"\s+")
+_WORD = re.compile(rf"(?=\w)[{_UNSPACED}]|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_SIGNS}])*")
+
+
+def fold(text: str) -> str:
+    """`text` without case, accents and typographic variants; folding twice changes nothing more.
+
+    Compatibility decomposition (Unicode NFKD), full case folding, combining marks dropped, letters such as ø and ł
+    made plain, runs of blanks made one. At most `LONGEST_TEXT` characters are read.
+    """
+    text = text[:LONGEST_TEXT]
+    if text.isascii():
+        return _BLANKS.sub(" ", text).lower()
+    bare = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    kept = "".join(c for c in bare if not unicodedata.combining(c)).translate(_PLAIN)
+    return _BLANKS.sub(" ", unicodedata.normalize("NFC", kept))
+
+
+def words(text: str, limit: int = MOST_WORDS) -> tuple[str, ...]:
+    """The folded words of `text` in order: runs of letters and digits, at most `limit` of them."""
+    found: list[str] = []
+    for match in _WORD.finditer(fold(text)):
+        if len(found) == limit:
+            break
+        found.append(match[0][:LONGEST_WORD])
+    return tuple(found)

@@ -1,0 +1,72 @@
+"""What a filter is: the kind of its values and the row that describes it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from photosvc.query.items import Choice
+
+
+class Kind(StrEnum):
+    """How the value of a filter is read, and what it asks of the column."""
+
+    TEXT = "text"
+    """The whole text, folded; `*` stands for any characters."""
+    PATH = "path"
+    """Like text; slashes at both ends are dropped, `/` alone is the top folder."""
+    NAME = "name"
+    """A UID, or the whole name by its folded words, so that the slug `jane-doe` names `Jane Doe`."""
+    WORDS = "words"
+    """Words or phrases within a name, by the rule of free text."""
+    ID_OR_WORDS = "id or words"
+    """A number is an id, anything else words."""
+    UID = "uid"
+    COUNTRY = "country"
+    COLOR = "color"
+    INTEGER = "integer"
+    """Whole numbers and ranges; `-5` is up to 5."""
+    SIGNED = "signed integer"
+    """Whole numbers and ranges; `-5` is minus five, `*-5` up to five."""
+    CALENDAR = "calendar number"
+    """Like integer; 0 is not set and `-1` unknown."""
+    AT_LEAST = "least number"
+    """A lone number stands for itself and all above; 0 is not set."""
+    CHROMA = "chroma"
+    """A lone number from 1 to 9 is an upper limit, a higher one a lower limit."""
+    DECIMAL = "decimal"
+    """Numbers and ranges with a point; a lone number tolerates 0.01 on both sides."""
+    FLAG = "flag"
+    """True or its opposite."""
+    SWITCH = "switch"
+    """True; false is not set."""
+    TAKEN = "days"
+    BEFORE = "up to day"
+    AFTER = "from day"
+    SINCE = "since"
+    LATITUDE = "latitude"
+    LONGITUDE = "longitude"
+    DISTANCE = "kilometres"
+    NEAR = "near"
+    BOX = "box"
+    CELL = "s2 cell"
+    PLUS_CODE = "plus code"
+
+
+@dataclass(frozen=True, slots=True)
+class FilterSpec:
+    """A search filter: one row of the table that feeds parser, SQL, OpenAPI, documentation and command line."""
+
+    name: str
+    kind: Kind
+    columns: tuple[str, ...]
+    """What is compared; the filter holds when any of them fits."""
+    help: str
+    """One sentence."""
+    example: str
+    """A query that can be run."""
+    aliases: tuple[str, ...] = ()
+    operators: str = ""
+    """What values may use: `|` or, `!` and `-` not, `*` wildcard, `&` and, `~` ranges."""
+    least: int | None = None
+    """The lowest value that means something; where an open range begins."""
+    means: Choice | None = None
+    """Of flags and switches: what true asks of the column; None when the column is itself true or false."""

@@ -1,0 +1,80 @@
+"""Query text cut into tokens; every character belongs to one."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from photosvc.query.errors import InvalidQueryError
+
+LONGEST_QUERY = 4096
+
+
+class Kind(StrEnum):
+    """What a token is."""
+
+    OPEN = "open"
+    CLOSE = "close"
+    EITHER = "either"
+    BOTH = "both"
+    NEGATE = "negate"
+    FILTER = "filter"
+    PHRASE = "phrase"
+    WORD = "word"
+    STRAY = "stray"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the query and where it stands; of a filter also its key, as written and without the colon."""
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    key: str = ""
+
+
+#: Quotes and backslashes inside a value are left for `alternatives` to read. A key starts with a letter, so that
+#: 12:30 is a word; a colon before two slashes makes an address, also a word. A sign with nothing behind it is
+#: punctuation. Possessive repeats keep the scan linear.
+_TOKEN = re.compile(
+    r"""
+      (?P<blank>\s++)
+    | (?P<open>\()
+    | (?P<close>\))
+    | (?P<either>\|++)
+    | (?P<both>&++)
+    | (?P<filter>(?P<key>[^\W\d_][\w-]*+):(?!//)(?:"(?:[^"\\]|\\.)*+"|\\[\\"|&*]|[^\s()"])*+)
+    | (?P<phrase>"(?:[^"\\]|\\.)*+")
+    | (?P<negate>[-!](?=[^\s)|&]))
+    | (?P<word>[^\s()|&"]++)
+    | (?P<stray>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+_KINDS = {kind.value: kind for kind in Kind}
+
+
+def check(text: str, field: str) -> None:
+    """Refuse text that is too long, or holds what no database can store.
+
+    Raises:
+        InvalidQueryError: it does.
+
+    """
+    if len(text) > LONGEST_QUERY:
+        raise InvalidQueryError(f"{field} has {len(text)} characters; {LONGEST_QUERY} are allowed", field=field)
+    if found := _UNPRINTABLE.search(text):
+        raise InvalidQueryError(f"{field} holds a control character", field=field, position=found.start())
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The tokens of `text` from left to right; blanks are left out."""
+    for match in _TOKEN.finditer(text):
+        kind = _KINDS.get(match.lastgroup or "")
+        if kind is not None:
+            yield Token(kind, match[0], match.start(), match.end(), match["key"] or "")

@@ -1,0 +1,69 @@
+"""Filters as GET parameters, and how they meet the query."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from photosvc.query.errors import InvalidQueryError
+from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.lexer import check
+from photosvc.query.locate import locate
+from photosvc.query.nodes import Everything, Filter, Node, Not, Source, conjunction, conjuncts, terms
+from photosvc.query.parser import MOST_TERMS, parse_query
+from photosvc.query.values import read_filter
+
+Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
+
+
+def parse_parameters(pairs: Pairs) -> Node:
+    """The conditions of ordinary GET parameters.
+
+    Each parameter that names a filter holds one value of it, where blanks and parentheses need no quotes. Other
+    names are ignored, and so are empty values. Of a repeated parameter (also by an alias) the last value that is
+    not empty counts. `filter` is a whole query, and its filters stand in for parameters of their name.
+
+    Raises:
+        InvalidQueryError: a value is not valid; names its parameter.
+
+    """
+    given: dict[str, tuple[str, str]] = {}
+    query: Node = Everything()
+    for key, text in _flat(pairs):
+        if text.strip() and (spec := NAMES.get(key)):
+            given[spec.name] = (key, text)
+        elif key == "filter" and text.strip():
+            query = parse_query(text, field="filter")
+    parts = []
+    for name, (key, text) in given.items():
+        check(text, key)
+        parts.append(read_filter(FILTERS[name], text, Source(key, 0, len(text))))
+        if sum(terms(found) for part in parts for found in conjuncts(part)) > MOST_TERMS:
+            raise InvalidQueryError(f"more than {MOST_TERMS} terms", field=key)
+    return overlay(query, conjunction(parts))
+
+
+def combine(query: Node, parameters: Node) -> Node:
+    """What both ask for, ready to be compiled: `overlay`, then `locate`.
+
+    Raises:
+        InvalidQueryError: see `locate`.
+
+    """
+    return locate(overlay(query, parameters))
+
+
+def overlay(query: Node, parameters: Node) -> Node:
+    """What both ask for; a filter at the top of `query` stands in for the parameters of its name."""
+    named = {name for part in conjuncts(query) if (name := _name(part))}
+    return conjunction([*conjuncts(query), *(p for p in conjuncts(parameters) if _name(p) not in named)])
+
+
+def _flat(pairs: Pairs) -> Iterable[tuple[str, str]]:
+    if isinstance(pairs, Mapping):
+        return ((key, text) for key, texts in pairs.items() for text in texts)
+    return pairs
+
+
+def _name(node: Node) -> str | None:
+    if isinstance(node, Not):
+        node = node.part
+    return node.name if isinstance(node, Filter) else None

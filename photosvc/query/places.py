@@ -1,0 +1,127 @@
+"""Places in filter values: degrees, boxes, circles, S2 cells, plus codes; and how `dist` meets them."""
+
+import re
+
+from photosvc.core.ids import PHOTO, is_uid
+from photosvc.query.items import Box, Cell, Circle, Near, PlusCode
+
+LONGEST_DISTANCE = 20_038.0
+"""Kilometres to the other side of the earth (half of 40,075)."""
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,5}(?:\.\d{0,17})?|\.\d{1,17})", re.ASCII)
+_TOKEN = re.compile(r"(?:s2:)?([0-9a-f]{1,16})", re.ASCII)
+
+#: The digits of plus codes, and how many of their finest cells (15 digits) make a degree.
+_ROWS, _COLUMNS = 8000 * 5**5, 8000 * 4**5
+_DIGITS = "23456789CFGHJMPQRVWX"
+_CODE = re.compile(rf"([{_DIGITS}]{{2,8}})(0*)\+([{_DIGITS}]{{2,7}})?")
+
+
+def read_latitude(text: str) -> float:
+    """Degrees north. Raises ValueError outside of ±90."""
+    return _degrees(text, 90.0)
+
+
+def read_longitude(text: str) -> float:
+    """Degrees east. Raises ValueError outside of ±180."""
+    return _degrees(text, 180.0)
+
+
+def read_distance(text: str) -> float | None:
+    """Kilometres, cut to half the way around the earth; 0 is not set. Raises ValueError for anything else."""
+    km = _number(text)
+    if km < 0:
+        raise ValueError(text)
+    return min(km, LONGEST_DISTANCE) or None
+
+
+def read_near(text: str) -> Near:
+    """The UID of a photo, `@` and kilometres if they are given here. Raises ValueError for anything else."""
+    uid, km = _split(text)
+    if not is_uid(uid, PHOTO):
+        raise ValueError(text)
+    return Near(uid, km)
+
+
+def read_box(text: str) -> Box | Circle:
+    """A box `north,east,south,west` or a point `lat,lng`, which may have `@` and kilometres.
+
+    North and south may come in either order. A box whose west lies east of its east crosses the antimeridian.
+
+    Raises:
+        ValueError: it is neither.
+
+    """
+    numbers, km = _split(text)
+    match [part.strip() for part in numbers.split(",", 4)]:
+        case [lat, lng]:
+            return Circle(read_latitude(lat), read_longitude(lng), km)
+        case [north, east, south, west] if km is None:
+            first, second = read_latitude(north), read_latitude(south)
+            return Box(max(first, second), read_longitude(east), min(first, second), read_longitude(west))
+    raise ValueError(text)
+
+
+def read_cell(text: str) -> Cell:
+    """The token of an S2 cell, with or without `s2:` before it. Raises ValueError for anything else.
+
+    A cell id is three bits for the face (0 to 5), two for each of its 0 to 30 levels, a one and zeros
+    (S2 geometry's own description).
+    """
+    token, km = _split(text)
+    found = _TOKEN.fullmatch(token)
+    if found is None:
+        raise ValueError(text)
+    number = int(found[1].ljust(16, "0"), 16)
+    lowest = number & -number
+    if not number or number >> 61 > 5 or (lowest.bit_length() - 1) % 2 or lowest.bit_length() > 61:
+        raise ValueError(text)
+    return Cell(f"{number:016x}".rstrip("0"), km)
+
+
+def read_plus_code(text: str) -> PlusCode:
+    """A full Open Location Code and its area. Raises ValueError for short and wrong ones.
+
+    Ten digits in pairs, each pair twenty times finer in both directions, then digits that cut the area into
+    five rows and four columns (Open Location Code specification).
+    """
+    code, km = _split(text)
+    found = _CODE.fullmatch(code.upper())
+    if found is None or len(found[1]) % 2 or len(found[1] + found[2]) != 8 or (found[2] and found[3]):
+        raise ValueError(text)
+    digits = [_DIGITS.index(c) for c in found[1] + (found[3] or "")]
+    # Counted in whole steps of the finest cell, so that neighbouring areas share their borders exactly.
+    south, west, height, width = 0, 0, 20 * _ROWS, 20 * _COLUMNS
+    for row, column in zip(digits[:10:2], digits[1:10:2], strict=True):
+        south, west = south + row * height, west + column * width
+        height, width = height // 20, width // 20
+    height, width = height * 20, width * 20
+    for digit in digits[10:]:
+        height, width = height // 5, width // 4
+        south, west = south + digit // 4 * height, west + digit % 4 * width
+    if south >= 180 * _ROWS or west >= 360 * _COLUMNS:  # the first pair reaches beyond the earth
+        raise ValueError(text)
+    north = min(south + height, 180 * _ROWS)
+    return PlusCode(
+        found[0],
+        Box(north / _ROWS - 90, (west + width) / _COLUMNS - 180, south / _ROWS - 90, west / _COLUMNS - 180),
+        km,
+    )
+
+
+def _split(text: str) -> tuple[str, float | None]:
+    place, at, km = text.partition("@")
+    return place.strip().lower(), read_distance(km.strip()) if at else None
+
+
+def _degrees(text: str, limit: float) -> float:
+    value = _number(text)
+    if abs(value) > limit:
+        raise ValueError(text)
+    return value
+
+
+def _number(text: str) -> float:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(text)
+    return float(text)

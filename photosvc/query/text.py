@@ -1,0 +1,118 @@
+"""Nodes to canonical text: equal queries give equal text, and the text parses to the same nodes."""
+
+import re
+
+from photosvc.query.colors import COLORS
+from photosvc.query.days import write_days
+from photosvc.query.items import (
+    Box,
+    Cell,
+    Choice,
+    Circle,
+    Days,
+    Item,
+    Near,
+    Pattern,
+    Phrase,
+    PlusCode,
+    Range,
+    Since,
+    Uid,
+    Value,
+    Word,
+)
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.query.numbers import write_number, write_range
+from photosvc.query.parser import OPERATOR_WORDS
+from photosvc.query.terms import SHORTEST_PREFIX
+
+_PLAIN = re.compile(r"[\w.][\w./-]*\Z")
+_SPECIAL = re.compile(r'[\\"|&*]')
+
+
+def to_text(node: Node) -> str:
+    """The query as canonical text, good as a cache key; `parse_query` makes the same nodes of it."""
+    match node:
+        case Everything():
+            return ""
+        case Word() | Phrase():
+            return _term(node)
+        case Filter(name, value):
+            return f"{name}:{_value(name, value)}"
+        case Not(part):
+            return "-" + (f"({to_text(part)})" if isinstance(part, And | Or) else to_text(part))
+        case And(parts):
+            return " ".join(f"({to_text(part)})" if isinstance(part, Or) else to_text(part) for part in parts)
+        case Or(parts):
+            return " | ".join(map(to_text, parts))
+
+
+def _term(term: Word | Phrase) -> str:
+    if isinstance(term, Phrase):
+        return f'"{" ".join(term.words)}{"*" if term.prefix else ""}"'
+    if term.prefix:
+        bare = len(term.text) >= SHORTEST_PREFIX and term.text not in OPERATOR_WORDS
+        return term.text if bare else f"{term.text}*"
+    bare = len(term.text) < SHORTEST_PREFIX and term.text not in OPERATOR_WORDS
+    return term.text if bare else f'"{term.text}"'
+
+
+def _value(name: str, value: Value) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case Since(moment):
+            return moment.isoformat().replace("+00:00", "Z")
+        case Choice(wanted, unwanted):
+            return "|".join([*(_item(name, item) for item in wanted), *(f"!{_item(name, i)}" for i in unwanted)])
+        case _:
+            return write_number(value)
+
+
+def _item(name: str, item: Item) -> str:  # noqa: C901 - one line for each kind
+    match item:
+        case Word() | Phrase():
+            return _word_value(item)
+        case Pattern(pieces):
+            return _pattern(pieces, "/" if name in {"path", "filename"} else "")
+        case Range():
+            return write_range(item)
+        case Days(_, end) if name == "before":
+            return write_days(item) if end is None else write_days(item).removeprefix("*-")
+        case Days() if name == "after":
+            return write_days(item).removesuffix("-*")
+        case Days():
+            return write_days(item)
+        case Uid(text):
+            return text
+        case Near(uid, km):
+            return uid + _distance(km)
+        case Circle(lat, lng, km):
+            return f"{write_number(lat)},{write_number(lng)}{_distance(km)}"
+        case Box(north, east, south, west):
+            return ",".join(map(write_number, (north, east, south, west)))
+        case Cell(token, km):
+            return token + _distance(km)
+        case PlusCode(code, km=km):
+            return code + _distance(km)
+        case _:
+            return COLORS[item] if name == "color" else str(item)
+
+
+def _distance(km: float | None) -> str:
+    return "" if km is None else f"@{write_number(km)}"
+
+
+def _word_value(term: Word | Phrase) -> str:
+    """A term inside a value, where `and` is a word and a number could be taken for an id."""
+    if isinstance(term, Word) and term.prefix and not term.text.isdecimal():
+        return term.text if len(term.text) >= SHORTEST_PREFIX else f"{term.text}*"
+    text = " ".join(term.words) if isinstance(term, Phrase) else term.text
+    return f'"{text}{"*" if term.prefix else ""}"'
+
+
+def _pattern(pieces: tuple[str, ...], root: str) -> str:
+    text = "*".join(_SPECIAL.sub(r"\\\g<0>", piece) for piece in pieces)
+    if not text:
+        return root or '""'
+    return text if _PLAIN.match(text) else f'"{text}"'

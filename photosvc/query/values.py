@@ -1,0 +1,213 @@
+"""Filter values from text to typed: one reader for each kind, one error for all."""
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from photosvc.core.ids import ALBUM, FILE, PHOTO, SUBJECT, is_hash, is_uid
+from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups
+from photosvc.query.colors import COLOR_NUMBERS, COLORS
+from photosvc.query.days import read_after, read_before, read_days, read_since
+from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
+from photosvc.query.fold import fold, words
+from photosvc.query.items import Choice, Item, Pattern, Uid, Value
+from photosvc.query.kinds import FilterSpec, Kind
+from photosvc.query.nodes import Filter, Node, Source, conjunction
+from photosvc.query.numbers import read_calendar, read_chroma, read_decimal, read_least, read_range, read_signed
+from photosvc.query.places import (
+    read_box,
+    read_cell,
+    read_distance,
+    read_latitude,
+    read_longitude,
+    read_near,
+    read_plus_code,
+)
+from photosvc.query.terms import read_term
+
+BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+
+_NAME_UIDS = {"album": ALBUM, "subject": SUBJECT}
+
+#: What an error says is valid.
+EXPECTED: dict[Kind, str] = {
+    Kind.WORDS: "words, with * only at their end",
+    Kind.ID_OR_WORDS: "an id, or words with * only at their end",
+    Kind.UID: "the UID of a photo or file, or a SHA1 hash",
+    Kind.COUNTRY: "two letters, such as de",
+    Kind.COLOR: ", ".join(COLORS),
+    Kind.INTEGER: "a number or a range such as 100-400, 100- or -400",
+    Kind.SIGNED: "a number or a range such as -10-400, 100- or *-400",
+    Kind.CALENDAR: "a number or a range such as 5-7, 5- or -7",
+    Kind.AT_LEAST: "a number or a range such as 3-5",
+    Kind.CHROMA: "a number or a range such as 10-50",
+    Kind.DECIMAL: "a number or a range such as 1.8-2.8, 4- or -4",
+    Kind.FLAG: ", ".join(BOOLEANS),
+    Kind.SWITCH: ", ".join(BOOLEANS),
+    Kind.TAKEN: "a day such as 2023, 2023-05 or 2023-05-01, or a range of these",
+    Kind.BEFORE: "a day such as 2023, 2023-05 or 2023-05-01",
+    Kind.AFTER: "a day such as 2023, 2023-05 or 2023-05-01",
+    Kind.SINCE: "a day such as 2023-05-01, or a moment such as 2023-05-01T10:00:00Z",
+    Kind.LATITUDE: "degrees from -90 to 90",
+    Kind.LONGITUDE: "degrees from -180 to 180",
+    Kind.DISTANCE: "kilometres",
+    Kind.NEAR: "the UID of a photo",
+    Kind.BOX: "north,east,south,west or latitude,longitude in degrees",
+    Kind.CELL: "an S2 cell token, such as 4799e370ca54",
+    Kind.PLUS_CODE: "a full plus code, such as 8FWCHX7W+",
+}
+
+_Reader: TypeAlias = Callable[[Alternative, FilterSpec], Item | None]
+
+
+def _text(found: Alternative, _: FilterSpec) -> Item | None:
+    return _pattern([fold(piece) for piece in found.pieces])
+
+
+def _path(found: Alternative, _: FilterSpec) -> Item | None:
+    pieces = [fold(piece) for piece in found.pieces]
+    pieces[0], last = pieces[0].lstrip("/ "), pieces[-1]
+    pieces[-1] = pieces[-1].rstrip("/ ")
+    return Pattern(("",)) if pieces == [""] and "/" in last else _pattern(pieces)
+
+
+def _pattern(pieces: list[str]) -> Pattern | None:
+    """A pattern without blanks around it; None for an empty text and for wildcards alone: not set."""
+    pieces[0] = pieces[0].lstrip()
+    pieces[-1] = pieces[-1].rstrip()
+    if not any(pieces):
+        return None
+    return Pattern((*pieces[:1], *filter(None, pieces[1:-1]), *pieces[1:][-1:]))
+
+
+def _name(found: Alternative, spec: FilterSpec) -> Item | None:
+    pattern = _pattern([_spaced(piece) for piece in found.pieces])
+    if pattern and len(pattern.pieces) == 1 and is_uid(pattern.pieces[0], _NAME_UIDS[spec.name]):
+        return Uid(pattern.pieces[0], spec.columns[0])
+    return pattern
+
+
+def _spaced(piece: str) -> str:
+    """The words of a piece of a name; blanks beside a wildcard are kept: they stand between words."""
+    body = " ".join(words(piece))
+    return f"{' ' * piece[0].isspace()}{body}{' ' * piece[-1].isspace()}" if body else ""
+
+
+def _words(found: Alternative, _: FilterSpec) -> Item | None:
+    return read_term(found.text, quoted=found.quoted)
+
+
+def _id_or_words(found: Alternative, spec: FilterSpec) -> Item | None:
+    if not found.quoted and re.fullmatch(r"\d{1,9}", found.text, re.ASCII):
+        return int(found.text) or None
+    return _words(found, spec)
+
+
+def _uid(found: Alternative, _: FilterSpec) -> Item:
+    text = found.text.lower()
+    if is_hash(text):
+        return Uid(text, "hash")
+    if is_uid(text, PHOTO):
+        return Uid(text, "photo_uid")
+    if is_uid(text, FILE):
+        return Uid(text, "file_uid")
+    raise ValueError(text)
+
+
+def _country(found: Alternative, _: FilterSpec) -> Item:
+    text = found.text.lower()
+    if not re.fullmatch(r"[a-z]{2}", text):
+        raise ValueError(text)
+    return Pattern((text,))
+
+
+def _color(found: Alternative, _: FilterSpec) -> Item:
+    return COLOR_NUMBERS[found.text.lower()]
+
+
+_ITEMS: dict[Kind, _Reader] = {
+    Kind.TEXT: _text,
+    Kind.PATH: _path,
+    Kind.NAME: _name,
+    Kind.WORDS: _words,
+    Kind.ID_OR_WORDS: _id_or_words,
+    Kind.UID: _uid,
+    Kind.COUNTRY: _country,
+    Kind.COLOR: _color,
+    Kind.INTEGER: lambda found, spec: read_range(found.text, spec.least),
+    Kind.SIGNED: lambda found, spec: read_signed(found.text, spec.least),
+    Kind.CALENDAR: lambda found, spec: read_calendar(found.text, spec.least),
+    Kind.AT_LEAST: lambda found, spec: read_least(found.text, spec.least),
+    Kind.CHROMA: lambda found, spec: read_chroma(found.text, spec.least),
+    Kind.DECIMAL: lambda found, spec: read_decimal(found.text, spec.least),
+    Kind.TAKEN: lambda found, _: read_days(found.text),
+    Kind.BEFORE: lambda found, _: read_before(found.text),
+    Kind.AFTER: lambda found, _: read_after(found.text),
+    Kind.NEAR: lambda found, _: read_near(found.text),
+    Kind.BOX: lambda found, _: read_box(found.text),
+    Kind.CELL: lambda found, _: read_cell(found.text),
+    Kind.PLUS_CODE: lambda found, _: read_plus_code(found.text),
+}
+
+#: Kinds of one value: no alternatives, no signs.
+_SINGLE: dict[Kind, Callable[[str], Value | None]] = {
+    Kind.FLAG: lambda text: BOOLEANS[text.lower()],
+    Kind.SWITCH: lambda text: BOOLEANS[text.lower()] or None,
+    Kind.SINCE: read_since,
+    Kind.LATITUDE: read_latitude,
+    Kind.LONGITUDE: read_longitude,
+    Kind.DISTANCE: read_distance,
+}
+
+
+def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
+    """The condition that the filter `spec` makes of its value, as written; everything when it is not set.
+
+    Args:
+        spec: the filter.
+        raw: its value with quotes and operators, as `alternatives` describes it.
+        source: where the value stands.
+
+    Raises:
+        InvalidQueryError: the value is not one of this filter.
+
+    """
+    try:
+        groups = read_groups(raw, spec.operators)
+    except UnclosedQuoteError as error:
+        raise InvalidQueryError(f"{spec.name}: {error}", field=source.field, position=source.start) from error
+    if spec.kind in _SINGLE:
+        values = [_read_single(spec, group[0], source) for group in groups]
+    else:
+        values = [_read_choice(spec, group, source) for group in groups]
+    return conjunction(Filter(spec.name, value, source) for value in values if value is not None)
+
+
+def _read_single(spec: FilterSpec, found: Alternative, source: Source) -> Value | None:
+    try:
+        return _SINGLE[spec.kind](found.text)
+    except (KeyError, ValueError) as error:
+        raise _unreadable(spec, found, source) from error
+
+
+def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> Choice | None:
+    read = _ITEMS[spec.kind]
+    wanted: list[Item] = []
+    unwanted: list[Item] = []
+    for found in group:
+        try:
+            item = read(found, spec)
+        except (KeyError, ValueError) as error:
+            raise _unreadable(spec, found, source) from error
+        if item is not None:
+            (unwanted if found.negated else wanted).append(item)
+    return Choice(tuple(wanted), tuple(unwanted)) if wanted or unwanted else None
+
+
+def _unreadable(spec: FilterSpec, found: Alternative, source: Source) -> InvalidQueryError:
+    hint = did_you_mean(found.text, COLORS) if spec.kind is Kind.COLOR else ""
+    return InvalidQueryError(
+        f"{spec.name}: {shown(found.text)} is not {EXPECTED[spec.kind]}{hint}",
+        field=source.field,
+        position=source.start + found.start,
+    )
