@@ -1,0 +1,345 @@
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
+from photosvc.index.workers import (
+    FileUnreadableError,
+    WorkerDiedError,
+    WorkerPool,
+    WorkerStartError,
+    WorkerTimeoutError,
+)
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
+
+
+class OddError(Exception):
+    """Cannot be unpickled: its constructor wants two arguments."""
+
+    def __init__(self, one, two):
+        super().__init__(f"{one} {two}")
+
+
+def square(number):
+    return number * number
+
+
+def obey(order):
+    """What decoders do on a bad day."""
+    match order:
+        case "exit":
+            os._exit(0)
+        case "segfault":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        case "hang":
+            time.sleep(60)
+        case "memory":
+            return len(bytearray(1 << 30))
+        case "typed":
+            raise InvalidValueError("No such thing.", field="colour")
+        case "untyped":
+            raise ValueError("secret /home/me")
+        case "odd":
+            raise OddError(1, 2)
+        case "leave":
+            raise SystemExit(3)
+        case "lambda":
+            return lambda: 0
+        case "interrupt":
+            os.kill(os.getpid(), signal.SIGINT)
+    return order
+
+
+def process_id(_):
+    time.sleep(0.02)
+    return os.getpid()
+
+
+def chatter(_):
+    print("noise")
+    os.write(2, b"noise")
+    return len("noise")
+
+
+def large(size):
+    return bytes(size)
+
+
+def children(pid="self"):
+    """Process ids of the direct children, from Linux's /proc."""
+    return [int(child) for tasks in Path(f"/proc/{pid}/task").glob("*/children") for child in tasks.read_text().split()]
+
+
+def are_gone(pids):
+    """Whether the processes end within some seconds; zombies have."""
+    for _ in range(100):
+        states = [path.read_text().rpartition(")")[2].split()[0] for pid in pids if (path := stat(pid)).exists()]
+        if set(states) <= {"Z"}:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def stat(pid):
+    return Path(f"/proc/{pid}/stat")
+
+
+@pytest.fixture(autouse=True)
+def no_child_is_left():
+    yield
+    assert children() == []
+
+
+def outcomes(items, function=obey, **options):
+    with WorkerPool(function, **({"workers": 2, "timeout": 20} | options)) as pool:
+        return dict(pool.run(items))
+
+
+def test_a_thousand_items_each_come_once():
+    with WorkerPool(square, workers=2) as pool:
+        results = list(pool.run(range(1000)))
+    assert sorted(results) == [(number, number * number) for number in range(1000)]
+
+
+def test_no_items_start_no_process():
+    with WorkerPool(square, workers=2) as pool:
+        assert list(pool.run([])) == []
+        assert children() == []
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_there_is_always_one_worker(workers):
+    assert outcomes([3], square, workers=workers) == {3: 9}
+
+
+def test_all_workers_work_and_live_on_between_runs():
+    with WorkerPool(process_id, workers=2) as pool:
+        first = {pid for _, pid in pool.run(range(20))}
+        second = {pid for _, pid in pool.run(range(20))}
+        assert first == second == set(children())
+    assert len(first) == 2
+    assert os.getpid() not in first
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ("exit", "The file made its reader crash."),
+        ("segfault", "The file made its reader crash (Segmentation fault)."),
+        ("kill", "The file made its reader crash (Killed)."),
+        ("memory", "The file needs more memory to read than allowed."),
+    ],
+)
+def test_a_death_costs_its_own_item_only(order, message):
+    answers = outcomes([1, 2, order, *range(3, 20)], memory_bytes=500 << 20)
+    error = answers.pop(order)
+    assert type(error) is WorkerDiedError
+    assert error.message == message
+    assert answers == {number: number for number in range(1, 20)}
+
+
+def test_every_other_item_may_kill_its_worker():
+    items = [number if number % 2 else ("kill", number) for number in range(8)]
+    answers = outcomes(items, partial(killed_by_tuples, os.getpid()))
+    assert {item: type(answer) for item, answer in answers.items()} == {
+        item: int if isinstance(item, int) else WorkerDiedError for item in items
+    }
+
+
+def killed_by_tuples(parent, item):
+    assert os.getppid() == parent
+    if isinstance(item, tuple):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item
+
+
+@pytest.mark.parametrize("order", ["hang", "stop"])
+def test_an_item_that_takes_too_long_is_given_up(order):
+    begun = time.monotonic()
+    answers = outcomes([order, *range(10)], timeout=0.5)
+    assert time.monotonic() - begun < 10
+    error = answers.pop(order)
+    assert type(error) is WorkerTimeoutError
+    assert error.message == "The file took longer than 0.5 s to read."
+    assert answers == {number: number for number in range(10)}
+
+
+def test_a_slow_caller_is_not_taken_for_a_slow_worker():
+    with WorkerPool(square, workers=1, timeout=0.3) as pool:
+        run = pool.run(range(4))
+        assert next(run) == (0, 0)
+        time.sleep(0.6)
+        assert list(run) == [(1, 1), (2, 4), (3, 9)]
+
+
+def test_errors_travel_by_kind():
+    answers = outcomes(["typed", "untyped", "odd", "leave", "lambda", "interrupt"])
+    assert type(answers["typed"]) is InvalidValueError
+    assert (answers["typed"].message, answers["typed"].field) == ("No such thing.", "colour")
+    for order, name in [("untyped", "ValueError"), ("odd", "OddError"), ("leave", "SystemExit")]:
+        assert type(answers[order]) is FileUnreadableError
+        assert answers[order].message == f"The file could not be read ({name})."
+    assert isinstance(answers["lambda"], PhotosvcError)
+    assert answers["interrupt"] == "interrupt"
+
+
+def test_a_result_that_cannot_be_loaded_is_an_error_of_its_item():
+    answers = outcomes([1, 2], result_lost_on_the_way)
+    assert type(answers[1]) is WorkerDiedError
+    assert answers[2] == 2
+
+
+class Unloadable:
+    def __reduce__(self):
+        return (int, ("no number",))
+
+
+def result_lost_on_the_way(item):
+    return Unloadable() if item == 1 else item
+
+
+def test_large_results_arrive_whole():
+    sizes = [0, 1, 300_000, 5_000_000, 300_001]
+    assert {size: len(data) for size, data in outcomes(sizes, large).items()} == {size: size for size in sizes}
+
+
+def test_an_oversized_item_is_refused():
+    with WorkerPool(square, workers=1) as pool, pytest.raises(ValueError, match="too large"):
+        list(pool.run(["x" * 40_000]))
+
+
+def test_workers_are_silent(capfd):
+    assert outcomes([1], chatter) == {1: 5}
+    assert capfd.readouterr() == ("", "")
+
+
+def test_items_are_taken_only_as_workers_have_room():
+    taken = 0
+
+    def source():
+        nonlocal taken
+        for taken in itertools.count(1):
+            yield taken
+
+    with WorkerPool(square, workers=2) as pool:
+        run = pool.run(source())
+        for seen in range(1, 50):
+            next(run)
+            assert taken <= seen + 4
+        run.close()
+
+
+def test_what_the_items_raise_passes_through_and_the_pool_lives_on():
+    def source():
+        yield 1
+        raise NotFoundError("The folder is gone.")
+
+    with WorkerPool(square, workers=2) as pool:
+        with pytest.raises(NotFoundError, match="gone"):
+            list(pool.run(source()))
+        assert list(pool.run([3])) == [(3, 9)]
+
+
+def test_a_run_left_early_leaves_nothing_behind_for_the_next():
+    with WorkerPool(square, workers=2) as pool:
+        for _ in pool.run(range(100)):
+            break
+        assert sorted(pool.run([1000, 2000])) == [(1000, 1_000_000), (2000, 4_000_000)]
+
+
+def test_two_runs_at_a_time_are_refused():
+    with WorkerPool(square, workers=2) as pool:
+        run = pool.run(range(100))
+        next(run)
+        with pytest.raises(RuntimeError):
+            next(pool.run([1]))
+        run.close()
+
+
+def test_a_function_that_no_child_can_import_is_told(monkeypatch):
+    hidden = type(sys)("hidden_module")
+    hidden.work = lambda item: item
+    hidden.work.__module__, hidden.work.__qualname__ = "hidden_module", "work"
+    monkeypatch.setitem(sys.modules, "hidden_module", hidden)
+    with WorkerPool(hidden.work, workers=2) as pool:
+        with pytest.raises(WorkerStartError, match="ModuleNotFoundError"):
+            list(pool.run([1, 2, 3]))
+
+
+def test_an_interpreter_that_cannot_start_is_told(monkeypatch):
+    monkeypatch.setattr("multiprocessing.spawn.get_executable", lambda: b"/bin/false")
+    with WorkerPool(square, workers=2) as pool:
+        with pytest.raises(WorkerStartError):
+            list(pool.run([1, 2, 3]))
+    monkeypatch.setattr("multiprocessing.spawn.get_executable", lambda: b"/no/such/file")
+    with WorkerPool(square, workers=2) as pool:
+        with pytest.raises(WorkerStartError, match="No such file"):
+            list(pool.run([1, 2, 3]))
+
+
+PROGRAM = """
+    import sys
+    from photosvc.index.workers import WorkerPool
+    from test_index_workers import obey
+
+    print("main", flush=True)  # no main guard: a child that imported this would print, and start children
+    with WorkerPool(obey, workers=2) as pool:
+        for item, answer in pool.run(["quick", "hang", "hang"]):
+            print(item, flush=True)
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    """A script in the middle of a run, with two children busy for a minute; its process and the children."""
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(PROGRAM))
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        env=os.environ | {"PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    ) as process:
+        assert process.stdout.readline() == "main\n"
+        assert process.stdout.readline() == "quick\n"
+        yield process, children(process.pid)
+        process.kill()
+
+
+def test_ctrl_c_ends_the_children(program):
+    process, started = program
+    assert len(started) == 2
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    assert out == ""
+    assert err.count("Traceback") == 1
+    assert "KeyboardInterrupt" in err
+    assert are_gone(started)
+
+
+def test_a_killed_parent_takes_its_children_along(program):
+    process, started = program
+    process.kill()
+    assert are_gone(started)
+
+
+def test_an_idle_child_leaves_when_its_connection_closes(monkeypatch):
+    monkeypatch.setattr("os.killpg", lambda *_: pytest.fail("it had to be killed"))
+    assert outcomes([1, 2, 3, 4], square) == {1: 1, 2: 4, 3: 9, 4: 16}
