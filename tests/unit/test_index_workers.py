@@ -19,7 +19,6 @@ from photosvc.index.workers import (
     WorkerTimeoutError,
 )
 
-
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
 
 
@@ -28,6 +27,14 @@ class OddError(Exception):
 
     def __init__(self, one, two):
         super().__init__(f"{one} {two}")
+
+
+SIGNALS = {
+    "segfault": signal.SIGSEGV,
+    "kill": signal.SIGKILL,
+    "stop": signal.SIGSTOP,
+    "interrupt": signal.SIGINT,
+}
 
 
 def square(number):
@@ -39,12 +46,6 @@ def obey(order):
     match order:
         case "exit":
             os._exit(0)
-        case "segfault":
-            os.kill(os.getpid(), signal.SIGSEGV)
-        case "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
-        case "stop":
-            os.kill(os.getpid(), signal.SIGSTOP)
         case "hang":
             time.sleep(60)
         case "memory":
@@ -59,8 +60,8 @@ def obey(order):
             raise SystemExit(3)
         case "lambda":
             return lambda: 0
-        case "interrupt":
-            os.kill(os.getpid(), signal.SIGINT)
+        case "segfault" | "kill" | "stop" | "interrupt":
+            os.kill(os.getpid(), SIGNALS[order])
     return order
 
 
@@ -70,7 +71,7 @@ def process_id(_):
 
 
 def chatter(_):
-    print("noise")
+    os.write(1, b"noise")
     os.write(2, b"noise")
     return len("noise")
 
@@ -275,20 +276,17 @@ def test_a_function_that_no_child_can_import_is_told(monkeypatch):
     hidden.work = lambda item: item
     hidden.work.__module__, hidden.work.__qualname__ = "hidden_module", "work"
     monkeypatch.setitem(sys.modules, "hidden_module", hidden)
-    with WorkerPool(hidden.work, workers=2) as pool:
-        with pytest.raises(WorkerStartError, match="ModuleNotFoundError"):
-            list(pool.run([1, 2, 3]))
+    with WorkerPool(hidden.work, workers=2) as pool, pytest.raises(WorkerStartError, match="ModuleNotFoundError"):
+        list(pool.run([1, 2, 3]))
 
 
 def test_an_interpreter_that_cannot_start_is_told(monkeypatch):
     monkeypatch.setattr("multiprocessing.spawn.get_executable", lambda: b"/bin/false")
-    with WorkerPool(square, workers=2) as pool:
-        with pytest.raises(WorkerStartError):
-            list(pool.run([1, 2, 3]))
+    with WorkerPool(square, workers=2) as pool, pytest.raises(WorkerStartError):
+        list(pool.run([1, 2, 3]))
     monkeypatch.setattr("multiprocessing.spawn.get_executable", lambda: b"/no/such/file")
-    with WorkerPool(square, workers=2) as pool:
-        with pytest.raises(WorkerStartError, match="No such file"):
-            list(pool.run([1, 2, 3]))
+    with WorkerPool(square, workers=2) as pool, pytest.raises(WorkerStartError, match="No such file"):
+        list(pool.run([1, 2, 3]))
 
 
 PROGRAM = """
