@@ -19,6 +19,32 @@ _MAKES: Final = {
     "ricoh imaging": "RICOH",
     "leica camera": "Leica",
 }
+# What a camera is, by make and model, first match wins; the words are those of the API's CameraType.
+_TYPES: Final = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE | re.ASCII))
+    for kind, pattern in (
+        ("scanner", r".*scan(ner|jet|snap)?\b|epson (perfection|gt-|expression)|canon canoscan|plustek|hp officejet"),
+        ("film", r"noritsu|.*\bsp-?(500|2000|3000)\b|.*\bfrontier|.*pakon"),
+        ("360-degree", r"insta360|.*\btheta\b|.*gear 360|gopro (max|fusion)"),
+        ("action", r"gopro|.*\bosmo action|.*\bhdr-as|.*\bfdr-x|yi action"),
+        ("instant", r"polaroid (snap|z\d|pop|now)|.*\binstax"),
+        ("tablet", r"apple ipad|samsung (sm-[tpx]\d|gt-[pn]\d)|.*\b(tab|pad) ?[a-z]?\d"),
+        ("phone", r"apple iphone|samsung (sm-|gt-|galaxy|sgh-|sch-)|google (pixel|nexus)|motorola|huawei|honor|xiaomi"),
+        ("phone", r"redmi|poco|oneplus|oppo|vivo|realme|nokia|htc|lg |lge |blackberry|nothing|fairphone|.*\bxperia"),
+        ("video", r"sony (hdr-|fdr-|dcr-|hxr-|pxw-)|canon (vixia|legria|xa\d|mvx)|.*camcorder|panasonic hc-|jvc"),
+        ("body", r"canon eos|nikon (d\d|z ?\d|z ?f|1 )|sony (ilce|ilca|slt|dslr|nex|zv-e)|pentax (k|\*ist)|hasselblad"),
+        (
+            "body",
+            r"fujifilm (x-?[tehsa]\d|x-pro|gfx|finepix s\dpro)|panasonic (dc-g|dc-s|dmc-g|dmc-l)|olympus e-|om system",
+        ),
+        ("body", r"leica (m|sl|s)|sigma (sd|fp|dp)|phase one|konica minolta (dynax|maxxum|alpha)"),
+        ("compact", r"canon (powershot|ixus|digital ixus|ixy)|nikon (coolpix|e\d)|sony (dsc-|cybershot|fdmavica|zv-1)"),
+        (
+            "compact",
+            r"fujifilm (finepix|x100|x\d|xf)|panasonic dmc-|olympus|kodak|casio|ricoh|hp |epson|minolta|samsung",
+        ),
+    )
+)
 _COMPANY = re.compile(r"[\s,.]+(?:corporation|corp|company|co|ltd|inc|ag|gmbh)\b[\s.,]*", re.IGNORECASE)
 _NO_LENS: Final = frozenset(("", "n/a", "none", "unknown", "----", "0.0 mm f/0.0", "0 mm f/0"))
 
@@ -64,3 +90,9 @@ def _aperture(wide: float | None, tele: float | None) -> str:
 
 def _span(low: float, high: float) -> str:
     return f"{round(low, 1):g}" if round(low, 1) == round(high, 1) else f"{round(low, 1):g}-{round(high, 1):g}"
+
+
+def camera_type(make: str, model: str) -> str:
+    """What kind of camera it is: `body compact phone tablet action instant film scanner video 360-degree`, or empty."""
+    name = f"{make} {model}"
+    return next((kind for kind, pattern in _TYPES if pattern.match(name)), "")

@@ -7,6 +7,7 @@ from typing import BinaryIO, Final
 from photosvc.media import exif_fields as fields
 from photosvc.media import gps as places
 from photosvc.media import text
+from photosvc.media.boxes import canon_parts
 from photosvc.media.cameras import lens_name, lens_of_range, make_name, model_name
 from photosvc.media.makernote import MakerNote, read_makernote
 from photosvc.media.metadata import Metadata
@@ -29,6 +30,8 @@ class Exif:
     """The XMP packet of the TIFF structure itself."""
     iptc: bytes = b""
     """Its IPTC records."""
+    size: tuple[int, int] = (0, 0)
+    """Width and height as stored, of the largest picture in the TIFF structure itself."""
 
 
 def read_exif(blob: bytes) -> Exif:
@@ -44,26 +47,36 @@ def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
     reader, image = opened
     exif = reader.directory(image.integer(0x8769))
     gps = reader.directory(image.integer(0x8825))
-    orientation = image.integer(0x0112)
     return Exif(
         metadata=_metadata(image, exif, gps, _note(reader, image, exif)),
-        orientation=orientation if 1 <= orientation <= 8 else 1,
+        orientation=_orientation(image),
         thumbnail=_thumbnail(reader, image),
         xmp=image.data(0x02BC),
         iptc=image.data(0x83BB),
+        size=_size(reader, image),
     )
+
+
+def read_canon_exif(source: BinaryIO) -> Exif:
+    """The Exif of a CR3, which keeps each directory as a TIFF structure of its own."""
+    parts = canon_parts(source, source.seek(0, 2))
+    main, exif, gps = (open_tiff(BytesIO(parts.get(name, b""))) for name in (b"CMT1", b"CMT2", b"CMT4"))
+    image, camera, place = (opened[1] if opened else Directory() for opened in (main, exif, gps))
+    return Exif(metadata=_metadata(image, camera, place, MakerNote()), orientation=_orientation(image))
 
 
 def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
     taken, offset = fields.taken(image, exif)
     position = places.position(gps)
-    make = make_name(image.data(0x010F))
+    # A few cameras put their name into the Exif directory.
+    written_make, written_model = (image.data(tag) or exif.data(tag) for tag in (0x010F, 0x0110))
+    make = make_name(written_make)
     return Metadata(
         taken_local=taken,
         taken_utc=places.moment(gps),
         utc_offset=offset,
         camera_make=make,
-        camera_model=model_name(image.data(0x0110), make, image.data(0x010F)),
+        camera_model=model_name(written_model, make, written_make),
         camera_serial=clean(exif.data(0xA431)) or clean(image.data(0xC62F)) or note.serial,
         lens_make=make_name(exif.data(0xA433)),
         lens_model=lens_name(exif.data(0xA434)) or note.lens or lens_of_range(exif.numbers(0xA432)),
@@ -75,7 +88,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         lng=position[1] if position else None,
         altitude=places.altitude(gps),
         title=fields.utf16(image.data(0x9C9B), text.TITLE),
-        description=fields.description(image.data(0x010E)),
+        description=clean(image.data(0x010E), text.DESCRIPTION),
         keywords=text.keywords([fields.utf16(image.data(0x9C9E), text.DESCRIPTION)], split=True),
         subject=fields.utf16(image.data(0x9C9F)),
         artist=clean(image.data(0x013B)) or fields.utf16(image.data(0x9C9D)),
@@ -85,6 +98,17 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         rating=fields.rating(image),
         document_id=fields.unique_id(exif.data(0xA420)),
     )
+
+
+def _orientation(image: Directory) -> int:
+    value = image.integer(0x0112)
+    return value if 1 <= value <= 8 else 1
+
+
+def _size(reader: TiffReader, image: Directory) -> tuple[int, int]:
+    inner = (reader.directory(int(place or 0)) for place in image.numbers(0x014A)[:8])
+    sizes = ((one.integer(0x0100), one.integer(0x0101)) for one in (image, *inner))
+    return max(sizes, key=lambda size: size[0] * size[1])
 
 
 def _note(reader: TiffReader, image: Directory, exif: Directory) -> MakerNote:

@@ -77,10 +77,9 @@ def rating(image: Directory) -> int:
     return value if 0 <= value <= 5 else 0
 
 
-def description(written: bytes) -> str:
-    """ImageDescription, empty when the camera wrote it rather than a person."""
-    value = clean(written, DESCRIPTION)
-    return "" if _BOILERPLATE.fullmatch(value) else value
+def is_boilerplate(description: str) -> bool:
+    """Whether a camera wrote the description rather than a person."""
+    return _BOILERPLATE.fullmatch(description) is not None
 
 
 def unique_id(written: bytes) -> str:

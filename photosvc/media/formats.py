@@ -29,6 +29,11 @@ class Format:
     extra: str = ""
     """The optional extra that decodes it: `heic`, `raw`, `video`, or empty for the core."""
 
+    @property
+    def is_tiff(self) -> bool:
+        """Whether the file itself is a TIFF structure, and so its own Exif."""
+        return "tiff" in self.families
+
 
 _TIFF_RAWS = (
     "3fr arw cs1 dcr dcs drf erf fff gpr iiq k25 kc2 kdc mdc mef mos nef nrw orf pef ptx pxn raw rw2 rwl rwz "

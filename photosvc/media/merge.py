@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from photosvc.media.dates import to_utc
+from photosvc.media.exif_fields import is_boilerplate
 from photosvc.media.metadata import Metadata
 from photosvc.media.text import keywords
 
@@ -29,6 +30,8 @@ def merge(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
         source = next((one for one in order if getattr(one, name) not in _UNSET), exif)
         for part in (name, *_TOGETHER.get(name, ())):
             merged[part] = getattr(source, part)
+    if is_boilerplate(merged["description"]):
+        merged["description"] = ""
     merged["taken_utc"] = _trusted(merged["taken_utc"], merged["taken_local"], merged["utc_offset"])
     return Metadata(**merged)
 

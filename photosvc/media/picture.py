@@ -8,10 +8,11 @@ from typing import Any, BinaryIO, Final
 from PIL import Image
 
 from photosvc.media import text
+from photosvc.media.boxes import is_whole
 from photosvc.media.colors import Colors, read_colors
 from photosvc.media.decode import check_size, guarded, open_picture, scaled, size_of
 from photosvc.media.errors import DecodeError
-from photosvc.media.exif import Exif, read_exif, read_exif_file
+from photosvc.media.exif import Exif, read_canon_exif, read_exif, read_exif_file
 from photosvc.media.formats import Format
 from photosvc.media.icc import profile_name
 from photosvc.media.iptc import read_iptc
@@ -50,8 +51,7 @@ class Picture:
 
 def read_picture(source: BinaryIO, row: Format) -> Picture:
     """Everything about a picture; what cannot be read is left out, with the reason in `error`."""
-    # TIFF and most raws are an Exif structure themselves, readable whether or not their pixels are.
-    exif = read_exif_file(source) if _is_tiff(row) else Exif()
+    exif = own_exif(source, row)
     picture = _told(exif, exif.xmp, exif.iptc)
     try:
         with open_picture(source, row, header_only=True) as opened:
@@ -59,10 +59,18 @@ def read_picture(source: BinaryIO, row: Format) -> Picture:
                 exif = read_exif(_bytes(opened.info, "exif"))
             picture = _told(exif, *_packets(opened, exif), fallback=_png_texts(opened))
             picture = replace(picture, **_shape(opened, row, exif))
-            check_size(opened, size_of(source))
+            _check(opened, source, row)
             return replace(picture, colors=_colors(source, row, opened, exif))
     except DecodeError as error:
         return replace(picture, error=error.message)
+
+
+def own_exif(source: BinaryIO, row: Format) -> Exif:
+    """The Exif of the file itself, readable whether or not its pixels are: TIFF, and most camera raws; else empty."""
+    with guarded():
+        if row.is_tiff:
+            return read_exif_file(source)
+        return read_canon_exif(source) if "cr3" in row.families else Exif()
 
 
 def turn_left(opened: Image.Image, row: Format, exif: Exif) -> int:
@@ -76,7 +84,14 @@ def _told(exif: Exif, xmp: bytes, iptc: bytes, *, fallback: Metadata | None = No
     packet: Xmp = read_xmp(xmp)
     found = merge(exif.metadata, fallback or read_iptc(iptc), packet.metadata)
     regions = tuple(upright(region, exif.orientation) for region in found.regions)
-    return Picture(orientation=exif.orientation, projection=packet.projection, metadata=replace(found, regions=regions))
+    width, height = exif.size[::-1] if exif.orientation >= 5 else exif.size
+    return Picture(
+        width=width,
+        height=height,
+        orientation=exif.orientation,
+        projection=packet.projection,
+        metadata=replace(found, regions=regions),
+    )
 
 
 def _shape(opened: Image.Image, row: Format, exif: Exif) -> dict[str, Any]:
@@ -90,6 +105,13 @@ def _shape(opened: Image.Image, row: Format, exif: Exif) -> dict[str, Any]:
         "frames": frames if frames > 1 else 0,
         "color_profile": profile_name(_bytes(opened.info, "icc_profile")),
     }
+
+
+def _check(opened: Image.Image, source: BinaryIO, row: Format) -> None:
+    check_size(opened, size_of(source))
+    # A small preview at the front of a HEIC would hide that the rest is missing.
+    if row.name == "heic" and not is_whole(source, size_of(source)):
+        raise DecodeError("the picture is truncated")
 
 
 def _colors(source: BinaryIO, row: Format, opened: Image.Image, exif: Exif) -> Colors:
@@ -136,10 +158,6 @@ def _png_texts(opened: Image.Image) -> Metadata | None:
         software=clean(told.get("Software", "")),
         notes=clean(told.get("Comment", ""), text.DESCRIPTION),
     )
-
-
-def _is_tiff(row: Format) -> bool:
-    return "tiff" in row.families or "tiff-raw" in row.families
 
 
 def _bytes(info: Mapping[Any, Any], name: str) -> bytes:

@@ -6,9 +6,9 @@ from PIL import Image
 
 from photosvc.media.decode import open_picture, scaled
 from photosvc.media.errors import DecodeError
-from photosvc.media.exif import Exif, read_exif, read_exif_file
+from photosvc.media.exif import Exif, read_exif
 from photosvc.media.formats import Format
-from photosvc.media.picture import turn_left
+from photosvc.media.picture import own_exif, turn_left
 from photosvc.media.video import read_video
 
 
@@ -29,7 +29,7 @@ def read_preview(source: BinaryIO, row: Format, longest: int) -> Image.Image:
         if frame is None:
             raise DecodeError("no frame of the video can be decoded")
         return scaled(frame, longest)
-    exif = read_exif_file(source) if {"tiff", "tiff-raw"} & set(row.families) else Exif()
+    exif = own_exif(source, row)
     with open_picture(source, row) as picture:
         if exif == Exif() and isinstance(picture.info.get("exif"), bytes):
             exif = read_exif(picture.info["exif"])

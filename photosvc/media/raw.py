@@ -29,7 +29,7 @@ def open_preview(source: BinaryIO) -> Iterator[Image.Image]:
     """
     rawpy = load_extra("raw")
     source.seek(0)
-    with rawpy.imread(source) as raw:
+    with _readable(rawpy), rawpy.imread(source) as raw:
         sizes = raw.sizes
         width, height = (sizes.height, sizes.width) if sizes.flip in (5, 6) else (sizes.width, sizes.height)
         if not 0 < width * height <= MAX_PIXELS:
@@ -38,6 +38,14 @@ def open_preview(source: BinaryIO) -> Iterator[Image.Image]:
         with picture:
             picture.info["raw_size"] = (width, height)
             yield picture
+
+
+@contextmanager
+def _readable(rawpy: Any) -> Iterator[None]:  # noqa: ANN401
+    try:
+        yield
+    except rawpy.LibRawError as error:
+        raise DecodeError("LibRaw cannot read this raw") from error
 
 
 def _preview(rawpy: Any, raw: Any) -> Image.Image | None:  # noqa: ANN401
