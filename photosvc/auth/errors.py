@@ -20,7 +20,11 @@ class InvalidTokenError(PhotosvcError):
 
 
 class ExpiredTokenError(InvalidTokenError):
-    """The access token is missing, expired or not valid."""  # one sentence for all: a caller learns nothing
+    """The access token is missing, expired or not valid."""  # the one sentence of all: a caller learns nothing
+
+    def __init__(self, credential_id: int) -> None:
+        super().__init__()
+        self.credential_id = credential_id
 
 
 class InsufficientScopeError(PermissionDeniedError):

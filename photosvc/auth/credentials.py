@@ -1,0 +1,217 @@
+"""App passwords, access tokens and login sessions: issued, listed, found, revoked, swept away."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Delete, delete, func, or_, select
+from sqlalchemy.orm import Session, selectinload
+
+from photosvc.auth.errors import ExpiredTokenError
+from photosvc.auth.scopes import Scope
+from photosvc.core import ids
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User
+
+#: Seconds an app password or access token lives unless told otherwise (spec section 5.4).
+DEFAULT_LIFETIME = 31_536_000
+#: A hundred years: further ahead, times do not fit everywhere.
+MAX_LIFETIME = 3_155_760_000
+NO_LIMIT = -1
+
+MAX_NAME = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A new credential and its secret, which is shown this once and not kept."""
+
+    credential: Credential
+    secret: str
+
+
+def issue(
+    session: Session,
+    now: datetime,
+    *,
+    name: str,
+    scope: Scope,
+    lifetime: int = DEFAULT_LIFETIME,
+    user: User | None = None,
+) -> Issued:
+    """A new app password of `user`, or, without a user, an access token for a client (spec section 5.4).
+
+    Args:
+        session: flushed, not committed.
+        now: the present.
+        name: of the application, at most 160 characters.
+        scope: must reach something.
+        lifetime: seconds; -1 for no limit.
+        user: the owner of an app password.
+
+    Raises:
+        InvalidValueError: the name, scope or lifetime (field `expires`) is not valid.
+
+    """
+    secret = ids.new_access_token() if user is None else ids.new_app_password()
+    credential = Credential(
+        uid=new_credential_uid(),
+        kind=ACCESS_TOKEN if user is None else APP_PASSWORD,
+        digest=ids.digest(secret),
+        name=check_name(name),
+        scope=str(check_scope(scope)),
+        user_id=None if user is None else user.id,
+        expires_at=expiry(lifetime, now),
+        created_at=now,
+    )
+    session.add(credential)
+    session.flush()
+    return Issued(credential, secret)
+
+
+def new_credential_uid() -> str:
+    """`sess` and eight random base-36 characters: what lists show."""
+    return "sess" + ids.random_text(8, ids.BASE36)
+
+
+def check_name(name: str) -> str:
+    """A name fit for lists: blanks trimmed, printable, 1 to 160 characters.
+
+    Raises:
+        InvalidValueError: it is not.
+
+    """
+    name = name.strip()
+    if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
+        msg = f"a name has 1 to {MAX_NAME} printable characters"
+        raise InvalidValueError(msg, field="name")
+    return name
+
+
+def check_scope(scope: Scope) -> Scope:
+    """A scope that reaches something.
+
+    Raises:
+        InvalidValueError: it reaches nothing.
+
+    """
+    if not scope:
+        msg = "the scope covers nothing; `*` covers everything"
+        raise InvalidValueError(msg, field="scope")
+    return scope
+
+
+def expiry(lifetime: int, now: datetime) -> datetime | None:
+    """When something of so many seconds ends; None for -1.
+
+    Raises:
+        InvalidValueError: 0, another negative number, or more than a hundred years.
+
+    """
+    if lifetime == NO_LIMIT:
+        return None
+    if not 1 <= lifetime <= MAX_LIFETIME:
+        msg = f"a lifetime is 1 to {MAX_LIFETIME} seconds, or -1 for no limit"
+        raise InvalidValueError(msg, field="expires")
+    return now + timedelta(seconds=lifetime)
+
+
+def list_credentials(
+    session: Session,
+    *,
+    user: User | None = None,
+    kinds: Sequence[str] = (),
+    search: str = "",
+    limit: int = 100,
+    now: datetime | None = None,
+) -> list[Credential]:
+    """Credentials with their users and clients, the most recently used first.
+
+    Args:
+        session: read from.
+        user: only this owner's.
+        kinds: only these; empty for all.
+        search: a UID, or the beginning of a name, user name or kind.
+        limit: at most so many.
+        now: only those that had expired by then.
+
+    """
+    statement = (
+        select(Credential)
+        .outerjoin(User, User.id == Credential.user_id)
+        .options(selectinload(Credential.user), selectinload(Credential.client))
+        .order_by(func.coalesce(Credential.last_used_at, Credential.created_at).desc(), Credential.id.desc())
+        .limit(limit)
+    )
+    if user is not None:
+        statement = statement.where(Credential.user_id == user.id)
+    if kinds:
+        statement = statement.where(Credential.kind.in_(kinds))
+    if search:
+        statement = statement.where(
+            or_(
+                Credential.uid == search.lower(),
+                Credential.name.istartswith(search, autoescape=True),
+                Credential.kind.istartswith(search, autoescape=True),
+                User.name.istartswith(search, autoescape=True),
+            )
+        )
+    if now is not None:
+        statement = statement.where(Credential.expires_at <= now)
+    return list(session.scalars(statement))
+
+
+def find_credential(session: Session, identifier: str) -> Credential:
+    """The credential with this UID, or the one whose secret this is.
+
+    Raises:
+        NotFoundError: there is none.
+
+    """
+    digest = ids.digest(identifier)
+    found = session.scalar(select(Credential).where(or_(Credential.uid == identifier, Credential.digest == digest)))
+    if found is None:
+        msg = "no such credential"
+        raise NotFoundError(msg)
+    return found
+
+
+def revoke(session: Session, credential: Credential) -> None:
+    """End a credential, and with it the login sessions made from it."""
+    session.execute(delete(Credential).where(Credential.id == credential.id))
+
+
+def revoke_all(session: Session) -> int:
+    """End every credential there is; gives how many there were."""
+    return _count(session, delete(Credential))
+
+
+def end_login_sessions(session: Session, user_id: int, *, keep: int | None = None) -> int:
+    """End a user's login sessions but `keep`, and those that live by an app password; gives how many."""
+    statement = delete(Credential).where(
+        Credential.user_id == user_id,
+        Credential.kind == LOGIN_SESSION,
+        Credential.parent_id.is_(None),
+        Credential.id != (keep or 0),
+    )
+    return _count(session, statement)
+
+
+def bury(session: Session, error: ExpiredTokenError) -> None:
+    """Remove the one credential that was just seen to be over, so that no clock set back wakes it up again."""
+    session.execute(delete(Credential).where(Credential.id == error.credential_id))
+
+
+def sweep(session: Session, now: datetime) -> int:
+    """Remove all credentials that are over; gives how many."""
+    swept = _count(session, delete(Credential).where(Credential.expires_at <= now))
+    idle_times = session.scalars(select(Credential.idle_seconds).where(Credential.idle_seconds.is_not(None)).distinct())
+    last_use = func.coalesce(Credential.last_used_at, Credential.created_at)
+    for idle in idle_times.all():
+        ended = now - timedelta(seconds=idle or 0)
+        swept += _count(session, delete(Credential).where(Credential.idle_seconds == idle, last_use <= ended))
+    return swept
+
+
+def _count(session: Session, statement: Delete) -> int:
+    return len(session.execute(statement.returning(Credential.id)).all())

@@ -1,0 +1,143 @@
+"""The policy: which credential may do what (spec section 5.2). This table is the only place that says so.
+
+A rule asks three things, and all must hold:
+
+- the credential is of one of `kinds`; a login session made from an app password is a kind of its own,
+- its scope covers `resource`, for writing when `write` is set,
+- it acts in one of `roles`, or, where `own` is set, on the account it belongs to.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from photosvc.auth.errors import InsufficientScopeError, ScopeTooWideError
+from photosvc.auth.principal import ADMIN, APP_SESSION, CLIENT, USER, VIEWER, Principal
+from photosvc.auth.scopes import Scope, is_within
+from photosvc.core.errors import PermissionDeniedError
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row of the policy."""
+
+    action: str
+    resource: str
+    write: bool
+    kinds: frozenset[str]
+    roles: frozenset[str]
+    own: bool
+    description: str
+
+    @property
+    def scope(self) -> str:
+        """The narrowest scope that covers it."""
+        return f"{self.resource} {'write' if self.write else 'read'}"
+
+
+_LOGIN = frozenset({LOGIN_SESSION})
+_APP = frozenset({APP_PASSWORD})
+_SESSION = frozenset({LOGIN_SESSION, APP_SESSION})
+_PERSON = _SESSION | _APP
+_ANY = _PERSON | {ACCESS_TOKEN, CLIENT_TOKEN}
+
+_ALL = frozenset({ADMIN, USER, VIEWER, CLIENT})
+_ADMIN = frozenset({ADMIN})
+_EDITORS = frozenset({ADMIN, USER})
+_MONITORS = frozenset({ADMIN, CLIENT})
+_NOBODY = frozenset[str]()
+
+_R, _W = False, True
+_OWN, _ = True, False
+
+# fmt: off
+_TABLE = (
+    #     action                        resource    write kinds     roles      own
+    Rule("photos.search",              "photos",   _R,   _ANY,     _ALL,      _,    "Search photos"),
+    Rule("photos.facets",              "photos",   _R,   _ANY,     _ALL,      _,    "Count photos by filter value"),
+    Rule("photos.view",                "photos",   _R,   _ANY,     _ALL,      _,    "See one photo"),
+    Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Get a token for thumbnails"),
+    Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Get a token for originals"),
+    Rule("webdav.read",                "webdav",   _R,   _PERSON,  _ALL,      _,    "Read the originals over WebDAV"),
+    Rule("webdav.write",               "webdav",   _W,   _PERSON,  _EDITORS,  _,    "Change the originals over WebDAV"),
+    Rule("metrics.view",               "metrics",  _R,   _ANY,     _MONITORS, _,    "Read the monitoring figures"),
+    Rule("session.create",             "sessions", _W,   _APP,     _ALL,      _,    "Exchange it for a login session"),
+    Rule("session.read",               "sessions", _R,   _PERSON,  _ALL,      _,    "Read the own session"),
+    Rule("session.end",                "sessions", _W,   _SESSION, _ALL,      _,    "End the own login session"),
+    Rule("users.list",                 "users",    _R,   _LOGIN,   _ADMIN,    _,    "List accounts"),
+    Rule("users.add",                  "users",    _W,   _LOGIN,   _ADMIN,    _,    "Add an account"),
+    Rule("users.view",                 "users",    _R,   _LOGIN,   _ADMIN,    _OWN, "See an account"),
+    Rule("users.change",               "users",    _W,   _LOGIN,   _ADMIN,    _,    "Change or disable an account"),
+    Rule("users.remove",               "users",    _W,   _LOGIN,   _ADMIN,    _,    "Remove an account"),
+    Rule("users.password",             "password", _W,   _LOGIN,   _ADMIN,    _OWN, "Change an account's password"),
+    Rule("users.passcode",             "passcode", _W,   _LOGIN,   _NOBODY,   _OWN, "Set up or end two-factor log-in"),
+    Rule("users.passcode.reset",       "passcode", _W,   _LOGIN,   _ADMIN,    _,    "Take two-factor log-in off"),
+    Rule("users.app_passwords.list",   "sessions", _R,   _LOGIN,   _ADMIN,    _OWN, "List an account's app passwords"),
+    Rule("users.app_passwords.add",    "sessions", _W,   _LOGIN,   _NOBODY,   _OWN, "Make an app password"),
+    Rule("users.app_passwords.remove", "sessions", _W,   _LOGIN,   _ADMIN,    _OWN, "Revoke an app password"),
+    Rule("oauth.introspect",           "sessions", _R,   _ANY,     _ADMIN,    _,    "Look into tokens of others"),
+)
+# fmt: on
+
+RULES: Mapping[str, Rule] = {rule.action: rule for rule in _TABLE}
+
+
+def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -> Rule:
+    """The rule that lets `principal` do `action`.
+
+    Args:
+        principal: who acts.
+        action: a key of `RULES`.
+        owner_uid: the UID of the user account that is acted on, where there is one.
+
+    Raises:
+        InsufficientScopeError: only the scope is missing; it carries the one needed.
+        PermissionDeniedError: this kind of credential or this role never may.
+
+    """
+    rule = RULES[action]
+    owns = rule.own and owner_uid is not None and owner_uid == principal.user_uid
+    if principal.standing not in rule.kinds or not (principal.role in rule.roles or owns):
+        raise PermissionDeniedError
+    if not principal.scope.covers(rule.resource, write=rule.write):
+        raise InsufficientScopeError(rule.scope)
+    return rule
+
+
+def may(principal: Principal, action: str, *, owner_uid: str | None = None) -> bool:
+    """Whether `decide` would let it pass."""
+    try:
+        decide(principal, action, owner_uid=owner_uid)
+    except PermissionDeniedError:
+        return False
+    return True
+
+
+def check_grantable(principal: Principal, scope: Scope) -> None:
+    """Make sure that no credential makes another wider than itself.
+
+    Raises:
+        ScopeTooWideError: the new one would reach further.
+
+    """
+    if not is_within(scope, principal.scope):
+        msg = "a credential cannot make one that reaches further than itself"
+        raise ScopeTooWideError(msg, field="scope")
+
+
+def policy_table() -> list[dict[str, str]]:
+    """The policy as plain rows, for documentation."""
+    return [
+        {
+            "action": rule.action,
+            "scope": rule.scope,
+            "credentials": _listed(rule.kinds),
+            "roles": " or ".join(filter(None, (_listed(rule.roles), "the account's own user" if rule.own else ""))),
+            "description": rule.description,
+        }
+        for rule in RULES.values()
+    ]
+
+
+def _listed(words: frozenset[str]) -> str:
+    return ", ".join(sorted(words)).replace("_", " ")

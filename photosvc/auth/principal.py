@@ -1,0 +1,53 @@
+"""Who acts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from photosvc.auth.scopes import Scope
+from photosvc.models import LOGIN_SESSION
+
+ADMIN, USER, VIEWER = "admin", "user", "viewer"
+CLIENT = "client"
+
+#: A login session that was made from an app password.
+APP_SESSION = "app_session"
+
+USER_ROLES = frozenset({ADMIN, USER, VIEWER})
+CLIENT_ROLES = frozenset({ADMIN, CLIENT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """A verified credential and whom it stands for."""
+
+    kind: str
+    """`app_password access_token client_token login_session`."""
+    credential_id: int
+    credential_uid: str
+    credential_name: str
+    scope: Scope
+    role: str
+    """Of the user (`admin user viewer`) or, without one, of the client (`admin client`)."""
+    sees_private: bool
+    created_at: datetime
+    expires_at: datetime | None
+    """None: no limit."""
+    idle_seconds: int | None = None
+    last_used_at: datetime | None = None
+    parent_id: int | None = None
+    """The app password that a login session was made from."""
+    user_id: int | None = None
+    user_uid: str | None = None
+    user_name: str | None = None
+    password_version: int = 0
+    client_id: int | None = None
+    client_uid: str | None = None
+
+    @property
+    def standing(self) -> str:
+        """The kind its rights go by: a session made from an app password is worth no more than that one."""
+        return APP_SESSION if self.kind == LOGIN_SESSION and self.parent_id is not None else self.kind
+
+    def expires_in(self, now: datetime) -> int:
+        """Whole seconds left; 0 without a limit, as the session endpoint says it."""
+        return 0 if self.expires_at is None else max(1, int((self.expires_at - now).total_seconds()))

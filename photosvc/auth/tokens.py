@@ -1,0 +1,161 @@
+"""Verify what a request shows: one indexed read, from a secret to a principal.
+
+This runs on every request: a statement built once, plain rows, no ORM objects.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Executable, Row, bindparam, func, or_, select, update
+from sqlalchemy.orm import Session, aliased
+
+from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
+from photosvc.auth.principal import ADMIN, CLIENT, VIEWER, Principal
+from photosvc.auth.scopes import parse_scope
+from photosvc.core import ids
+from photosvc.models import Client, Credential, User
+
+#: A credential's last use is written down at most so often, in seconds.
+TOUCH_SECONDS = 60
+
+_Parent = aliased(Credential)
+_Sponsor = aliased(User)
+"""Whoever a registered client belongs to, if anybody."""
+
+
+_COLUMNS: tuple[Any, ...] = (
+    Credential.id,
+    Credential.uid,
+    Credential.kind,
+    Credential.name,
+    Credential.scope,
+    Credential.created_at,
+    Credential.expires_at,
+    Credential.idle_seconds,
+    Credential.last_used_at,
+    Credential.parent_id,
+    _Parent.expires_at.label("parent_expires_at"),
+    Credential.user_id,
+    User.uid.label("user_uid"),
+    User.name.label("user_name"),
+    User.role.label("user_role"),
+    User.password_version,
+    User.disabled.label("user_disabled"),
+    Credential.client_id,
+    Client.uid.label("client_uid"),
+    Client.role.label("client_role"),
+    Client.enabled.label("client_enabled"),
+    _Sponsor.role.label("sponsor_role"),
+    _Sponsor.disabled.label("sponsor_disabled"),
+)
+
+_JOINED = (
+    select(*_COLUMNS)
+    .select_from(Credential)
+    .outerjoin(User, User.id == Credential.user_id)
+    .outerjoin(Client, Client.id == Credential.client_id)
+    .outerjoin(_Sponsor, _Sponsor.id == Client.user_id)
+    .outerjoin(_Parent, _Parent.id == Credential.parent_id)
+)
+_BY_DIGEST = _JOINED.where(Credential.digest == bindparam("key"))
+_BY_UID = _JOINED.where(Credential.uid == bindparam("key"))
+
+
+def verify(session: Session, secret: str, now: datetime) -> Principal:
+    """The principal behind an access token or app password.
+
+    Raises:
+        ExpiredTokenError: it was valid once; `credentials.bury` it.
+        InvalidTokenError: anything else is wrong with it. The sentence is the same for all.
+
+    """
+    if not (ids.is_access_token(secret) or ids.is_app_password(secret)):
+        raise InvalidTokenError
+    return _principal(_read(session, _BY_DIGEST, ids.digest(secret)), now)
+
+
+def verify_uid(session: Session, credential_uid: str, now: datetime) -> Principal:
+    """The principal behind a credential that something trusted (a signed link) names.
+
+    Raises:
+        InvalidTokenError: the credential is gone, expired or its owner is disabled.
+
+    """
+    return _principal(_read(session, _BY_UID, credential_uid), now)
+
+
+def _read(session: Session, statement: Executable, key: str) -> Row[Any] | None:
+    return session.connection().execute(statement, {"key": key}).first()
+
+
+def _principal(row: Row[Any] | None, now: datetime) -> Principal:
+    if row is None:
+        raise InvalidTokenError
+    if _is_over(row, now):
+        raise ExpiredTokenError(row.id)
+    if row.user_disabled or row.sponsor_disabled or row.client_enabled is False:
+        raise InvalidTokenError
+    return Principal(
+        kind=row.kind,
+        credential_id=row.id,
+        credential_uid=row.uid,
+        credential_name=row.name,
+        scope=parse_scope(row.scope, known_only=False),
+        role=row.user_role or row.client_role or CLIENT,
+        sees_private=_sees_private(row),
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        idle_seconds=row.idle_seconds,
+        last_used_at=row.last_used_at,
+        parent_id=row.parent_id,
+        user_id=row.user_id,
+        user_uid=row.user_uid,
+        user_name=row.user_name,
+        password_version=row.password_version or 0,
+        client_id=row.client_id,
+        client_uid=row.client_uid,
+    )
+
+
+def _is_over(row: Row[Any], now: datetime) -> bool:
+    if row.expires_at is not None and now >= row.expires_at:
+        return True
+    if row.parent_expires_at is not None and now >= row.parent_expires_at:
+        return True
+    if row.idle_seconds is None:
+        return False
+    return bool(now >= (row.last_used_at or row.created_at) + timedelta(seconds=row.idle_seconds))
+
+
+def _sees_private(row: Row[Any]) -> bool:
+    if row.user_id is not None:
+        return bool(row.user_role != VIEWER)
+    return bool(row.client_role == ADMIN and row.sponsor_role != VIEWER)
+
+
+def needs_touch(principal: Principal, now: datetime) -> bool:
+    """Whether the last use should be written down."""
+    return principal.last_used_at is None or now >= principal.last_used_at + _touch_interval(principal)
+
+
+def touch(session: Session, principal: Principal, now: datetime, *, address: str = "") -> bool:
+    """Write down that a credential was used; says whether this call was the one that did.
+
+    One conditional statement: of many requests at once, one writes.
+    """
+    due = now - _touch_interval(principal)
+    result = session.connection().execute(
+        update(Credential)
+        .where(
+            Credential.id == principal.credential_id,
+            or_(Credential.last_used_at.is_(None), Credential.last_used_at <= due),
+        )
+        .values(last_used_at=now, last_ip=func.coalesce(address[:64] or None, Credential.last_ip))
+    )
+    return result.rowcount == 1
+
+
+def _touch_interval(principal: Principal) -> timedelta:
+    # A tenth of a short idle time, or a session in steady use would end for want of notes.
+    idle = principal.idle_seconds or TOUCH_SECONDS * 10
+    return timedelta(seconds=min(TOUCH_SECONDS, idle / 10))
