@@ -7,7 +7,8 @@ from typing import Any
 
 from photosvc.media.errors import MissingExtraError
 
-_MODULES = {"heic": "pillow_heif", "raw": "rawpy", "video": "av"}
+#: Extra -> the module it brings.
+MODULES = {"heic": "pillow_heif", "raw": "rawpy", "video": "av"}
 
 
 def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
@@ -18,7 +19,7 @@ def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
 
     """
     try:
-        module: ModuleType = importlib.import_module(_MODULES[extra])
+        module: ModuleType = importlib.import_module(MODULES[extra])
     except ImportError as error:
         raise MissingExtraError(extra) from error
     return module

@@ -54,6 +54,7 @@ def _decoded(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError as error:
-        if error.start >= len(value) - 3:  # cut in the middle of a character, by us or by the camera
+        # Cut in the middle of a character, by us or by the camera; a lone last byte is more likely Latin-1.
+        if error.start >= len(value) - 3 and not value[: error.start].isascii():
             return value.decode(errors="ignore")
         return value.decode("latin-1")

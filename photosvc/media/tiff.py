@@ -53,6 +53,8 @@ class Directory:
     def numbers(self, tag: int) -> tuple[float | None, ...]:
         """Finite numbers; None where a fraction has no value (zero denominator) or a float is NaN or infinite."""
         value = self.values.get(tag, ())
+        if isinstance(value, bytes):
+            return ()
         return tuple(_finite(item) for item in value)
 
     def number(self, tag: int) -> float | None:

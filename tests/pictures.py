@@ -1,0 +1,201 @@
+"""Small files for the tests to read: pictures with metadata, raws, videos, bombs and broken ones, all drawn here."""
+
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+#: A quarter each: red and green above, blue and white below.
+CORNERS = ((220, 30, 30), (30, 160, 60), (40, 70, 180), (250, 250, 250))
+
+
+def quarters(width: int = 64, height: int = 48) -> Image.Image:
+    """A picture whose corners tell which way it stands."""
+    picture = Image.new("RGB", (width, height))
+    for number, colour in enumerate(CORNERS):
+        left, top = (number % 2) * width // 2, (number // 2) * height // 2
+        picture.paste(colour, (left, top, left + width // 2, top + height // 2))
+    return picture
+
+
+def encoded(picture: Image.Image, kind: str, **options: Any) -> bytes:
+    """The bytes of a picture in one of Pillow's formats."""
+    out = BytesIO()
+    picture.save(out, kind, **options)
+    return out.getvalue()
+
+
+def jpeg(width: int = 64, height: int = 48, *, exif: bytes = b"", xmp: bytes = b"", iptc: bytes = b"") -> bytes:
+    """A JPEG of four quarters with metadata."""
+    options: dict[str, Any] = {"quality": 90}
+    if exif:
+        options["exif"] = exif
+    if xmp:
+        options["xmp"] = xmp
+    data = encoded(quarters(width, height), "JPEG", **options)
+    return data[:2] + _photoshop(iptc) + data[2:] if iptc else data
+
+
+def _photoshop(iptc: bytes) -> bytes:
+    body = b"Photoshop 3.0\0" + b"8BIM\x04\x04\0\0" + struct.pack(">I", len(iptc)) + iptc + b"\0" * (len(iptc) % 2)
+    return b"\xff\xed" + struct.pack(">H", len(body) + 2) + body
+
+
+def iptc(records: Sequence[tuple[int, bytes]], *, utf8: bool = True) -> bytes:
+    """IPTC records of the application record, after the mark of their character set."""
+    head = b"\x1c\x01\x5a\0\x03\x1b%G" if utf8 else b""
+    return head + b"".join(b"\x1c\x02" + struct.pack(">BH", number, len(value)) + value for number, value in records)
+
+
+Entry = bytes | str | int | Fraction | Sequence[Fraction] | Sequence[int] | tuple[int, int, bytes]
+
+
+def exif(
+    image: Mapping[int, Any] | None = None,
+    camera: Mapping[int, Any] | None = None,
+    gps: Mapping[int, Any] | None = None,
+    *,
+    thumbnail: bytes = b"",
+) -> bytes:
+    """An Exif blob, big endian, with these tags in its main, Exif and GPS directories.
+
+    A value is text, a number, fractions as (numerator, denominator) pairs in a list, or raw as (type, count, bytes).
+    """
+    out = bytearray(b"MM\0*\0\0\0\x08")
+    main = dict(image or {})
+    directories: list[tuple[int, Mapping[int, Any]]] = [(0x8769, camera or {}), (0x8825, gps or {})]
+    for pointer, tags in directories:
+        if tags:
+            main[pointer] = 0
+    place = 8
+    sizes = {}
+    blocks = [main, *(tags for _, tags in directories)]
+    for pointer, tags in zip((0, 0x8769, 0x8825), blocks, strict=True):
+        sizes[pointer] = place
+        if tags:
+            place += len(_block(tags, place, 0))
+    for pointer in (0x8769, 0x8825):
+        if pointer in main:
+            main[pointer] = sizes[pointer]
+    following = place if thumbnail else 0
+    out += _block(main, 8, following)
+    for pointer, tags in directories:
+        if tags:
+            out += _block(tags, sizes[pointer], 0)
+    if thumbnail:
+        at = place + 2 + 24 + 4
+        out += _block({0x0201: at, 0x0202: len(thumbnail)}, place, 0) + thumbnail
+    return b"Exif\0\0" + bytes(out)
+
+
+def _block(tags: Mapping[int, Any], place: int, following: int) -> bytes:
+    entries, data = b"", b""
+    start = place + 2 + 12 * len(tags) + 4
+    for tag, value in sorted(tags.items()):
+        kind, count, raw = _typed(value)
+        if len(raw) <= 4:
+            field = raw.ljust(4, b"\0")
+        else:
+            field = struct.pack(">I", start + len(data))
+            data += raw + b"\0" * (len(raw) % 2)
+        entries += struct.pack(">HHI", tag, kind, count) + field
+    return struct.pack(">H", len(tags)) + entries + struct.pack(">I", following) + data
+
+
+def _typed(value: Any) -> tuple[int, int, bytes]:
+    match value:
+        case str():
+            raw = value.encode() + b"\0"
+            return 2, len(raw), raw
+        case bytes():
+            return 7, len(value), value
+        case int():
+            return (
+                (3, 1, struct.pack(">H", value)) if value < 1 << 16 and value >= 0 else (4, 1, struct.pack(">I", value))
+            )
+        case list():
+            return 5, len(value), b"".join(struct.pack(">II", *pair) for pair in value)
+        case (kind, count, raw):
+            return kind, count, raw
+    raise TypeError(value)
+
+
+def xmp(properties: str = "", attributes: str = "") -> bytes:
+    """An XMP packet around these property elements and attributes of its description."""
+    return f"""<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
+<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"
+ xmlns:xmpMM="http://ns.adobe.com/xap/1.0/mm/" xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/"
+ xmlns:exif="http://ns.adobe.com/exif/1.0/" xmlns:tiff="http://ns.adobe.com/tiff/1.0/"
+ xmlns:aux="http://ns.adobe.com/exif/1.0/aux/" xmlns:lr="http://ns.adobe.com/lightroom/1.0/"
+ xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" xmlns:cc="http://creativecommons.org/ns#"
+ xmlns:mwg-rs="http://www.metadataworkinggroup.com/schemas/regions/" xmlns:stArea="http://ns.adobe.com/xmp/sType/Area#"
+ xmlns:MP="http://ns.microsoft.com/photo/1.2/" xmlns:MPRI="http://ns.microsoft.com/photo/1.2/t/RegionInfo#"
+ xmlns:MPReg="http://ns.microsoft.com/photo/1.2/t/Region#" {attributes}>{properties}</rdf:Description>
+</rdf:RDF></x:xmpmeta><?xpacket end="w"?>""".encode()
+
+
+def heic(width: int = 64, height: int = 48, **options: Any) -> bytes:
+    """A tiny HEIC."""
+    import pillow_heif
+
+    pillow_heif.register_heif_opener()
+    return encoded(quarters(width, height), "HEIF", quality=80, **options)
+
+
+def dng(path: Path, width: int = 64, height: int = 48) -> Path:
+    """A Bayer DNG without preview: a plain grey sensor."""
+    import numpy as np
+    import tifffile
+
+    fixed = [(0x828D, 3, 2, (2, 2)), (0x828E, 1, 4, bytes((0, 1, 1, 2)))]
+    told = [
+        (0xC612, 1, 4, bytes((1, 4, 0, 0))),
+        (0xC614, 2, 0, "photosvc test"),
+        (0x010F, 2, 0, "Leica Camera AG"),
+        (0x0110, 2, 0, "LEICA M10"),
+        (0xC61D, 3, 1, 16383),
+        (0xC621, 10, 9, (1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1)),
+        (0xC628, 5, 3, (1, 1, 1, 1, 1, 1)),
+        (0xC65A, 3, 1, 21),
+    ]
+    sensor = np.full((height, width), 8000, dtype=np.uint16)
+    tifffile.imwrite(path, sensor, photometric=32803, extratags=[(*tag, True) for tag in fixed + told])
+    return path
+
+
+def video(path: Path, *, codec: str = "mpeg4", tags: Mapping[str, str] | None = None, frames: int = 12) -> Path:
+    """Half a second of four quarters, 64x48, 24 frames a second; the container by the extension."""
+    import av
+
+    options = {"movflags": "use_metadata_tags"} if path.suffix == ".mov" else {}
+    with av.open(str(path), "w", options=options) as container:
+        container.metadata.update(tags or {})
+        stream = container.add_stream(codec, rate=24)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuvj420p" if codec == "mjpeg" else "yuv420p"
+        for _ in range(frames):
+            container.mux(stream.encode(av.VideoFrame.from_image(quarters())))
+        container.mux(stream.encode())
+    return path
+
+
+def png_bomb(width: int = 12_000, height: int = 12_000) -> bytes:
+    """A one-bit PNG that is tiny as a file and large as a picture."""
+    packer = zlib.compressobj(9)
+    row = b"\0" * (1 + (width + 7) // 8)
+    data = b"".join(packer.compress(row * 100) for _ in range(height // 100)) + packer.flush()
+    return png_header(width, height, depth=1, colour=0) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+
+
+def png_header(width: int, height: int, *, depth: int = 8, colour: int = 2) -> bytes:
+    """The signature and header chunk of a PNG."""
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
