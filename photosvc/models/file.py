@@ -55,6 +55,8 @@ class File(Base):
     diff: Mapped[int] = mapped_column(Integer, default=-1)
     chroma: Mapped[int] = mapped_column(SmallInteger, default=-1)
     instance_id: Mapped[str] = mapped_column(Text, default="", index=True)
+    details: Mapped[str] = mapped_column(Text, default="{}")
+    """What the file says about its photo, as JSON; see `index.stored`."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 

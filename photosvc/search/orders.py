@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from sqlalchemy import SQLColumnExpression
+from sqlalchemy import ColumnElement
+from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import SearchRow
@@ -13,22 +14,25 @@ from photosvc.models import SearchRow
 #: Modulus and range of seeds: products stay below 2^62 on both databases.
 PRIME = 2**31 - 1
 
+Column = ColumnElement[Any] | InstrumentedAttribute[Any]
+Columns = tuple[Column, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
     """A sort order: columns that all fall or all rise, so that one row-value comparison finds the next page."""
 
     name: str
-    columns: Callable[[int], tuple[SQLColumnExpression[Any], ...]]
+    columns: Callable[[int], Columns]
     falling: bool
     help: str
 
 
-def _fixed(*columns: Any) -> Callable[[int], tuple[SQLColumnExpression[Any], ...]]:  # noqa: ANN401
+def _fixed(*columns: Any) -> Callable[[int], Columns]:  # noqa: ANN401
     return lambda _seed: columns
 
 
-def _shuffled(seed: int) -> tuple[SQLColumnExpression[Any], ...]:
+def _shuffled(seed: int) -> Columns:
     # Multiplication modulo a prime permutes the photos' fixed random numbers: another seed, another order.
     return (SearchRow.shuffle * (seed % (PRIME - 1) + 1) % PRIME, SearchRow.newest_key)
 

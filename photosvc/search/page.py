@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, select, tuple_
+from sqlalchemy import ColumnElement, and_, select, tuple_
 from sqlalchemy.orm import Session
 
 from photosvc.models import SearchDocument, SearchRow
@@ -47,9 +47,9 @@ def find(session: Session, request: SearchRequest, *, sees_private: bool) -> Pag
     )
 
 
-def _statement(request: SearchRequest, *, sees_private: bool) -> Select[Any]:
+def _statement(request: SearchRequest, *, sees_private: bool) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
     keys = request.order.columns(request.seed)
-    page = select(SearchRow.file_id, *(key.label(f"key{n}") for n, key in enumerate(keys)))
+    page: Any = select(SearchRow.file_id, *(key.label(f"key{n}") for n, key in enumerate(keys)))
     page = page.where(visible(sees_private=sees_private))
     if request.primary:
         page = page.where(SearchRow.is_primary)

@@ -313,6 +313,7 @@ def upgrade() -> None:
         sa.Column("diff", sa.Integer(), nullable=False),
         sa.Column("chroma", sa.SmallInteger(), nullable=False),
         sa.Column("instance_id", sa.Text(), nullable=False),
+        sa.Column("details", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(), nullable=False),
         sa.Column("updated_at", sa.DateTime(), nullable=False),
         sa.ForeignKeyConstraint(["photo_id"], ["photosvc_photos.id"], name=op.f("fk_photosvc_files_photo_id")),

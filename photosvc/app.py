@@ -1,0 +1,58 @@
+"""The app factory: photosvc standing alone."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from photosvc.core.clock import Clock, system_clock
+from photosvc.extension import PhotoService
+from photosvc.models.database import configure_engine
+from photosvc.settings import load_settings
+from photosvc.web.answer import add_security_headers
+from photosvc.web.errors import register_errors
+
+#: Names the folder of the database, keys and configuration; by default `instance/` beside the package.
+INSTANCE_VARIABLE = "PHOTOSVC_INSTANCE"
+
+
+def create_app(
+    *,
+    instance: Path | str | None = None,
+    settings: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] | None = None,
+    clock: Clock = system_clock,
+) -> Flask:
+    """A Flask app that is nothing but photosvc.
+
+    Args:
+        instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else `instance/` beside the package.
+        settings: `PHOTOSVC_*` names and values that win over all others.
+        environ: where `PHOTOSVC_*` variables are looked up; by default the process's environment.
+        clock: where the time comes from.
+
+    Raises:
+        SettingError: a setting is unknown or invalid.
+
+    """
+    environ = os.environ if environ is None else environ
+    folder = instance or environ.get(INSTANCE_VARIABLE)
+    app = Flask("photosvc", instance_path=str(Path(folder).absolute()) if folder else None, static_folder=None)
+    place = Path(app.instance_path)
+    place.mkdir(parents=True, exist_ok=True)
+    loaded = load_settings(place, environ=environ, given=settings)
+    app.config["SQLALCHEMY_DATABASE_URI"] = loaded.database_uri
+    app.config["SECRET_KEY"] = loaded.secret_key
+    db = SQLAlchemy(app)
+    with app.app_context():
+        configure_engine(db.engine)
+    PhotoService(app, db=db, settings=loaded, clock=clock)
+    register_errors(app)
+    app.after_request(add_security_headers)
+    if loaded.proxies:
+        hops = loaded.proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+    return app

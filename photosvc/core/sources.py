@@ -1,0 +1,30 @@
+"""Where a value came from, and which source wins: a value gives way only to an equal or stronger source."""
+
+AUTO, DEFAULT, ESTIMATE, NAME, LOCATION, META, XMP, MANUAL, ADMIN = (
+    "",
+    "default",
+    "estimate",
+    "name",
+    "location",
+    "meta",
+    "xmp",
+    "manual",
+    "admin",
+)
+
+PRIORITY = {
+    AUTO: 1,
+    DEFAULT: 1,
+    ESTIMATE: 2,
+    NAME: 4,
+    LOCATION: 8,
+    META: 16,
+    XMP: 32,
+    MANUAL: 64,
+    ADMIN: 128,
+}
+
+
+def gives_way(current: str, new: str) -> bool:
+    """Whether a value from `current` is replaced by one from `new`. Unknown sources are treated as `META`."""
+    return PRIORITY.get(new, PRIORITY[META]) >= PRIORITY.get(current, PRIORITY[META])

@@ -1,0 +1,93 @@
+"""The extension: photosvc inside somebody's Flask app."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, g
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from photosvc.api import create_api, create_well_known
+from photosvc.core.clock import Clock, system_clock
+from photosvc.settings import PREFIX, Settings, load_settings
+from photosvc.web.current import EXTENSION, Service
+
+
+class PhotoService:
+    """Adds a photo library to a Flask app.
+
+    The tables (all named `photosvc_…`) live in the host's database: its default engine, or the one of `bind_key`.
+    The host's routes, error handlers and models are left alone. Standing alone, `photosvc.app.create_app` is the
+    first user of this class.
+
+    Args:
+        app: the host app; without one, call `init_app` later.
+        options: what `init_app` takes.
+
+    """
+
+    def __init__(self, app: Flask | None = None, **options: Any) -> None:  # noqa: ANN401
+        if app is not None:
+            self.init_app(app, **options)
+
+    def init_app(
+        self,
+        app: Flask,
+        *,
+        db: SQLAlchemy,
+        url_prefix: str = "",
+        bind_key: str | None = None,
+        settings: Settings | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        """Mount the service on `app`.
+
+        Args:
+            app: the host app.
+            db: the host's Flask-SQLAlchemy extension, initialised on `app`.
+            url_prefix: where the API hangs, `/media` for `/media/api/v1/photos`.
+            bind_key: which of the host's engines holds our tables; None for the default one.
+            settings: all settings; by default `PHOTOSVC_*` from `app.config`, then built-in defaults.
+            clock: where the time comes from.
+
+        Raises:
+            SettingError: a setting is unknown or invalid.
+
+        """
+        service = Service(
+            settings=settings or load_settings(Path(app.instance_path), given=_given(app.config)),
+            clock=clock,
+            open_session=lambda: _session(db, bind_key),
+            engine=lambda: _engine(db, bind_key),
+        )
+        app.extensions[EXTENSION] = service
+        app.register_blueprint(create_api(), url_prefix=url_prefix + "/api/v1")
+        app.register_blueprint(create_well_known(), url_prefix=url_prefix + "/.well-known")
+        if bind_key is not None:
+            app.teardown_appcontext(_close)
+
+
+def _given(config: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in config.items() if name.startswith(PREFIX)}
+
+
+def _engine(db: SQLAlchemy, bind_key: str | None) -> Engine:
+    return db.engines[bind_key]
+
+
+def _session(db: SQLAlchemy, bind_key: str | None) -> Session:
+    if bind_key is None:
+        return db.session()
+    # The host's session sends our models to its default engine, so another engine gets a session of its own.
+    if "photosvc_session" not in g:
+        g.photosvc_session = Session(db.engines[bind_key])
+    session: Session = g.photosvc_session
+    return session
+
+
+def _close(_error: BaseException | None) -> None:
+    session = g.pop("photosvc_session", None)
+    if session is not None:
+        session.close()

@@ -1,0 +1,84 @@
+"""Shared rows a photo points to: cameras, lenses, places, cells, keywords; found or made, once a run."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from photosvc.core.geo import cell_token
+from photosvc.media.cameras import camera_type
+from photosvc.index.gazetteer import Gazetteer
+from photosvc.index.place import UNKNOWN_PLACE as NOWHERE
+from photosvc.index.place import Place as FoundPlace
+from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place
+from photosvc.query.fold import fold
+
+
+class Catalog:
+    """Looks rows up by what they say; a rolled back session needs a fresh one."""
+
+    def __init__(self, session: Session, gazetteer: Gazetteer) -> None:
+        self._session = session
+        self._gazetteer = gazetteer
+        self._cameras: dict[tuple[str, str], Camera] = {}
+        self._lenses: dict[tuple[str, str], Lens] = {}
+        self._keywords: dict[str, Keyword] = {}
+
+    def camera(self, make: str, model: str) -> Camera:
+        """The camera of this make and model; the unknown one for neither."""
+        if not (make or model):
+            return self._session.get_one(Camera, UNKNOWN_ID)
+        known = self._cameras.get((make, model))
+        if known is None:
+            query = select(Camera).where(Camera.make == make, Camera.model == model)
+            known = self._session.scalar(query) or Camera(make=make, model=model, type=camera_type(make, model))
+            self._session.add(known)
+            self._session.flush()
+            self._cameras[make, model] = known
+        return known
+
+    def lens(self, make: str, model: str) -> Lens:
+        """The lens of this make and model; the unknown one without a model."""
+        if not model:
+            return self._session.get_one(Lens, UNKNOWN_ID)
+        known = self._lenses.get((make, model))
+        if known is None:
+            query = select(Lens).where(Lens.make == make, Lens.model == model)
+            known = self._session.scalar(query) or Lens(make=make, model=model)
+            self._session.add(known)
+            self._session.flush()
+            self._lenses[make, model] = known
+        return known
+
+    def cell(self, lat: float, lng: float) -> Cell:
+        """The S2 cell of a position, with its place."""
+        cell_id = f"s2:{cell_token(lat, lng)}"
+        known = self._session.get(Cell, cell_id)
+        if known is None:
+            known = Cell(id=cell_id, place=self._place(self._gazetteer.lookup(lat, lng) or NOWHERE))
+            self._session.add(known)
+            self._session.flush()
+        return known
+
+    def _place(self, found: FoundPlace) -> Place:
+        if found.id == UNKNOWN_PLACE:
+            return self._session.get_one(Place, UNKNOWN_PLACE)
+        known = self._session.get(Place, found.id)
+        if known is None:
+            known = Place(id=found.id, label=found.label, city=found.city, state=found.state, country=found.country)
+            self._session.add(known)
+        return known
+
+    def keywords(self, texts: Iterable[str]) -> list[Keyword]:
+        """The keywords with these texts, each once; spelling differences in case and accents are one keyword."""
+        wanted = {fold(text): text for text in reversed(list(texts))}
+        wanted.pop("", None)
+        unknown = wanted.keys() - self._keywords.keys()
+        if unknown:
+            for keyword in self._session.scalars(select(Keyword).where(Keyword.folded.in_(unknown))):
+                self._keywords[keyword.folded] = keyword
+            for folded in unknown - self._keywords.keys():
+                self._keywords[folded] = Keyword(word=wanted[folded], folded=folded)
+                self._session.add(self._keywords[folded])
+            self._session.flush()
+        return [self._keywords[folded] for folded in sorted(wanted)]

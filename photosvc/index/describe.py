@@ -1,0 +1,132 @@
+"""Write into a photo what its files say, leaving alone what stronger sources said before."""
+
+from datetime import datetime
+
+from sqlalchemy.orm import object_session
+
+from photosvc.core.sources import AUTO, META, gives_way
+from photosvc.index.catalog import Catalog
+from photosvc.index.compose import Part, merged_metadata, photo_type, primary_index, taken
+from photosvc.index.names import split_name
+from photosvc.index.quality import Scored, quality
+from photosvc.index.stored import kept
+from photosvc.index.title import make_title
+from photosvc.media.metadata import Metadata
+from photosvc.models import UNKNOWN_PLACE, File, Photo
+
+_PANORAMA_RATIO = 1.9
+
+
+def describe(photo: Photo, catalog: Catalog, now: datetime) -> None:
+    """Bring a photo's row up to date with its files. A photo without any is hidden."""
+    files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)
+    if not files:
+        photo.quality = -1
+        _stamp(photo, now)
+        return
+    parts = [Part(file.name, kept(file)) for file in files]
+    primary = files[primary_index(parts)]
+    for file in photo.files:
+        file.primary = file is primary
+    metadata = merged_metadata(parts)
+    photo.path, photo.name, _ = split_name(primary.name)
+    if gives_way(photo.type_src, AUTO):
+        photo.type = photo_type(parts)
+    photo.stack = max(photo.stack, 1) if len(files) > 1 and photo.stack >= 0 else min(photo.stack, 0)
+    _describe_time(photo, metadata, parts, now)
+    _describe_camera(photo, metadata, catalog)
+    _describe_place(photo, metadata, catalog)
+    _describe_picture(photo, files, primary)
+    _describe_texts(photo, metadata, catalog, files)
+    photo.quality = -1 if all(file.error for file in files) else _score(photo)
+    _stamp(photo, now)
+
+
+def _stamp(photo: Photo, now: datetime) -> None:
+    session = object_session(photo)
+    if session is not None and session.is_modified(photo):
+        photo.updated_at = now
+    photo.checked_at = now
+
+
+def _describe_time(photo: Photo, metadata: Metadata, parts: list[Part], now: datetime) -> None:
+    when = taken(metadata, parts, now if photo.id is None else photo.created_at)
+    if not gives_way(photo.taken_src, when.source):
+        return
+    photo.taken_at, photo.taken_at_local, photo.taken_src = when.at, when.local, when.source
+    photo.time_zone = when.zone
+    local = when.local
+    photo.year, photo.month, photo.day = (local.year, local.month, local.day) if when.known else (-1, -1, -1)
+
+
+def _describe_camera(photo: Photo, metadata: Metadata, catalog: Catalog) -> None:
+    photo.iso, photo.focal_length = metadata.iso, metadata.focal_length
+    photo.f_number, photo.exposure = metadata.f_number, metadata.exposure
+    if not gives_way(photo.camera_src, META):
+        return
+    camera = catalog.camera(metadata.camera_make, metadata.camera_model)
+    photo.camera, photo.lens = camera, catalog.lens(metadata.lens_make, metadata.lens_model)
+    photo.camera_serial = metadata.camera_serial
+    photo.camera_src = META if metadata.camera_make or metadata.camera_model else AUTO
+    photo.scan = camera.type == "scanner"
+
+
+def _describe_place(photo: Photo, metadata: Metadata, catalog: Catalog) -> None:
+    if metadata.lat is None or metadata.lng is None or not gives_way(photo.place_src, META):
+        return
+    cell = catalog.cell(metadata.lat, metadata.lng)
+    photo.lat, photo.lng, photo.altitude = metadata.lat, metadata.lng, metadata.altitude
+    photo.cell_id, photo.place, photo.place_src = cell.id, cell.place, META
+    photo.country = cell.place.country
+
+
+def _describe_picture(photo: Photo, files: list[File], primary: File) -> None:
+    photo.color = max(primary.main_color, 0)
+    photo.duration_ns = max(file.duration_ns for file in files)
+    pixels = max(file.width * file.height for file in files)
+    photo.resolution = round(pixels / 1_000_000)
+    photo.panorama = any(
+        file.width > 1000 and file.height > 500 and (bool(file.projection) or file.aspect_ratio > _PANORAMA_RATIO)
+        for file in files
+        if file.media_type != "video"
+    )
+
+
+def _describe_texts(photo: Photo, metadata: Metadata, catalog: Catalog, files: list[File]) -> None:
+    if gives_way(photo.description_src, META):
+        photo.description = metadata.description
+        photo.description_src = META if metadata.description else AUTO
+    for name in ("subject", "artist", "copyright", "license", "notes", "software", "rating", "document_id"):
+        setattr(photo, name, getattr(metadata, name))
+    photo.original_name = split_name(metadata.original_name)[1]
+    photo.keywords = catalog.keywords(metadata.keywords)
+    if gives_way(photo.title_src, META):
+        photo.title = metadata.title or _made_title(photo, files)
+        photo.title_src = META if metadata.title else AUTO
+
+
+def _made_title(photo: Photo, files: list[File]) -> str:
+    known = photo.place is not None and photo.place.id != UNKNOWN_PLACE
+    people = {marker.name: None for file in files for marker in file.markers if marker.type == "face" and marker.name}
+    return make_title(
+        people=list(people),
+        city=photo.place.city if known else "",
+        country=photo.country,
+        base_name=photo.name,
+        year=photo.year,
+    )
+
+
+def _score(photo: Photo) -> int:
+    scored = Scored(
+        favorite=bool(photo.favorite),
+        edited=photo.edited_at is not None,
+        type=photo.type,
+        taken_src=photo.taken_src,
+        place_src=photo.place_src,
+        has_place=photo.cell_id not in {UNKNOWN_PLACE, None},
+        year=photo.year,
+        resolution=photo.resolution,
+        keywords=frozenset(keyword.folded for keyword in photo.keywords),
+    )
+    return quality(scored)

@@ -1,0 +1,119 @@
+"""The walk over a folder of originals: which files there are, without opening any."""
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.paths import clean_name, disk_name
+
+#: Folders within folders beyond this depth are left out.
+MAX_DEPTH = 100
+#: Kept by file systems and photo programs for themselves.
+_FOREIGN = frozenset({"@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information", "__MACOSX", "lost+found"})
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A regular file below the root."""
+
+    name: str
+    """Clean path relative to the root, see `core.paths`."""
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """Something below the root that is left out, with the reason."""
+
+    name: str
+    reason: str
+    failed: bool
+    """It should have been readable."""
+
+
+def start_folder(root: Path, subfolder: str) -> str:
+    """The folder below `root` to begin in, relative, `""` for the root itself.
+
+    Raises:
+        NotFoundError: the root or the folder does not exist.
+        InvalidValueError: the folder is not below the root.
+
+    """
+    if not root.is_dir():
+        msg = f"The folder of originals {str(root)!r} does not exist or is not a folder; set PHOTOSVC_ORIGINALS."
+        raise NotFoundError(msg, field="PHOTOSVC_ORIGINALS")
+    relative = Path(subfolder)
+    if relative.is_absolute():
+        try:
+            relative = relative.resolve().relative_to(root.resolve())
+        except ValueError:
+            msg = f"{subfolder!r} is not below the folder of originals"
+            raise InvalidValueError(msg, field="SUBFOLDER") from None
+    if ".." in relative.parts or "\x00" in subfolder:
+        msg = f"{subfolder!r} is not below the folder of originals"
+        raise InvalidValueError(msg, field="SUBFOLDER")
+    folder = "" if relative == Path() else relative.as_posix()
+    if not (root / folder).is_dir():
+        msg = f"There is no folder {subfolder!r} below the originals."
+        raise NotFoundError(msg, field="SUBFOLDER")
+    return folder
+
+
+def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
+    """Everything below `folder`, one folder after the other, each sorted by name.
+
+    Links are never followed: one could lead out of the originals or round in a circle. Names that begin with a dot
+    are passed over.
+    """
+    pending = [folder]
+    while pending:
+        current = pending.pop()
+        try:
+            with os.scandir(root / current) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            yield Unreachable(clean_name(current), f"the folder cannot be read: {_why(error)}", failed=True)
+            continue
+        deeper = []
+        for entry in entries:
+            if entry.name.startswith(".") or entry.name in _FOREIGN:
+                continue
+            relative = f"{current}/{entry.name}" if current else entry.name
+            found = _look(entry, relative)
+            if isinstance(found, str):
+                deeper.append(found)
+            else:
+                yield found
+        if current.count("/") + 1 >= MAX_DEPTH and deeper:
+            yield Unreachable(clean_name(current), f"more than {MAX_DEPTH} folders deep", failed=False)
+        else:
+            pending.extend(reversed(deeper))
+
+
+def _look(entry: os.DirEntry[str], relative: str) -> FoundFile | Unreachable | str:
+    """A file, a reason, or the path of a folder to walk."""
+    name = clean_name(relative)
+    try:
+        if entry.is_symlink():
+            return Unreachable(name, "a symbolic link, which is not followed", failed=False)
+        if entry.is_dir(follow_symlinks=False):
+            return relative
+        status = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        return Unreachable(name, f"cannot be read: {_why(error)}", failed=True)
+    if not stat.S_ISREG(status.st_mode):
+        return Unreachable(name, "not a regular file", failed=False)
+    return FoundFile(name, status.st_size, status.st_mtime_ns)
+
+
+def disk_path(root: Path, name: str) -> Path:
+    """Where the file with this clean name lies."""
+    return root / disk_name(name)
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()

@@ -1,0 +1,141 @@
+"""From extractions to rows: the library's one writer while indexing. Flushes; the job commits."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from photosvc.core import ids
+from photosvc.index.catalog import Catalog
+from photosvc.index.describe import describe
+from photosvc.index.extraction import Extraction
+from photosvc.index.names import split_name
+from photosvc.index.scan import FoundFile, disk_path
+from photosvc.index.stored import keep
+from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
+from photosvc.search.project import project
+
+INDEXED, UPDATED, DUPLICATE = "indexed", "updated", "duplicate"
+
+
+class Store:
+    """One batch of an index run, in the transaction of its session."""
+
+    def __init__(self, session: Session, catalog: Catalog, root: Path, now: datetime) -> None:
+        self._session = session
+        self._catalog = catalog
+        self._root = root
+        self._now = now
+        self._touched: dict[int, Photo] = {}
+
+    def save(self, found: FoundFile, extraction: Extraction) -> tuple[str, str]:
+        """Keep one extraction; gives what became of it and, for a duplicate, of which file."""
+        file = self._session.scalar(select(File).where(File.root == ORIGINALS_ROOT, File.name == found.name))
+        outcome = UPDATED
+        if file is None:
+            twin = self._twin(extraction.hash)
+            if twin is not None and disk_path(self._root, twin.name).exists():
+                reason = f"the same content as {twin.name}"
+                self.reject(found, reason, failed=False)
+                return DUPLICATE, reason
+            file = twin if twin is not None else self._new_file(found)
+            outcome = INDEXED if twin is None else UPDATED
+            file.name = found.name
+        keep(file, extraction)
+        self._forget_rejection(found.name)
+        file.size, file.mtime_ns, file.missing = found.size, found.mtime_ns, False
+        self._mark(file, extraction)
+        if self._session.is_modified(file) or outcome == INDEXED:
+            file.updated_at = self._now
+        self._session.flush()
+        self._touched[file.photo.id] = file.photo
+        return outcome, ""
+
+    def reject(self, found: FoundFile, reason: str, *, failed: bool) -> None:
+        """Remember that this file cannot become part of a photo, and why."""
+        self._forget_rejection(found.name)
+        self._session.add(
+            RejectedFile(
+                root=ORIGINALS_ROOT,
+                name=found.name,
+                size=found.size,
+                mtime_ns=found.mtime_ns,
+                failed=failed,
+                reason=reason,
+                created_at=self._now,
+            )
+        )
+        file = self._session.scalar(select(File).where(File.root == ORIGINALS_ROOT, File.name == found.name))
+        if file is not None:  # it was a picture once
+            file.error, file.size, file.mtime_ns = reason, found.size, found.mtime_ns
+            self._touched[file.photo_id] = file.photo
+
+    def miss(self, names: Sequence[str]) -> None:
+        """Mark files that are no longer there."""
+        query = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(names), File.missing.is_(False))
+        for file in self._session.scalars(query):
+            file.missing = True
+            self._touched[file.photo_id] = file.photo
+        self._session.execute(
+            delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name.in_(names))
+        )
+
+    def finish(self) -> int:
+        """Work out every touched photo anew and project it; gives how many there were."""
+        self._session.flush()
+        for photo in self._touched.values():
+            describe(photo, self._catalog, self._now)
+        if self._touched:
+            project(self._session, list(self._touched))
+        count = len(self._touched)
+        self._touched.clear()
+        return count
+
+    def _twin(self, content_hash: str) -> File | None:
+        query = select(File).where(File.root == ORIGINALS_ROOT, File.hash == content_hash)
+        return self._session.scalar(query.order_by(File.missing, File.id).limit(1))
+
+    def _new_file(self, found: FoundFile) -> File:
+        folder, base, _ = split_name(found.name)
+        photo = self._session.scalar(select(Photo).where(Photo.path == folder, Photo.name == base).limit(1))
+        if photo is None:
+            photo = Photo(
+                uid=ids.new_uid(ids.PHOTO, self._now),
+                path=folder,
+                name=base,
+                created_at=self._now,
+                updated_at=self._now,
+            )
+            self._session.add(photo)
+        file = File(
+            uid=ids.new_uid(ids.FILE, self._now),
+            root=ORIGINALS_ROOT,
+            photo=photo,
+            created_at=self._now,
+            updated_at=self._now,
+        )
+        self._session.add(file)
+        return file
+
+    def _forget_rejection(self, name: str) -> None:
+        self._session.execute(
+            delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
+        )
+
+    def _mark(self, file: File, extraction: Extraction) -> None:
+        """Markers from the file itself; those people made stay."""
+        regions = [
+            (region.kind, region.name, region.x, region.y, region.w, region.h) for region in extraction.metadata.regions
+        ]
+        own = [marker for marker in file.markers if marker.src == "meta"]
+        if [(m.type, m.name, m.x, m.y, m.w, m.h) for m in own] == regions:
+            return
+        for marker in own:
+            file.markers.remove(marker)
+        for kind, name, x, y, w, h in regions:
+            uid = ids.new_uid(ids.MARKER, self._now)
+            file.markers.append(
+                Marker(uid=uid, type=kind, name=name, x=x, y=y, w=w, h=h, src="meta", created_at=self._now)
+            )

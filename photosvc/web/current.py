@@ -1,0 +1,53 @@
+"""The service of the app a request or command belongs to. Nothing live hangs anywhere else."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+from flask import current_app
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from photosvc.core.clock import Clock
+from photosvc.models.database import check_schema
+from photosvc.settings import Settings
+
+EXTENSION = "photosvc"
+
+
+@dataclass(slots=True)
+class Service:
+    """What an app's photosvc is made of."""
+
+    settings: Settings
+    clock: Clock
+    open_session: Callable[[], Session]
+    """The SQLAlchemy session of this request or command."""
+    engine: Callable[[], Engine]
+    schema_fits: bool = field(default=False, init=False)
+
+    @property
+    def session(self) -> Session:
+        """The SQLAlchemy session of this request or command."""
+        return self.open_session()
+
+    def now(self) -> datetime:
+        """The present by the service's clock."""
+        return self.clock()
+
+    def require_schema(self) -> None:
+        """Make sure once that tables and code fit.
+
+        Raises:
+            SchemaError: they do not; the sentence names the command.
+
+        """
+        if not self.schema_fits:
+            check_schema(self.session)
+            self.schema_fits = True
+
+
+def current_service() -> Service:
+    """The service of the current app."""
+    return cast("Service", current_app.extensions[EXTENSION])
