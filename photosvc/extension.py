@@ -9,7 +9,7 @@ from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from photosvc.api import create_api, create_well_known
+from photosvc.api import create_api
 from photosvc.core.clock import Clock, system_clock
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.current import EXTENSION, Service
@@ -64,7 +64,6 @@ class PhotoService:
         )
         app.extensions[EXTENSION] = service
         app.register_blueprint(create_api(), url_prefix=url_prefix + "/api/v1")
-        app.register_blueprint(create_well_known(), url_prefix=url_prefix + "/.well-known")
         if bind_key is not None:
             app.teardown_appcontext(_close)
 

@@ -1,1 +1,19 @@
-"""The HTTP routes, a file for each resource."""
+"""The HTTP routes, a file for each resource. Blueprints come from functions, fresh for every app."""
+
+from flask import Blueprint
+
+from photosvc.api import search, status
+from photosvc.web.answer import add_security_headers
+from photosvc.web.current import current_service
+from photosvc.web.errors import register_errors
+
+
+def create_api() -> Blueprint:
+    """Everything below `/api/v1`."""
+    api = Blueprint("photosvc", __name__)
+    register_errors(api)
+    api.before_request(lambda: current_service().require_schema())
+    api.after_request(add_security_headers)
+    for resource in (search, status):
+        resource.add_routes(api)
+    return api

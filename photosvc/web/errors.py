@@ -6,9 +6,12 @@ from flask import Blueprint, Flask, Response
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
+from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError
 from photosvc.core.errors import PhotosvcError
 from photosvc.web.answer import json_answer
+from photosvc.web.authorization import challenge
 from photosvc.web.current import current_service
+from photosvc.web.protector import TokenRequiredError
 
 _LOG = logging.getLogger("photosvc")
 
@@ -26,7 +29,14 @@ def error_answer(status: int, message: str, field: str | None = None) -> Respons
 def on_photosvc_error(error: PhotosvcError) -> Response:
     """An error of ours: its message was written for people."""
     _abandon()
-    return error_answer(error.status, error.message, error.field)
+    answer = error_answer(error.status, error.message, error.field)
+    if isinstance(error, TokenRequiredError):
+        answer.headers["WWW-Authenticate"] = challenge()
+    elif isinstance(error, InvalidTokenError):
+        answer.headers["WWW-Authenticate"] = challenge("invalid_token", description=error.message)
+    elif isinstance(error, InsufficientScopeError):
+        answer.headers["WWW-Authenticate"] = challenge("insufficient_scope", scope=error.scope)
+    return answer
 
 
 def on_http_error(error: HTTPException) -> Response:

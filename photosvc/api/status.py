@@ -1,0 +1,20 @@
+"""GET /status: whether the service can answer, for monitors and load balancers."""
+
+from flask import Blueprint, Response
+
+from photosvc import __version__
+from photosvc.web.answer import json_answer
+from photosvc.web.current import current_service
+from photosvc.web.protector import public
+
+
+def add_routes(api: Blueprint) -> None:
+    """Hang the status on the API."""
+    api.add_url_rule("/status", view_func=status, methods=["GET"])
+
+
+@public
+def status() -> Response:
+    """`operational`; a database that is away or old answers 503 before this view runs."""
+    current_service().require_schema()
+    return json_answer({"status": "operational", "version": __version__})

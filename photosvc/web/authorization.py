@@ -1,0 +1,44 @@
+"""Which token a request shows, and the challenges for those that show none or a bad one (RFC 6750)."""
+
+from flask import Request
+
+from photosvc.core.errors import InvalidValueError
+
+_REALM = 'Bearer realm="photosvc"'
+_OWN_HEADERS = ("X-Auth-Token", "X-Session-ID")
+_MAX_TOKEN = 4096
+
+
+def token_of(request: Request) -> str | None:
+    """The token in `Authorization: Bearer`, `X-Auth-Token` or `X-Session-ID`; None when there is none.
+
+    Query strings are never looked at: they end up in logs (RFC 9700 section 4.3.2).
+
+    Raises:
+        InvalidValueError: the request shows two different tokens (RFC 6750 section 2).
+
+    """
+    tokens: set[str] = set()
+    for header in _OWN_HEADERS:
+        tokens.update(value.strip() for value in request.headers.getlist(header))
+    for value in request.headers.getlist("Authorization"):
+        scheme, _, token = value.strip().partition(" ")
+        if scheme.lower() == "bearer":
+            tokens.add(token.strip())
+    tokens.discard("")
+    if len(tokens) > 1:
+        msg = "the request shows two different tokens; send one"
+        raise InvalidValueError(msg, field="Authorization")
+    return next(iter(tokens), "")[:_MAX_TOKEN] or None
+
+
+def challenge(error: str = "", *, scope: str = "", description: str = "") -> str:
+    """A `WWW-Authenticate` value; bare when the request had no token (RFC 6750 section 3)."""
+    parts = [_REALM]
+    if error:
+        parts.append(f'error="{error}"')
+    if description:
+        parts.append(f'error_description="{description}"')
+    if scope:
+        parts.append(f'scope="{scope}"')
+    return ", ".join(parts)

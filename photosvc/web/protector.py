@@ -1,0 +1,83 @@
+"""The resource protector: token → principal → policy, before a view runs."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from flask import g, request
+
+from photosvc.auth import credentials, policy, tokens
+from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
+from photosvc.auth.principal import Principal
+from photosvc.models.database import begin_write
+from photosvc.web.authorization import token_of
+from photosvc.web.current import Service, current_service
+
+Args = ParamSpec("Args")
+Answer = TypeVar("Answer")
+
+#: Where a view says which action of the policy it is; a test walks all routes by it.
+ACTION = "photosvc_action"
+#: The action of views that anybody may call.
+PUBLIC = "public"
+
+
+class TokenRequiredError(InvalidTokenError):
+    """An access token is needed: send it as `Authorization: Bearer …`."""
+
+
+def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
+    """Let a view run only for principals whom the policy allows `action`."""
+    if action not in policy.RULES:
+        msg = f"the policy has no action {action}"
+        raise LookupError(msg)
+
+    def protect(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
+        @wraps(view)
+        def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
+            policy.decide(principal(), action)
+            return view(*args, **kwargs)
+
+        setattr(protected, ACTION, action)
+        return protected
+
+    return protect
+
+
+def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
+    """Mark a view as open to anybody."""
+    setattr(view, ACTION, PUBLIC)
+    return view
+
+
+def principal() -> Principal:
+    """Who acts in this request.
+
+    Raises:
+        TokenRequiredError: the request shows no token.
+        InvalidTokenError: the token is not valid (any more).
+
+    """
+    if "photosvc_principal" not in g:
+        g.photosvc_principal = _verify(current_service())
+    who: Principal = g.photosvc_principal
+    return who
+
+
+def _verify(service: Service) -> Principal:
+    token = token_of(request)
+    if token is None:
+        raise TokenRequiredError
+    session, now = service.session, service.now()
+    try:
+        who = tokens.verify(session, token, now)
+    except ExpiredTokenError as error:
+        begin_write(session)
+        credentials.bury(session, error)
+        session.commit()
+        raise
+    if tokens.needs_touch(who, now):
+        begin_write(session)
+        tokens.touch(session, who, now, address=request.remote_addr or "")
+        session.commit()
+    return who
