@@ -233,7 +233,7 @@ def test_items_are_taken_only_as_workers_have_room():
 
     def source():
         nonlocal taken
-        for taken in itertools.count(1):
+        for taken in itertools.count(1):  # noqa: UP028 - `taken` is what the test looks at
             yield taken
 
     with WorkerPool(square, workers=2) as pool:
