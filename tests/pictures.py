@@ -3,7 +3,6 @@
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -50,9 +49,6 @@ def iptc(records: Sequence[tuple[int, bytes]], *, utf8: bool = True) -> bytes:
     """IPTC records of the application record, after the mark of their character set."""
     head = b"\x1c\x01\x5a\0\x03\x1b%G" if utf8 else b""
     return head + b"".join(b"\x1c\x02" + struct.pack(">BH", number, len(value)) + value for number, value in records)
-
-
-Entry = bytes | str | int | Fraction | Sequence[Fraction] | Sequence[int] | tuple[int, int, bytes]
 
 
 def exif(

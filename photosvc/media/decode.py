@@ -55,6 +55,8 @@ def guarded() -> Iterator[None]:
             yield
     except DecodeError:
         raise
+    except Image.DecompressionBombError as error:  # Pillow's own cap lies above ours
+        raise PictureTooLargeError(f"the picture has more than {MAX_PIXELS // 1_000_000} megapixels") from error
     except MemoryError as error:
         raise PictureTooLargeError("the picture needs more memory than there is") from error
     except Exception as error:  # decoders raise anything; an honest list is never whole

@@ -68,7 +68,10 @@ def subject(values: Iterable[str]) -> list[str]:
 
 def _degrees(written: str, signs: str) -> float | None:
     match = _COORDINATE.fullmatch(written[:64])
-    if match is not None and match[4].upper() in signs:
-        value = int(match[1]) + float(match[2] or 0) / 60 + float(match[3] or 0) / 3600
-        return -value if match[4].upper() == signs[1] else value
-    return float(written) if match is None and _NUMBER.fullmatch(written[:64]) else None
+    if match is None:
+        return float(written) if _NUMBER.fullmatch(written[:64]) else None
+    minutes, seconds = float(match[2] or 0), float(match[3] or 0)
+    if match[4].upper() not in signs or minutes > 60 or seconds > 60:
+        return None
+    value = int(match[1]) + minutes / 60 + seconds / 3600
+    return -value if match[4].upper() == signs[1] else value

@@ -1,0 +1,62 @@
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.core.clock import system_clock
+from photosvc.media.dates import parse_date, parse_offset
+
+
+@pytest.mark.parametrize(
+    ("text", "moment", "offset"),
+    [
+        ("2020:01:31 12:34:56", "2020-01-31T12:34:56", None),
+        ("2020:01:31 12:34:56.5+05:30", "2020-01-31T12:34:56.500", 330),
+        ("2020-01-31T12:34:56Z", "2020-01-31T12:34:56", 0),
+        ("2020-01-31T12:34-07:00", "2020-01-31T12:34:00", -420),
+        ("2020-01-31", "2020-01-31T00:00:00", None),
+        ("20200131 123456+0100", "2020-01-31T12:34:56", 60),
+        ("1826:01:01 00:00:00", "1826-01-01T00:00:00", None),
+        ("2016:12:31 23:59:60", "2016-12-31T23:59:59", None),
+    ],
+)
+def test_dates_are_read_as_they_are_written(text, moment, offset):
+    assert parse_date(text) == (datetime.fromisoformat(moment), offset)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "0000:00:00 00:00:00",
+        "9999:12:31 00:00:00",
+        "1825:12:31 00:00:00",
+        "2020:02:30 00:00:00",
+        "2020",
+        "٢٠٢٠:٠١:٠١",
+    ],
+)
+def test_implausible_dates_are_none(text):
+    assert parse_date(text) == (None, None)
+
+
+def test_next_year_is_plausible_and_the_year_after_is_not():
+    year = system_clock().year
+    assert parse_date(f"{year + 1}:01:01 00:00:00")[0] is not None
+    assert parse_date(f"{year + 2}:01:01 00:00:00")[0] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"), [("+14:00", 840), ("-0330", -210), ("Z", 0), ("+16:00", None), ("x", None)]
+)
+def test_offsets_are_minutes_east(text, minutes):
+    assert parse_offset(text) == minutes
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=40))
+def test_any_text_gets_an_answer(text):
+    moment, offset = parse_date(text, subseconds=text)
+    assert moment is None or moment.tzinfo is None
+    assert offset is None or abs(timedelta(minutes=offset)) <= timedelta(hours=15)
