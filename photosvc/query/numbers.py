@@ -12,8 +12,8 @@ _TOLERANCE = 0.01
 
 
 def _compile(number: str, sign: str) -> re.Pattern[str]:
-    signed = rf"{sign}{number}"
-    return re.compile(rf"(?P<one>{signed})|(?:(?P<low>-?{number})|\*)?-(?:(?P<high>-?{number})|\*)?", re.ASCII)
+    end = sign + number
+    return re.compile(rf"(?P<one>{end})|(?:(?P<low>{end})|\*)?-(?:(?P<high>{end})|\*)?", re.ASCII)
 
 
 #: Without a sign `-5` is the range up to 5; with one it is minus five, and `*-5` the range.
@@ -54,7 +54,7 @@ def read_calendar(text: str, least: float | None) -> Range | None:
         ValueError: it is no range.
 
     """
-    if text == "-1":
+    if text in {"-1", "-1--1"}:
         return Range(-1, -1)
     found = read_range(text, least)
     return None if found == Range(0, 0) else found

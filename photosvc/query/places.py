@@ -91,22 +91,18 @@ def read_plus_code(text: str) -> PlusCode:
         raise ValueError(text)
     digits = [_DIGITS.index(c) for c in found[1] + (found[3] or "")]
     # Counted in whole steps of the finest cell, so that neighbouring areas share their borders exactly.
-    south, west, height, width = 0, 0, 20 * _ROWS, 20 * _COLUMNS
+    south, west, height, width = 0, 0, 400 * _ROWS, 400 * _COLUMNS
     for row, column in zip(digits[:10:2], digits[1:10:2], strict=True):
-        south, west = south + row * height, west + column * width
         height, width = height // 20, width // 20
-    height, width = height * 20, width * 20
+        south, west = south + row * height, west + column * width
     for digit in digits[10:]:
         height, width = height // 5, width // 4
         south, west = south + digit // 4 * height, west + digit % 4 * width
     if south >= 180 * _ROWS or west >= 360 * _COLUMNS:  # the first pair reaches beyond the earth
         raise ValueError(text)
-    north = min(south + height, 180 * _ROWS)
-    return PlusCode(
-        found[0],
-        Box(north / _ROWS - 90, (west + width) / _COLUMNS - 180, south / _ROWS - 90, west / _COLUMNS - 180),
-        km,
-    )
+    south, west = south - 90 * _ROWS, west - 180 * _COLUMNS
+    north, east = min(south + height, 90 * _ROWS), west + width
+    return PlusCode(found[0], Box(north / _ROWS, east / _COLUMNS, south / _ROWS, west / _COLUMNS), km)
 
 
 def _split(text: str) -> tuple[str, float | None]:
@@ -124,4 +120,4 @@ def _degrees(text: str, limit: float) -> float:
 def _number(text: str) -> float:
     if not _NUMBER.fullmatch(text):
         raise ValueError(text)
-    return float(text)
+    return float(text) + 0.0  # minus zero is zero

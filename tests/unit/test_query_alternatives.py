@@ -1,0 +1,63 @@
+"""The inside of filter values."""
+
+import pytest
+
+from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups
+
+ALL = "|!-*&"
+
+
+def read(raw: str, operators: str = ALL) -> list[list[str]]:
+    """Groups of alternatives, each as text with its sign."""
+    return [[("!" if a.negated else "") + a.text for a in group] for group in read_groups(raw, operators)]
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("a", [["a"]]),
+        ("a|b&c|d", [["a", "b"], ["c", "d"]]),
+        ("a||b|", [["a", "b"]]),
+        ("&a&&b&", [["a"], ["b"]]),
+        ("", []),
+        ('""', []),
+        ('" "|!', []),
+        ("!a|-b", [["!a", "!b"]]),
+        ('!"a b"', [["!a b"]]),
+        ('"!a"', [["!a"]]),
+        ("a-b", [["a-b"]]),
+        ('"Jane Doe & John Doe"', [["Jane Doe"], ["John Doe"]]),
+        ('"a b"|"c d"', [["a b", "c d"]]),
+        (r"a\|b", [["a|b"]]),
+        (r'"a\&b"', [["a&b"]]),
+        (r"a\b", [[r"a\b"]]),
+        ("a\\", [["a\\"]]),
+        (" a | b ", [["a", "b"]]),
+    ],
+)
+def test_values_fall_into_groups_of_alternatives(raw: str, expected: list[list[str]]) -> None:
+    assert read(raw) == expected
+
+
+def test_operators_that_a_filter_lacks_are_characters() -> None:
+    assert read("!a|b&c*", "") == [["!a|b&c*"]]
+    assert read_groups("-5|!6", "|!")[0][0].negated is False
+    assert read_groups("-5|!6", "|!")[0][1].negated is True
+
+
+def test_wildcards_part_the_text_and_escaped_ones_do_not() -> None:
+    assert read_groups(r"a*b\*c", ALL) == [[Alternative(("a", "b*c"), False, False, 0, 6)]]
+
+
+def test_quotes_are_remembered_when_they_open_the_alternative() -> None:
+    quoted = [a.quoted for a in read_groups('"a|b"|c|d"e"|!"f"', ALL)[0]]
+    assert quoted == [True, True, False, False, True]
+
+
+def test_alternatives_know_their_place() -> None:
+    assert [(a.start, a.end) for a in read_groups("ab|cd", ALL)[0]] == [(0, 2), (3, 5)]
+
+
+def test_an_open_quote_is_an_error() -> None:
+    with pytest.raises(UnclosedQuoteError):
+        read_groups('a"b', ALL)

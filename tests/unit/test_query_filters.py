@@ -1,0 +1,69 @@
+"""The table: every row is whole, and its example runs."""
+
+import pytest
+
+from photosvc.query.errors import InvalidQueryError
+from photosvc.query.filters import FILTERS, NAMES, find_filter
+from photosvc.query.items import Choice
+from photosvc.query.kinds import FilterSpec, Kind
+from photosvc.query.nodes import Everything, Filter, conjuncts
+from photosvc.query.parser import parse_query
+from photosvc.query.values import EXPECTED
+
+ROWS = pytest.mark.parametrize("spec", FILTERS.values(), ids=FILTERS.keys())
+
+
+@ROWS
+def test_every_filter_explains_itself_in_one_sentence(spec: FilterSpec) -> None:
+    assert spec.help[0].isupper()
+    assert spec.help.endswith(".")
+    assert spec.columns or spec.kind is Kind.DISTANCE
+
+
+@ROWS
+def test_every_example_parses_and_uses_its_filter(spec: FilterSpec) -> None:
+    node = parse_query(spec.example)
+    assert node != Everything()
+    assert spec.name in {part.name for part in conjuncts(node) if isinstance(part, Filter)}
+
+
+@ROWS
+def test_flags_that_mean_something_else_than_their_column_say_what(spec: FilterSpec) -> None:
+    assert spec.means is None or spec.kind in {Kind.FLAG, Kind.SWITCH}
+    assert spec.means != Choice()
+
+
+def test_every_kind_that_can_fail_says_what_is_valid() -> None:
+    assert set(Kind) - set(EXPECTED) == {Kind.TEXT, Kind.PATH, Kind.NAME}
+
+
+def test_names_are_unique_and_none_is_a_paging_parameter() -> None:
+    aliases = [alias for spec in FILTERS.values() for alias in spec.aliases]
+    assert len(NAMES) == len(FILTERS) + len(aliases)
+    assert not NAMES.keys() & {"q", "s", "count", "offset", "order", "merged", "filter", "cursor", "seed", "total"}
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("folder", "path"),
+        ("person", "subject"),
+        ("people", "subjects"),
+        ("caption", "description"),
+        ("keyword", "keywords"),
+        ("labels", "label"),
+        ("colour", "color"),
+        ("COLOR", "color"),
+    ],
+)
+def test_aliases_lead_to_their_filter(alias: str, name: str) -> None:
+    assert find_filter(alias, field="q", position=0).name == name
+
+
+def test_an_unknown_filter_hears_of_the_nearest_name() -> None:
+    with pytest.raises(InvalidQueryError) as caught:
+        find_filter("colr", field="q", position=4)
+    assert caught.value.message == 'unknown filter "colr"; did you mean "color"? (character 5)'
+    assert (caught.value.field, caught.value.position, caught.value.status) == ("q", 4, 400)
+    with pytest.raises(InvalidQueryError, match=r'^unknown filter "xyzzyx" \(character 1\)$'):
+        find_filter("xyzzyx", field="q", position=0)

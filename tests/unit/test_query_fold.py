@@ -1,0 +1,60 @@
+"""Folding and words: the ground both databases stand on."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.query.fold import LONGEST_WORD, fold, words
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("Ärger", "arger"),
+        ("Straße", "strasse"),
+        ("STRASSE", "strasse"),
+        ("Øresund", "oresund"),
+        ("Æsir œuvre", "aesir oeuvre"),
+        ("Łódź", "lodz"),
+        ("Đorđe", "dorde"),
+        ("İstanbul ısı", "istanbul isi"),
+        ("Ελλάς", "ελλασ"),
+        ("Ёлка", "елка"),
+        ("e\u0301te\u0301", "ete"),
+        ("ﬁn", "fin"),
+        ("soft\u00adware", "software"),
+        ("A\u00a0 \tB", "a b"),
+        ("한국", "한국"),
+    ],
+)
+def test_case_accents_and_variants_fold_away(text: str, folded: str) -> None:
+    assert fold(text) == folded
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("IMG_1234.JPG", ("img", "1234", "jpg")),
+        ("O'Brien’s well-known café", ("o", "brien", "s", "well", "known", "cafe")),
+        ("東京タワー 2023", ("東", "京", "タ", "ワ", "ー", "2023")),
+        ("हिन्दी", ("हिनदी",)),
+        ("・ — ☂ *", ()),
+        ("", ()),
+    ],
+)
+def test_words_are_runs_of_letters_and_digits(text: str, found: tuple[str, ...]) -> None:
+    assert words(text) == found
+
+
+def test_long_words_are_cut_and_many_words_are_limited() -> None:
+    assert words("x" * 1000) == ("x" * LONGEST_WORD,)
+    assert words("a b c d", limit=2) == ("a", "b")
+    assert words("a b", limit=2) == ("a", "b")
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.text(max_size=60))
+def test_folding_twice_is_folding_once_and_words_are_their_own_words(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+    for word in words(text):
+        assert words(word) == (word,)

@@ -1,0 +1,76 @@
+"""The scanner alone: kinds, spans, and that nothing is lost."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.query.errors import InvalidQueryError
+from photosvc.query.lexer import LONGEST_QUERY, Kind, Token, check, tokens
+
+
+def kinds(text: str) -> list[tuple[str, str]]:
+    return [(token.kind.value, token.text) for token in tokens(text)]
+
+
+def test_tokens_know_their_place_and_key() -> None:
+    assert list(tokens('-Color:red "a b"')) == [
+        Token(Kind.NEGATE, "-", 0, 1),
+        Token(Kind.FILTER, "Color:red", 1, 10, "Color"),
+        Token(Kind.PHRASE, '"a b"', 11, 16),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a|b||c", [("word", "a"), ("either", "|"), ("word", "b"), ("either", "||"), ("word", "c")]),
+        ("a&b", [("word", "a"), ("both", "&"), ("word", "b")]),
+        ("(a)", [("open", "("), ("word", "a"), ("close", ")")]),
+        ("well-known", [("word", "well-known")]),
+        ("!a -(", [("negate", "!"), ("word", "a"), ("negate", "-"), ("open", "(")]),
+        ("a - b !", [("word", "a"), ("word", "-"), ("word", "b"), ("word", "!")]),
+        ("(-)", [("open", "("), ("word", "-"), ("close", ")")]),
+        ("12:30", [("word", "12:30")]),
+        ("http://x", [("word", "http://x")]),
+        ("file-name:x", [("filter", "file-name:x")]),
+        ('album:"A (b) c"|x)', [("filter", 'album:"A (b) c"|x'), ("close", ")")]),
+        (r'title:"say \"hi\" \\"', [("filter", r'title:"say \"hi\" \\"')]),
+        (r"title:\"x", [("filter", r"title:\"x")]),
+        ("path:a\\", [("filter", "path:a\\")]),
+        ('a "b', [("word", "a"), ("stray", '"'), ("word", "b")]),
+        ('title:"b', [("filter", "title:"), ("stray", '"'), ("word", "b")]),
+        ("größe:5", [("filter", "größe:5")]),
+    ],
+)
+def test_each_piece_has_its_kind(text: str, expected: list[tuple[str, str]]) -> None:
+    assert kinds(text) == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet='ab:*|&!-()"\\ \n\té', max_size=60))
+def test_no_character_is_lost(text: str) -> None:
+    at = 0
+    for token in tokens(text):
+        assert not text[at : token.start].strip()
+        assert text[token.start : token.end] == token.text
+        at = token.end
+    assert not text[at:].strip()
+
+
+def test_text_may_be_as_long_as_the_cap_and_no_longer() -> None:
+    check("x" * LONGEST_QUERY, "q")
+    with pytest.raises(InvalidQueryError, match="q has 4097 characters; 4096 are allowed") as caught:
+        check("x" * (LONGEST_QUERY + 1), "q")
+    assert caught.value.field == "q"
+
+
+@pytest.mark.parametrize("character", ["\x00", "\x1f", "\x7f", "\ud800"])
+def test_characters_that_no_database_stores_are_refused(character: str) -> None:
+    with pytest.raises(InvalidQueryError) as caught:
+        check("ab" + character, "title")
+    assert (caught.value.field, caught.value.position) == ("title", 2)
+    assert caught.value.message == "title holds a control character (character 3)"
+
+
+def test_blanks_are_no_control_characters() -> None:
+    check("a\tb\r\nc", "q")

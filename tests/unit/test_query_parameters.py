@@ -1,0 +1,128 @@
+"""GET parameters, how they meet the query, and how places find their distance."""
+
+import pytest
+
+from photosvc.query.errors import InvalidQueryError
+from photosvc.query.items import Cell, Choice, Circle, Near, Pattern, PlusCode, Word
+from photosvc.query.locate import locate
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.query.parameters import Pairs, combine, parse_parameters
+from photosvc.query.parser import parse_query
+
+UID = "pqbcf5j446s0futy"
+
+
+def title(*texts: str) -> Filter:
+    return Filter("title", Choice(tuple(Pattern((text,)) for text in texts)))
+
+
+def near(km: float) -> Filter:
+    return Filter("near", Choice((Near(UID, km),)))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "node"),
+    [
+        ({}, Everything()),
+        ([("q", "a"), ("count", "5"), ("no-such", "x"), ("s", "x"), ("merged", "true")], Everything()),
+        (
+            [("album", ""), ("filter", ""), ("country", " "), ("camera", "0"), ("quality", "0"), ("q", "")],
+            Everything(),
+        ),
+        ([("title", "New York (2)")], title("new york (2)")),
+        ([("title", "a|b")], title("a", "b")),
+        ({"title": ["a", "b"]}, title("b")),
+        ([("title", "a"), ("title", "")], title("a")),
+        ([("path", "a"), ("folder", "b")], Filter("path", Choice((Pattern(("b",)),)))),
+        ([("primary", "true"), ("public", "false")], Filter("primary", value=True)),
+        (
+            [("favorite", "yes"), ("title", "a")],
+            And((Filter("favorite", value=True), title("a"))),
+        ),
+        ([("filter", "cat title:b"), ("title", "a")], And((Word("cat", prefix=True), title("b")))),
+    ],
+)
+def test_parameters_are_filters(pairs: Pairs, node: Node) -> None:
+    assert parse_parameters(pairs) == node
+
+
+@pytest.mark.parametrize(
+    ("pairs", "field", "text"),
+    [
+        ([("iso", "x")], "iso", 'iso: "x" is not a number'),
+        ([("colour", "rde")], "colour", 'did you mean "red"'),
+        ([("title", 'a"')], "title", "a quote is not closed"),
+        ([("title", "a\x00")], "title", "title holds a control character"),
+        ([("title", "x" * 4097)], "title", "4096 are allowed"),
+        ([("title", "a|" * 257)], "title", "more than 256 terms"),
+        ([("title", "a|" * 200), ("name", "a|" * 57)], "name", "more than 256 terms"),
+        ([("filter", "colr:red")], "filter", 'unknown filter "colr"'),
+        ([("lat", "1")], "lat", "lat needs lng"),
+        ([("lng", "1")], "lng", "lng needs lat"),
+    ],
+)
+def test_errors_name_the_parameter(pairs: Pairs, field: str, text: str) -> None:
+    with pytest.raises(InvalidQueryError) as caught:
+        combine(Everything(), parse_parameters(pairs))
+    assert caught.value.field == field
+    assert text in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("query", "pairs", "node"),
+    [
+        ("", [("title", "a")], title("a")),
+        ("cat", [("title", "a")], And((Word("cat", prefix=True), title("a")))),
+        ("title:b", [("title", "a")], title("b")),
+        ("title:b cat", [("title", "a"), ("favorite", "1")],
+         And((title("b"), Word("cat", prefix=True), Filter("favorite", value=True)))),
+        ("-title:b", [("title", "a")], Not(title("b"))),
+        ("title:b | cat", [("title", "a")], And((Or((title("b"), Word("cat", prefix=True))), title("a")))),
+        ("person:x", [("subject", "y&z")], Filter("subject", Choice((Pattern(("x",)),)))),
+        (f"near:{UID}", [("dist", "10")], near(10)),
+        ("lat:1", [("lng", "2")], Filter("latlng", Choice((Circle(1, 2, 2),)))),
+    ],
+)  # fmt: skip
+def test_a_filter_of_the_query_stands_in_for_its_parameter(query: str, pairs: Pairs, node: Node) -> None:
+    assert combine(parse_query(query), parse_parameters(pairs)) == node
+
+
+@pytest.mark.parametrize(
+    ("query", "node"),
+    [
+        (f"near:{UID}", near(2)),
+        (f"near:{UID} dist:5", near(5)),
+        (f"near:{UID} dist:5 dist:6", near(6)),
+        (f"near:{UID}@1 dist:5", near(1)),
+        (f"-near:{UID} dist:5", Not(near(5))),
+        (f"dist:5 (near:{UID} | cat)", Or((near(5), Word("cat", prefix=True)))),
+        (f"near:{UID} (a | dist:3)", And((near(2), Word("a", prefix=False)))),
+        ("dist:5", Everything()),
+        ("-dist:5", Everything()),
+        ("cat", Word("cat", prefix=True)),
+        ("lat:0 lng:0", Filter("latlng", Choice((Circle(0, 0, 2),)))),
+        ("lat:1 lng:2 dist:3 cat", And((Word("cat", prefix=True), Filter("latlng", Choice((Circle(1, 2, 3),)))))),
+        ("latlng:1,2 dist:3", Filter("latlng", Choice((Circle(1, 2, 3),)))),
+        ("latlng:4,3,2,1 dist:3", parse_query("latlng:4,3,2,1")),
+        ("s2:4799e370ca54", Filter("s2", Choice((Cell("4799e370ca54"),)))),
+        ("s2:!4799e370ca54 dist:1", Filter("s2", Choice((), (Cell("4799e370ca54", 1),)))),
+    ],
+)
+def test_places_take_the_distance_of_their_conjunction(query: str, node: Node) -> None:
+    assert locate(parse_query(query)) == node
+
+
+def test_plus_codes_take_the_distance_too() -> None:
+    node = locate(parse_query("olc:8FWCHX7W+ dist:1"))
+    assert isinstance(node, Filter)
+    assert isinstance(node.value, Choice)
+    [code] = node.value.any_of
+    assert isinstance(code, PlusCode)
+    assert code.km == 1
+    assert code.box.south == 48.5625
+
+
+def test_latitude_alone_in_a_group_is_an_error_with_its_place() -> None:
+    with pytest.raises(InvalidQueryError, match=r"lat needs lng \(character 10\)") as caught:
+        locate(parse_query("a | (lat:1 b)"))
+    assert caught.value.field == "q"

@@ -1,0 +1,193 @@
+"""Queries as people and clients write them: exact nodes."""
+
+import pytest
+
+from photosvc.query.errors import InvalidQueryError
+from photosvc.query.items import Choice, Pattern, Phrase, Word
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.query.parser import MOST_TERMS, parse_query
+
+
+def word(text: str) -> Word:
+    return Word(text, prefix=len(text) >= 3)
+
+
+def colored(*numbers: int) -> Filter:
+    return Filter("color", Choice(numbers))
+
+
+RED, BLUE = colored(14), colored(6)
+A, B, C, D = map(word, "abcd")
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        ("", Everything()),
+        (" \t\n", Everything()),
+        ("*", Everything()),
+        ("— + &", Everything()),
+        ("()", Everything()),
+        ("-()", Everything()),
+        ("Été", Word("ete", prefix=True)),
+        ("ab", Word("ab", prefix=False)),
+        ("ab*", Word("ab", prefix=True)),
+        ('"abc"', Word("abc", prefix=False)),
+        ('"abc*"', Word("abc", prefix=True)),
+        ('"New York"', Phrase(("new", "york"))),
+        ('"new yo*"', Phrase(("new", "yo"), prefix=True)),
+        ('"new yo *"', Phrase(("new", "yo"))),
+        ('"what * is"', Phrase(("what", "is"))),
+        ("IMG_1234", Phrase(("img", "1234"), prefix=True)),
+        ("12:30", Phrase(("12", "30"))),
+        ("http://x.y", Phrase(("http", "x", "y"))),
+        ("東京", Phrase(("東", "京"))),
+        ("note: a", And((word("note"), A))),
+    ],
+)
+def test_words_and_phrases(text: str, node: Node) -> None:
+    assert parse_query(text) == node
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        ("a b", And((A, B))),
+        ("a & b && c", And((A, B, C))),
+        ("a and b AND c", And((A, B, C))),
+        ("a | b c", Or((A, And((B, C))))),
+        ("a or b Or c", Or((A, B, C))),
+        ("a|b||c", Or((A, B, C))),
+        ("(a | b) c", And((Or((A, B)), C))),
+        ("(a b) (c d)", And((A, B, C, D))),
+        ("(a | b) | c", Or((A, B, C))),
+        ("| a |", A),
+        ("a | () | b", Or((A, B))),
+        ("a | title: | b", Or((A, B))),
+        ("-a", Not(A)),
+        ("!a", Not(A)),
+        ("--a", A),
+        ("-!-a", Not(A)),
+        ("-(a b)", Not(And((A, B)))),
+        ("-(-a)", A),
+        ('-"a b"', Not(Phrase(("a", "b")))),
+        ("a - b !", And((A, B))),
+        ("and", word("and")),
+        ("and a", And((word("and"), A))),
+        ("a or", And((A, Word("or", prefix=False)))),
+        ("a and or b", And((A, Word("or", prefix=False), B))),
+        ('a "or" b', And((A, Word("or", prefix=False), B))),
+        ("(a or b)", Or((A, B))),
+        ("a or -b", Or((A, Not(B)))),
+    ],
+)
+def test_operators(text: str, node: Node) -> None:
+    assert parse_query(text) == node
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        ("sea color:red", And((word("sea"), RED))),
+        ("COLOR:red", RED),
+        ("color:red|blue", colored(14, 6)),
+        ("color:red | color:blue", Or((RED, BLUE))),
+        ("-color:red", Not(RED)),
+        ("!color:red", Not(RED)),
+        ("(color:red)", RED),
+        ("color:red color:blue", And((RED, BLUE))),
+        ("color:red&", Everything()),
+        ("type:nothing", Filter("type", Choice((Pattern(("nothing",)),)))),
+        ("type:image|raw", Filter("type", Choice((Pattern(("image",)), Pattern(("raw",)))))),
+        ("public:true", Filter("public", value=True)),
+        ("public:false", Everything()),
+        ("favorite:false", Filter("favorite", value=False)),
+        ('album:"Title (2)"', Filter("album", Choice((Pattern(("title 2",)),)))),
+        ("title: a", A),
+        ("folder:x", Filter("path", Choice((Pattern(("x",)),)))),
+        ("filename:a:b", Filter("filename", Choice((Pattern(("a:b",)),)))),
+    ],
+)
+def test_filters(text: str, node: Node) -> None:
+    if text == "color:red&":  # colours know no &
+        with pytest.raises(InvalidQueryError, match='"red&" is not'):
+            parse_query(text)
+    else:
+        assert parse_query(text) == node
+
+
+def test_filters_know_where_their_value_stands() -> None:
+    node = parse_query("sea -color:red", field="filter")
+    assert isinstance(node, And)
+    assert isinstance(node.parts[1], Not)
+    source = node.parts[1].part.source  # type: ignore[union-attr]
+    assert (source.field, source.start, source.end) == ("filter", 11, 14)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "position"),
+    [
+        ("a colr:red", 'unknown filter "colr"; did you mean "color"? (character 3)', 2),
+        ("(a", "this ( is not closed (character 1)", 0),
+        ("a (b (c)", "this ( is not closed (character 3)", 2),
+        ("a)", "this ) closes no group (character 2)", 1),
+        (")", "this ) closes no group (character 1)", 0),
+        ('a "b', "this quote is not closed (character 3)", 2),
+        ('title:"b', "this quote is not closed (character 7)", 6),
+        ('-"', "this quote is not closed (character 2)", 1),
+        ("f*k", "in free text * may only end a word (character 1)", 0),
+        ("name:IMG(2)", "name: a value with parentheses needs quotes (character 9)", 8),
+        ("a iso:x", 'iso: "x" is not a number or a range such as 100-400, 100- or -400 (character 7)', 6),
+        ("a\x00", "q holds a control character (character 2)", 1),
+    ],
+)
+def test_errors_say_where_and_why(text: str, message: str, position: int) -> None:
+    with pytest.raises(InvalidQueryError) as caught:
+        parse_query(text)
+    assert (caught.value.message, caught.value.position) == (message, position)
+    assert (caught.value.field, caught.value.status) == ("q", 400)
+
+
+def test_errors_name_the_field_they_were_told() -> None:
+    with pytest.raises(InvalidQueryError) as caught:
+        parse_query("colr:red", field="filter")
+    assert caught.value.field == "filter"
+
+
+def test_groups_nest_64_deep_and_no_deeper() -> None:
+    assert parse_query("(" * 64 + "a" + ")" * 64) == A
+    with pytest.raises(InvalidQueryError, match=r"more than 64 groups inside each other \(character 65\)"):
+        parse_query("(" * 65 + "a" + ")" * 65)
+    with pytest.raises(InvalidQueryError, match="more than 64 groups"):
+        parse_query("-(" * 2048)
+
+
+def test_a_thousand_groups_side_by_side_are_not_deep() -> None:
+    assert parse_query("()" * 1000 + "a") == A
+
+
+def test_signs_may_be_many() -> None:
+    assert parse_query("-" * 4095 + "a") == Not(A)
+
+
+@pytest.mark.parametrize("term", ["a ", '"a a a a" ', "uid:" + "|".join(["a" * 40] * 4) + " "])
+def test_terms_are_counted_with_their_alternatives(term: str) -> None:
+    weight = 4 if len(term) > 2 else 1
+    if len(term) < 12:
+        parse_query(term * (MOST_TERMS // weight))
+        with pytest.raises(InvalidQueryError, match="more than 256 terms"):
+            parse_query(term * (MOST_TERMS // weight + 1))
+    else:
+        assert len(parse_query(term * 20).parts) == 20  # type: ignore[union-attr]
+
+
+def test_one_filter_has_no_more_alternatives_than_a_query_has_terms() -> None:
+    parse_query("title:" + "a|" * MOST_TERMS)
+    with pytest.raises(InvalidQueryError, match="more than 256 terms"):
+        parse_query("title:" + "a|" * (MOST_TERMS + 1))
+
+
+def test_a_query_may_have_4096_characters() -> None:
+    assert parse_query("x" * 4096) == Word("x" * 64, prefix=True)
+    with pytest.raises(InvalidQueryError, match="4096 are allowed"):
+        parse_query("x" * 4097)

@@ -1,0 +1,190 @@
+"""Canonical text: parses back to the same nodes, and hostile text ends as nodes or as the one error."""
+
+import string
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.query.errors import InvalidQueryError
+from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.locate import locate
+from photosvc.query.nodes import And, Everything, Node, Not, Or
+from photosvc.query.parameters import combine, parse_parameters
+from photosvc.query.parser import parse_query
+from photosvc.query.text import to_text
+
+UID = "pqbcf5j446s0futy"
+
+HOSTILE = st.text(
+    alphabet=st.one_of(
+        st.sampled_from('ab1 *|&!-()":\\/.@,%\u00e9\u0130\ufb01\uff0a\uff02\u6771\u3099\u200d\u1680\u00a8\x00\u202e'),
+        st.characters(),
+    ),
+    max_size=40,
+)
+
+#: What values look like, right, wrong and strange.
+VALUES = st.one_of(
+    st.sampled_from(
+        [
+            "true",
+            "no",
+            "red",
+            "red|!blue",
+            "100-400",
+            "-5",
+            "*-5",
+            "--5",
+            "5-",
+            "-100--50",
+            "0",
+            "-1",
+            "2.8",
+            ".5",
+            "2023",
+            "2023-05",
+            "2023-05-01",
+            "2020-2022",
+            "-2020",
+            "9999",
+            "9999-12-31",
+            "2024-05-26T10:30:00Z",
+            "de",
+            "zz",
+            "1,2",
+            "1,2@3",
+            "4,3,2,1",
+            "0,0",
+            "48.123456789012345",
+            "4799e370ca54",
+            "1@5",
+            "8FWCHX7W+",
+            "8FWCHX7W+22@.25",
+            "and",
+            "or*",
+            "a&b|c",
+            "!a",
+            "-a",
+            "*",
+            "/",
+            "//",
+            "//a",
+            "2023/*",
+            "/a/",
+            "canon",
+            "5d",
+            "1234567890",
+            "jane-doe",
+        ]
+    ),
+    st.just(UID),
+    st.just(UID + "@5"),
+    st.just('"new york*"'),
+    st.just('"Jane Doe & John Doe"'),
+    st.just(r'"say \"hi\" \| \* \\"'),
+    HOSTILE.map(lambda text: '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'),
+    HOSTILE,
+)
+
+TERMS = st.one_of(
+    st.builds("{}:{}".format, st.sampled_from(sorted(NAMES)), VALUES),
+    st.sampled_from(["a", "abc", "ab*", "and", "or", '"a b"', '"abc*"', "IMG_12", "\u6771\u4eac", "x:", "-", "*"]),
+    HOSTILE,
+)
+
+QUERIES = st.recursive(
+    TERMS,
+    lambda inner: st.one_of(
+        st.builds("{} {}".format, inner, inner),
+        st.builds("{} | {}".format, inner, inner),
+        st.builds("({})".format, inner),
+        st.builds("-{}".format, inner),
+        st.builds("-({} {})".format, inner, inner),
+    ),
+    max_leaves=8,
+)
+
+
+def normal(node: Node) -> bool:
+    """Whether the tree has the form that `nodes` promises."""
+    match node:
+        case And(parts) | Or(parts):
+            own = type(node)
+            return len(parts) > 1 and all(not isinstance(part, own | Everything) and normal(part) for part in parts)
+        case Not(part):
+            return not isinstance(part, Not | Everything) and normal(part)
+        case _:
+            return True
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.one_of(HOSTILE, QUERIES))
+def test_any_text_ends_as_nodes_in_normal_form_or_as_the_one_error(text: str) -> None:
+    try:
+        node = parse_query(text)
+    except InvalidQueryError as error:
+        told = error.field == "q" and error.position is not None and 0 <= error.position < len(text)
+    else:
+        told = True
+        assert normal(node)
+        assert parse_query(to_text(node)) == node
+        assert to_text(parse_query(to_text(node))) == to_text(node)
+    assert told
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.sampled_from(sorted(FILTERS)), VALUES, st.sampled_from(sorted(NAMES)), VALUES)
+def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, other: str, more: str) -> None:
+    try:
+        node = combine(Everything(), parse_parameters([(name, text), (other, more)]))
+    except InvalidQueryError as error:
+        told = error.field in {name, other}
+    else:
+        told = True
+        assert normal(node)
+        assert locate(parse_query(to_text(node))) == node
+    assert told
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("  ", ""),
+        ("Red AND (Cár)", "red car"),
+        ("a|b c", "a | b c"),
+        ("(a|b) c -(d e) -f", "(a | b) c -(d e) -f"),
+        ('ab "abc" ab* abc*', 'ab "abc" ab* abc'),
+        ('"and" and*', '"and" and*'),
+        ("IMG_1234", '"img 1234*"'),
+        ("people:jane&!john", "subjects:jane subjects:!john"),
+        ('title:"a|b*c"', 'title:a|"b*c"'),
+        (r'title:"\"\*\""', r'title:"\"\*\""'),
+        ('original:"//x"', 'original:"//x"'),
+        ("iso:-400 alt:-5 f:2.8", "iso:1-400 alt:-5--5 f:2.79-2.81"),
+        ("before:2023 after:2023 taken:2023", "before:2023-12-31 after:2023-01-01 taken:2023-01-01-2023-12-31"),
+        ("color:gray|!red", "color:grey|!red"),
+        ("lat:0.0000001 lng:-0", "lat:0.0000001 lng:0"),
+        ('camera:3|"3"|canon', 'camera:3|"3"|canon'),
+        ("added:2024", "added:2024-01-01T00:00:00Z"),
+        ("favorite:no public:yes", "favorite:false public:true"),
+        ("path:/ path:/a/", "path:/ path:a"),
+    ],
+)
+def test_canonical_text(query: str, text: str) -> None:
+    assert to_text(parse_query(query)) == text
+    assert parse_query(text) == parse_query(query)
+
+
+def test_text_of_early_years_keeps_four_digits() -> None:
+    node = parse_query("added:0050 taken:0050")
+    assert to_text(node) == "added:0050-01-01T00:00:00Z taken:0050-01-01-0050-12-31"
+    assert datetime(50, 1, 1, tzinfo=UTC).isoformat().startswith("0050")
+
+
+@pytest.mark.parametrize("payload", ["' OR 1=1 --", "'; DROP TABLE x; --", "%' UNION SELECT", string.punctuation])
+def test_injections_are_only_text(payload: str) -> None:
+    quoted = payload.replace("\\", "\\\\").replace('"', '\\"').replace("|", "\\|").replace("*", "\\*")
+    [item] = parse_query(f'title:"{quoted}"').value.any_of  # type: ignore[union-attr]
+    assert item.pieces == (payload.lower(),)

@@ -1,0 +1,335 @@
+"""Filter values of every kind: exact nodes, and errors that help."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from photosvc.query.errors import InvalidQueryError
+from photosvc.query.filters import FILTERS
+from photosvc.query.items import (
+    Box,
+    Cell,
+    Choice,
+    Circle,
+    Days,
+    Item,
+    Near,
+    Pattern,
+    Phrase,
+    Range,
+    Since,
+    Uid,
+    Value,
+    Word,
+)
+from photosvc.query.nodes import And, Everything, Filter, Node, Source
+from photosvc.query.values import read_filter
+
+PHOTO = "pqbcf5j446s0futy"
+SHA1 = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
+
+
+def node(name: str, raw: str) -> Node:
+    return read_filter(FILTERS[name], raw, Source("q", 10, 10 + len(raw)))
+
+
+def value(name: str, raw: str) -> Value:
+    found = node(name, raw)
+    assert isinstance(found, Filter)
+    assert found.name == name
+    return found.value
+
+
+def item(name: str, raw: str) -> Item:
+    found = value(name, raw)
+    assert isinstance(found, Choice)
+    assert found.none_of == ()
+    [only] = found.any_of
+    return only
+
+
+def message(name: str, raw: str) -> str:
+    with pytest.raises(InvalidQueryError) as caught:
+        node(name, raw)
+    assert caught.value.field == "q"
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "expected"),
+    [
+        ("title", "Été", Pattern(("ete",))),
+        ("title", "a**b", Pattern(("a", "b"))),
+        ("title", '"*Lake View*"', Pattern(("", "lake view", ""))),
+        ("title", '"  x  "', Pattern(("x",))),
+        ("title", '"Rock & Roll"', Pattern(("rock & roll",))),
+        ("path", "/2023/Summer/", Pattern(("2023/summer",))),
+        ("path", "/", Pattern(("",))),
+        ("path", "2023/*", Pattern(("2023/", ""))),
+        ("country", "DE", Pattern(("de",))),
+        ("album", '"Rock & Roll"', Pattern(("rock",))),
+        ("subject", "jane-doe", Pattern(("jane doe",))),
+        ("subject", '"Jane *"', Pattern(("jane ", ""))),
+        ("subject", '"Jane*Doe"', Pattern(("jane", "doe"))),
+        ("album", "aqbcf5j446s0futy", Uid("aqbcf5j446s0futy", "albums")),
+        ("subject", "JQBCF5J446S0FUTY", Uid("jqbcf5j446s0futy", "subjects")),
+        ("album", "jqbcf5j446s0futy", Pattern(("jqbcf5j446s0futy",))),
+        ("keywords", "sun", Word("sun", prefix=True)),
+        ("keywords", '"sun"', Word("sun", prefix=False)),
+        ("keywords", "su", Word("su", prefix=False)),
+        ("keywords", "su*", Word("su", prefix=True)),
+        ("label", "black-cat", Phrase(("black", "cat"), prefix=True)),
+        ("camera", "3", 3),
+        ("camera", '"5"', Word("5", prefix=False)),
+        ("camera", "canon", Word("canon", prefix=True)),
+        ("uid", PHOTO, Uid(PHOTO, "photo_uid")),
+        ("uid", "f" + PHOTO[1:], Uid("f" + PHOTO[1:], "file_uid")),
+        ("uid", SHA1.upper(), Uid(SHA1, "hash")),
+        ("color", "Red", 14),
+        ("color", "black", 0),
+        ("color", "gray", 1),
+    ],
+)
+def test_names_and_texts(name: str, raw: str, expected: Item) -> None:
+    if (name, raw) == ("album", '"Rock & Roll"'):
+        assert isinstance(node(name, raw), And)  # & asks for several albums
+        assert value(name, r'"Rock \& Roll"') == Choice((Pattern(("rock roll",)),))
+    else:
+        assert item(name, raw) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "low", "high"),
+    [
+        ("iso", "100", 100, 100),
+        ("iso", "100-400", 100, 400),
+        ("iso", "400-100", 100, 400),
+        ("iso", "100-", 100, None),
+        ("iso", "-400", 1, 400),
+        ("iso", "*-400", 1, 400),
+        ("iso", "0", 0, 0),
+        ("mp", "-2", 0, 2),
+        ("alt", "-5", -5, -5),
+        ("alt", "*-5", None, 5),
+        ("alt", "-100--50", -100, -50),
+        ("alt", "-100-", -100, None),
+        ("year", "-1", -1, -1),
+        ("year", "-2010", 1, 2010),
+        ("month", "6-8", 6, 8),
+        ("quality", "3", 3, None),
+        ("quality", "3-5", 3, 5),
+        ("quality", "-5", 0, 5),
+        ("chroma", "5", 1, 5),
+        ("chroma", "9", 1, 9),
+        ("chroma", "10", 11, None),
+        ("chroma", "10-20", 10, 20),
+        ("f", "2.8", 2.79, 2.81),
+        ("f", "1.8-2.8", 1.8, 2.8),
+        ("f", ".5-", 0.5, None),
+        ("diff", "767", 767, 767),
+    ],
+)
+def test_numbers_and_ranges(name: str, raw: str, low: float | None, high: float | None) -> None:
+    assert item(name, raw) == Range(low, high)
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "start", "end"),
+    [
+        ("taken", "2023", date(2023, 1, 1), date(2024, 1, 1)),
+        ("taken", "2023-12", date(2023, 12, 1), date(2024, 1, 1)),
+        ("taken", "2024-02", date(2024, 2, 1), date(2024, 3, 1)),
+        ("taken", "2023-5-1", date(2023, 5, 1), date(2023, 5, 2)),
+        ("taken", "2023-05-01T23:59:59Z", date(2023, 5, 1), date(2023, 5, 2)),
+        ("taken", "2020-2022", date(2020, 1, 1), date(2023, 1, 1)),
+        ("taken", "2022-2020", date(2020, 1, 1), date(2023, 1, 1)),
+        ("taken", "2020-05-2021-06-15", date(2020, 5, 1), date(2021, 6, 16)),
+        ("taken", "2020-", date(2020, 1, 1), None),
+        ("taken", "-2020", None, date(2021, 1, 1)),
+        ("taken", "9999-12-31", date(9999, 12, 31), None),
+        ("taken", "0001", date(1, 1, 1), date(2, 1, 1)),
+        ("before", '"2023-05-01"', None, date(2023, 5, 2)),
+        ("before", "2023", None, date(2024, 1, 1)),
+        ("after", "2023-05", date(2023, 5, 1), None),
+    ],
+)
+def test_days_are_half_open(name: str, raw: str, start: date | None, end: date | None) -> None:
+    assert item(name, raw) == Days(start, end)
+
+
+@pytest.mark.parametrize(
+    ("raw", "moment"),
+    [
+        ("2024", datetime(2024, 1, 1, tzinfo=UTC)),
+        ("2024-05-26", datetime(2024, 5, 26, tzinfo=UTC)),
+        ("2024-05-26T10:30:00Z", datetime(2024, 5, 26, 10, 30, tzinfo=UTC)),
+        ("2024-05-26t10:30:00.5z", datetime(2024, 5, 26, 10, 30, 0, 500_000, tzinfo=UTC)),
+        ("2024-05-26T10:30:00+02:00", datetime(2024, 5, 26, 8, 30, tzinfo=UTC)),
+        ("2024-05-26T10:30:00-0200", datetime(2024, 5, 26, 12, 30, tzinfo=UTC)),
+        ('"2024-05-26T10:30:00 02:00"', datetime(2024, 5, 26, 8, 30, tzinfo=UTC)),
+        ('"2024-05-26 10:30"', datetime(2024, 5, 26, 10, 30, tzinfo=UTC)),
+    ],
+)
+def test_moments_are_utc(raw: str, moment: datetime) -> None:
+    assert value("added", raw) == Since(moment)
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "expected"),
+    [
+        ("near", PHOTO, Near(PHOTO)),
+        ("near", PHOTO.upper() + "@0.5", Near(PHOTO, 0.5)),
+        ("near", PHOTO + "@99999", Near(PHOTO, 20_038.0)),
+        ("latlng", "49.5,8.5,49.4,8.4", Box(49.5, 8.5, 49.4, 8.4)),
+        ("latlng", '"49.4, 8.5, 49.5, 8.4"', Box(49.5, 8.5, 49.4, 8.4)),
+        ("latlng", "10,-170,-10,170", Box(10, -170, -10, 170)),
+        ("latlng", "0,0", Circle(0, 0)),
+        ("latlng", "-33.9,18.4@3", Circle(-33.9, 18.4, 3)),
+        ("s2", "4799e370ca54", Cell("4799e370ca54")),
+        ("s2", "S2:4799e370ca540000", Cell("4799e370ca54")),
+        ("s2", "1@5", Cell("1", 5)),
+    ],
+)
+def test_places(name: str, raw: str, expected: Item) -> None:
+    assert item(name, raw) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "box"),
+    [
+        ("8FWC0000+", Box(49, 9, 48, 8)),
+        ("62000000+", Box(10, -160, -10, -180)),
+        ("8FWCHX7W+", Box(48.565, 8.9975, 48.5625, 8.995)),
+        ("8fwchx7w+22", Box(48.562625, 8.995125, 48.5625, 8.995)),
+        ("8FWCHX7W+222", Box(48.562525, 8.99503125, 48.5625, 8.995)),
+        ("CFX30000+", Box(90, 2, 89, 1)),
+    ],
+)
+def test_plus_codes_are_areas(code: str, box: Box) -> None:
+    found = item("olc", code)
+    assert getattr(found, "code", None) == code.upper()
+    assert getattr(found, "box", None) == box
+
+
+@pytest.mark.parametrize("raw", ["true", "YES", "1", "on"])
+def test_true_words(raw: str) -> None:
+    assert value("favorite", raw) is True
+    assert value("primary", raw) is True
+
+
+@pytest.mark.parametrize("raw", ["false", "No", "0", "off"])
+def test_false_is_the_opposite_for_a_flag_and_not_set_for_a_switch(raw: str) -> None:
+    assert value("favorite", raw) is False
+    assert node("primary", raw) == Everything()
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("title", ""),
+        ("title", '""'),
+        ("title", "*"),
+        ("title", '" * "'),
+        ("camera", "0"),
+        ("lens", "0"),
+        ("quality", "0"),
+        ("chroma", "0"),
+        ("year", "0"),
+        ("dist", "0"),
+        ("favorite", ""),
+        ("iso", "|"),
+        ("keywords", "—"),
+        ("before", "9999-12-31"),
+    ],
+)
+def test_empty_values_are_not_set(name: str, raw: str) -> None:
+    assert node(name, raw) == Everything()
+
+
+def test_negated_alternatives_are_taken_away() -> None:
+    assert value("color", "red|!blue|-green") == Choice((14,), (6, 9))
+    assert value("iso", "!100-200") == Choice((), (Range(100, 200),))
+    assert value("taken", "2023|!2023-05") == Choice(
+        (Days(date(2023, 1, 1), date(2024, 1, 1)),), (Days(date(2023, 5, 1), date(2023, 6, 1)),)
+    )
+
+
+def test_and_makes_several_filters_of_one() -> None:
+    assert node("subject", "a|b&c") == And(
+        (
+            Filter("subject", Choice((Pattern(("a",)), Pattern(("b",))))),
+            Filter("subject", Choice((Pattern(("c",)),))),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "expected"),
+    [
+        ("favorite", "maybe", 'favorite: "maybe" is not true, yes, 1, on, false, no, 0, off (character 11)'),
+        ("favorite", "!true", 'favorite: "!true" is not true, yes, 1, on, false, no, 0, off (character 11)'),
+        ("country", "germany", 'country: "germany" is not two letters, such as de (character 11)'),
+        ("iso", "much", 'iso: "much" is not a number or a range such as 100-400, 100- or -400 (character 11)'),
+        ("title", 'a"b', "title: a quote is not closed (character 11)"),
+        ("near", "x", 'near: "x" is not the UID of a photo (character 11)'),
+        ("keywords", "a*b", 'keywords: "a*b" is not words, with * only at their end (character 11)'),
+        ("country", "\u202e" + "x" * 60, 'country: "�' + "x" * 38 + '…" is not two letters, such as de (character 11)'),
+    ],
+)  # fmt: skip
+def test_errors_name_the_filter_the_place_and_what_is_valid(name: str, raw: str, expected: str) -> None:
+    assert message(name, raw) == expected
+
+
+def test_a_wrong_colour_hears_of_the_nearest_one() -> None:
+    assert message("color", "red|blu") == (
+        'color: "blu" is not black, grey, brown, gold, white, purple, blue, cyan, teal, green, lime, yellow, '
+        'magenta, orange, red, pink; did you mean "blue"? (character 15)'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "raws"),
+    [
+        ("iso", ["-", "*-*", "1-2-3", "1.5", "1e3", "1234567890", "٣", "--5", "1-*-"]),
+        ("alt", ["-", "--", "1,5"]),
+        ("year", ["x", "-"]),
+        ("f", ["-", ".", "1e3", "nan", "inf"]),
+        ("quality", ["x", "-1-x"]),
+        ("chroma", ["x"]),
+        ("taken", ["2023-13", "2023-02-30", "0000", "23", "-", "*-*", "2023-05-01T25", "x", "2023-05-01-x"]),
+        ("before", ["2020-2022", "-2020"]),
+        ("after", ["2020-", "yesterday"]),
+        ("added", ["x", "2024-05-26T25:00:00Z", "0001-01-01T00:00:00+10:00", "9999-12-31T23:59:59-10:00", "2024-13"]),
+        ("uid", ["x", "aqbcf5j446s0futy", SHA1[1:]]),
+        ("near", ["p", PHOTO + "@", PHOTO + "@x", PHOTO + "@-1", "aqbcf5j446s0futy"]),
+        ("latlng", ["1", "1,2,3", "91,0", "0,181", "1,2,3,4,5", "1,2,3,4@5", "x,y", "nan,0"]),
+        ("s2", ["x", "", "0000", "c", "4799e370ca54f000g", "08", "47a0000000000002", "4799e370ca5411111"]),
+        ("olc", ["x", "CHX7W+", "8FWCHX7W", "8FWCHX7W+2", "8FWC0000+22", "8F+", "8FWCHX7A+", "X2000000+", "8FW00000+"]),
+        ("lat", ["91", "x", "", "1-2"]),
+        ("lng", ["-181"]),
+        ("dist", ["-1", "far"]),
+        ("hidden", ["2"]),
+    ],
+)  # fmt: skip
+def test_what_is_not_valid_is_refused(name: str, raws: list[str]) -> None:
+    for raw in filter(None, raws):
+        assert name in message(name, raw)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text", "fits"),
+    [
+        (("lake",), "Lake", True),
+        (("lake",), "Lakes", False),
+        (("la", ""), "Lake", True),
+        (("", "ke"), "Lake", True),
+        (("l", "a", "e"), "Lake", True),
+        (("l", "a", "a", "e"), "Lake", False),
+        (("la", "ake"), "Lake", False),
+        (("", "e", ""), "Été", True),
+        (("a", "b", "b"), "ab", False),
+        (("a", "c", "b"), "abcb", True),
+    ],
+)
+def test_patterns_fit_whole_texts(pieces: tuple[str, ...], text: str, fits: bool) -> None:
+    assert Pattern(pieces).matches(text) is fits
