@@ -72,7 +72,7 @@ def test_the_identifier_of_a_place_never_changes():
 
 
 def test_the_unknown_place_is_the_one_of_the_wire():
-    assert UNKNOWN_PLACE == Place("zz", "Unknown", "Unknown", "Unknown", "zz")
+    assert Place("zz", "Unknown", "Unknown", "Unknown", "zz") == UNKNOWN_PLACE
 
 
 def test_labels_do_not_repeat_themselves():

@@ -1,3 +1,4 @@
+# ruff: noqa: DTZ001, DTZ901 - wall times are naive here on purpose
 import math
 from datetime import UTC, datetime, timedelta
 
