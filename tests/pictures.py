@@ -189,8 +189,9 @@ def png_bomb(width: int = 12_000, height: int = 12_000) -> bytes:
 
 
 def png_header(width: int, height: int, *, depth: int = 8, colour: int = 2) -> bytes:
-    """The signature and header chunk of a PNG."""
-    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
+    """The beginning of a PNG: signature, header, and a first data chunk without data."""
+    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", b"")
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
