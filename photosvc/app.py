@@ -11,12 +11,9 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from photosvc.core.clock import Clock, system_clock
 from photosvc.extension import PhotoService
 from photosvc.models.database import configure_engine
-from photosvc.settings import load_settings
+from photosvc.settings import INSTANCE_VARIABLE, load_settings
 from photosvc.web.answer import add_security_headers
 from photosvc.web.errors import register_errors
-
-#: Names the folder of the database, keys and configuration; by default `instance/` beside the package.
-INSTANCE_VARIABLE = "PHOTOSVC_INSTANCE"
 
 
 def create_app(

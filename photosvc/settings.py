@@ -15,6 +15,8 @@ from photosvc.core.errors import SettingError
 from photosvc.core.private_file import own_file
 
 PREFIX = "PHOTOSVC_"
+#: Names the folder of the database, keys and configuration; read before any setting is.
+INSTANCE_VARIABLE = PREFIX + "INSTANCE"
 
 
 def _text(value: object) -> str:
@@ -134,7 +136,7 @@ def load_settings(
     known = setting_fields()
     sources: list[tuple[str, Mapping[str, object]]] = [
         ("instance/config.py", _config_file(instance / "config.py")),
-        ("environment", {k: v for k, v in (environ or {}).items() if k.startswith(PREFIX)}),
+        ("environment", {k: v for k, v in (environ or {}).items() if k.startswith(PREFIX) and k != INSTANCE_VARIABLE}),
         ("app", given or {}),
     ]
     values: dict[str, Any] = {}

@@ -1,1 +1,21 @@
-"""The `svc` command line."""
+"""The `svc` command line, as `svc …` and as `flask svc …`."""
+
+from photosvc.cli.group import LazyGroup
+
+#: Command -> module and name; imported only when called, because every import delays every command.
+svc = LazyGroup(
+    name="svc",
+    help="A photo library: index folders of originals, manage who may search them.",
+    commands={
+        "auth": "photosvc.cli.auth:auth",
+        "db": "photosvc.cli.db:db",
+        "index": "photosvc.cli.index:index",
+        "run": "photosvc.cli.run:run",
+        "show": "photosvc.cli.show:show",
+    },
+)
+
+
+def main() -> None:
+    """The console script."""
+    svc(prog_name="svc")

@@ -4,7 +4,6 @@ import sqlite3
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event, text
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import SchemaError
@@ -67,11 +66,12 @@ def is_ours(_item: object, name: str | None, kind: str, _reflected: object, _oth
 
 def schema_version(session: Session | Connection) -> str | None:
     """The revision the database is at; None when it has no photosvc tables."""
-    try:
-        return session.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 - a constant
-    except DBAPIError:
-        session.rollback()
+    connection = session.connection() if isinstance(session, Session) else session
+    if not connection.dialect.has_table(connection, VERSION_TABLE):
         return None
+    query = text(f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608 - a constant
+    version: str | None = connection.execute(query).scalar()
+    return version
 
 
 def check_schema(session: Session) -> None:
@@ -85,7 +85,7 @@ def check_schema(session: Session) -> None:
     if version == SCHEMA_VERSION:
         return
     if version is None:
-        msg = "The database has no photosvc tables yet (or cannot be reached): run `svc db upgrade`."
+        msg = "The database has no photosvc tables yet: run `svc db upgrade`."
     elif version > SCHEMA_VERSION:
         msg = f"The database is at schema {version}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc."
     else:

@@ -30,7 +30,7 @@ def head() -> str:
 def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
     """Migrate up to `revision`, in one transaction; gives the revisions before and after."""
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
-        before = schema_version(connection) if _has_tables(connection) else None
+        before = schema_version(connection)
         command.upgrade(_config(connection), revision)
         after = schema_version(connection)
     return before, after
@@ -49,7 +49,3 @@ def differences(engine: Engine) -> list[str]:
             connection, opts={"version_table": VERSION_TABLE, "include_object": is_ours}
         )
         return [str(difference) for difference in compare_metadata(context, Base.metadata)]
-
-
-def _has_tables(connection: Connection) -> bool:
-    return connection.dialect.has_table(connection, VERSION_TABLE)

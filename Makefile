@@ -1,0 +1,51 @@
+# `make` alone prints what there is.
+.DEFAULT_GOAL := help
+.PHONY: help run test test-slow lint format lock clean
+
+PYTHON ?= python3
+PHOTOS ?=
+PORT ?= 8080
+HOST ?= 127.0.0.1
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint requirements.lock
+
+help: ## Show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("photosvc needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(VENV)/bin/python setup.cfg pyproject.toml requirements.lock
+	$(PIP) --editable '.[heic,raw,video]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python setup.cfg pyproject.toml requirements.lock
+	$(PIP) --editable '.[all,test,lint]'
+	@touch $@ $(VENV)/.run
+
+run: $(VENV)/.run ## Index PHOTOS=dir (or the samples) and serve it on PORT=8080
+	@$(BIN)/svc run $(if $(PHOTOS),--photos "$(PHOTOS)") --host "$(HOST)" --port "$(PORT)"
+
+test: $(VENV)/.dev ## Run the everyday tests
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-slow: $(VENV)/.dev ## Run the tests that take minutes
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+lint: $(VENV)/.dev ## Check style, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(VENV)/.dev ## Pin what is installed now in requirements.lock
+	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock
+
+clean: ## Remove the virtual environment and caches; never the instance folder
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist *.egg-info

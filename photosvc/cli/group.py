@@ -1,0 +1,52 @@
+"""Command groups that import late and end every error as one sentence and an exit code."""
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from photosvc.core.errors import PhotosvcError
+
+
+class PlainError(click.ClickException):
+    """An error of ours on a terminal: one sentence on stderr, and the exit code it carries."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called.
+
+    Exit codes: 0 done or declined, 1 failed, 2 wrong usage or value, 3 no such thing.
+    """
+
+    def __init__(self, *, commands: Mapping[str, str] | None = None, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(**options, context_settings={"help_option_names": ["-h", "--help"]})
+        self._targets = dict(commands or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, sorted."""
+        return sorted({*super().list_commands(ctx), *self._targets})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now."""
+        if cmd_name not in self._targets:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = self._targets[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+        """Run the command; turn what goes wrong into a sentence."""
+        try:
+            return super().invoke(ctx)
+        except PhotosvcError as error:
+            raise PlainError(error.message, error.exit_code) from error
+        except Exception as error:
+            if type(error).__name__ == "OperationalError" and type(error).__module__.startswith("sqlalchemy"):
+                msg = f"The database cannot be used: {str(getattr(error, 'orig', error)).strip()}"
+                raise PlainError(msg, 1) from error
+            raise

@@ -1,0 +1,116 @@
+"""`svc index`: bring the library up to date with the folder of originals."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc.cli.context import with_database
+
+if TYPE_CHECKING:
+    from photosvc.index.job import IndexOptions, Summary
+    from photosvc.web.current import Service
+
+
+@click.command()
+@click.argument("subfolder", default="")
+@click.option("--force", "-f", is_flag=True, help="Read files again that have not changed.")
+@click.option("--workers", "-w", type=click.IntRange(1, 256), help="Processes; by default one for each core.")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be read.")
+@click.option("--rebuild-search", is_flag=True, help="Make the search rows anew from the library; reads no originals.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@with_database
+def index(
+    service: "Service",
+    subfolder: str,
+    force: bool,
+    workers: int | None,
+    dry_run: bool,
+    rebuild_search: bool,
+    as_json: bool,
+) -> None:
+    """Index the originals, or one SUBFOLDER of them.
+
+    Originals are only read. A broken file is recorded with its reason and stops nothing; the exit code is then 1.
+    """
+    if rebuild_search:
+        _rebuild(service)
+        return
+    from photosvc.index.job import IndexOptions
+
+    options = IndexOptions(subfolder=subfolder, force=force, workers=workers or 0, dry_run=dry_run)
+    if run_and_report(service, options, as_json=as_json).failed:
+        raise click.exceptions.Exit(1)
+
+
+def run_and_report(service: "Service", options: "IndexOptions | None" = None, *, as_json: bool = False) -> "Summary":
+    """Index with a progress bar and print what happened."""
+    from photosvc.index.job import IndexOptions, run_index
+
+    options = options or IndexOptions()
+    with _progress_bar() as progress:
+        summary = run_index(service.session, service.settings, service.clock, options, progress)
+    if as_json:
+        _print_json(summary, dry_run=options.dry_run)
+    else:
+        _print_summary(summary, dry_run=options.dry_run)
+    return summary
+
+
+def _rebuild(service: "Service") -> None:
+    from photosvc.models.database import begin_write
+    from photosvc.search.project import rebuild
+
+    begin_write(service.session)
+    count = rebuild(service.session)
+    service.session.commit()
+    click.echo(f"{count} search rows made anew.", err=True)
+
+
+def _print_summary(summary: "Summary", *, dry_run: bool) -> None:
+    for name, reason in summary.skipped:
+        click.echo(f"skipped {name}: {reason}", err=True)
+    for name, reason in summary.failed:
+        click.echo(f"failed {name}: {reason}", err=True)
+    counts = (
+        (summary.indexed, "would be indexed" if dry_run else "indexed"),
+        (summary.updated, "would be updated" if dry_run else "updated"),
+        (summary.unchanged, "unchanged"),
+        (summary.missing, "missing"),
+        (len(summary.skipped), "skipped"),
+        (len(summary.failed), "failed"),
+    )
+    click.echo(", ".join(f"{count} {what}" for count, what in counts) + f" in {summary.seconds:.1f} s")
+
+
+def _print_json(summary: "Summary", *, dry_run: bool) -> None:
+    import orjson
+
+    record = {
+        "indexed": summary.indexed,
+        "updated": summary.updated,
+        "unchanged": summary.unchanged,
+        "missing": summary.missing,
+        "skipped": [{"name": name, "reason": reason} for name, reason in summary.skipped],
+        "failed": [{"name": name, "reason": reason} for name, reason in summary.failed],
+        "seconds": round(summary.seconds, 3),
+        "dry_run": dry_run,
+    }
+    click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr, only where somebody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = ("Indexing", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,41 @@
+"""Questions to the person at the terminal. Without one nobody is asked, and nothing hangs."""
+
+import sys
+
+import click
+
+
+def has_terminal() -> bool:
+    """Whether somebody can answer."""
+    return sys.stdin.isatty()
+
+
+def ask(option: str, question: str, default: str | None = None) -> str:
+    """A value that was not given as `option`.
+
+    Raises:
+        click.UsageError: there is no terminal to ask on.
+
+    """
+    if not has_terminal():
+        msg = f"{option} is needed when there is no terminal to ask on"
+        raise click.UsageError(msg)
+    answer: str = click.prompt(question, default=default, err=True)
+    return answer
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Go on only if the person agrees, or `--yes` was given; "no" ends the command with exit code 0.
+
+    Raises:
+        click.UsageError: there is no terminal to ask on.
+
+    """
+    if yes:
+        return
+    if not has_terminal():
+        msg = "there is no terminal to confirm on; pass --yes"
+        raise click.UsageError(msg)
+    if not click.confirm(question, err=True):
+        click.echo("Nothing was changed.", err=True)
+        raise click.exceptions.Exit(0)

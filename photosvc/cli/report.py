@@ -1,0 +1,113 @@
+"""Lists and records on stdout: a table for people, or one of four formats for programs."""
+
+import csv
+import io
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+import orjson
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Row = Mapping[str, Any]
+
+_FORMATS = {
+    "json": ("-j", "Print JSON"),
+    "md": ("-m", "Print a Markdown table"),
+    "csv": ("-c", "Print comma separated values"),
+    "tsv": ("-t", "Print tab separated values"),
+}
+
+
+def format_options(*, short: bool = True) -> Callable[[Function], Function]:
+    """The options `--json --md --csv --tsv`, handed on as one argument `output`; two at once are refused."""
+
+    def decorate(function: Function) -> Function:
+        for name in reversed(_FORMATS):
+            letter, text = _FORMATS[name]
+            names = (f"--{name}", letter) if short else (f"--{name}",)
+            function = click.option(
+                *names, name, is_flag=True, expose_value=False, callback=_remember(name), help=text + "."
+            )(function)
+        return function
+
+    return decorate
+
+
+def _remember(name: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    def remember(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+        if not value:
+            return
+        other = ctx.meta.get("photosvc.output", name)
+        if other != name:
+            msg = f"--{other} and --{name} exclude each other; give one"
+            raise click.UsageError(msg)
+        ctx.meta["photosvc.output"] = name
+
+    return remember
+
+
+def chosen_format() -> str:
+    """`table`, or the format that was asked for."""
+    chosen: str = click.get_current_context().meta.get("photosvc.output", "table")
+    return chosen
+
+
+def print_list(columns: Mapping[str, str], rows: Sequence[Row]) -> None:
+    """Print rows; `columns` maps keys to headings."""
+    output = chosen_format()
+    if output == "json":
+        _write_json([{key: row[key] for key in columns} for row in rows])
+    else:
+        cells = [[_text(row[key]) for key in columns] for row in rows]
+        _write(output, list(columns.values()), cells)
+
+
+def print_record(columns: Mapping[str, str], row: Row) -> None:
+    """Print one record, a line for each of its values."""
+    output = chosen_format()
+    if output == "json":
+        _write_json({key: row[key] for key in columns})
+    else:
+        _write(output, ["Name", "Value"], [[heading, _text(row[key])] for key, heading in columns.items()])
+
+
+def _write_json(value: object) -> None:
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
+
+
+def _write(output: str, headings: list[str], cells: list[list[str]]) -> None:
+    if output == "md":
+        lines = [headings, ["---"] * len(headings), *cells]
+        for line in lines:
+            click.echo("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |")
+    elif output in {"csv", "tsv"}:
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter="," if output == "csv" else "\t", lineterminator="\n")
+        writer.writerows([headings, *cells])
+        click.echo(text.getvalue(), nl=False)
+    else:
+        _write_table(headings, cells)
+
+
+def _write_table(headings: list[str], cells: list[list[str]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
+    for line in cells:
+        table.add_row(*(Text(cell, overflow="fold") for cell in line))
+    # Away from a terminal nothing may be cut or folded to a width nobody has.
+    console = Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 1000)
+    console.print(table)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value).replace("\n", " ")

@@ -1,0 +1,104 @@
+"""`svc run`: everything from an empty folder to a service that answers."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc.cli.group import PlainError
+
+if TYPE_CHECKING:
+    from photosvc.web.current import Service
+
+
+@click.command()
+@click.option(
+    "--photos",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of originals; by default PHOTOSVC_ORIGINALS, else the bundled samples.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True, help="Port to listen on.")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Server processes.")
+def run(photos: Path | None, host: str, port: int, workers: int) -> None:
+    """Migrate, index, make a token, serve: a library to try within minutes.
+
+    Running it again is quick and safe: unchanged photos are not opened, the token stays the same.
+    """
+    from photosvc import samples
+    from photosvc.app import create_app
+    from photosvc.web.current import current_service
+
+    _check_free(host, port)
+    if photos is not None:
+        os.environ["PHOTOSVC_ORIGINALS"] = str(photos.absolute())
+    os.environ.setdefault("PHOTOSVC_BASE_URL", f"http://{_dialled(host)}:{port}")
+    app = create_app()
+    with app.app_context():
+        service = current_service()
+        if service.settings.origins["originals"] == "default" and not service.settings.originals.is_dir():
+            os.environ["PHOTOSVC_ORIGINALS"] = str(samples.ORIGINALS)
+            app = create_app()
+    with app.app_context():
+        service = current_service()
+        token = _prepare(service, Path(app.instance_path))
+        base_url = service.settings.base_url
+    click.echo(f"\nSearch it:\n\n  curl -H 'X-Auth-Token: {token}' '{base_url}/api/v1/photos?count=3'\n")
+    sys.stdout.flush()
+    target = "photosvc.app:create_app()"
+    options = ["--bind", f"{host}:{port}", "--workers", str(workers), "--threads", "4", "--limit-request-line", "8190"]
+    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *options, target])  # noqa: S606 - our own interpreter
+
+
+def _prepare(service: "Service", instance: Path) -> str:
+    """Schema, library, token."""
+    from photosvc.cli.index import run_and_report
+    from photosvc.models import migrate
+
+    migrate.upgrade(service.engine())
+    service.require_schema()
+    service.session.rollback()
+    run_and_report(service)
+    return _lasting_token(service, instance / "run_token")
+
+
+def _lasting_token(service: "Service", path: Path) -> str:
+    """The token of the last run while it is valid, else a fresh one; kept in a file only its owner reads."""
+    from photosvc.auth import credentials, tokens
+    from photosvc.auth.errors import InvalidTokenError
+    from photosvc.auth.scopes import parse_scope
+    from photosvc.core.private_file import own_file
+    from photosvc.models.database import begin_write
+
+    if path.exists():
+        kept = path.read_text("ascii").strip()
+        try:
+            tokens.verify(service.session, kept, service.now())
+        except InvalidTokenError:
+            path.unlink()
+        else:
+            return kept
+        finally:
+            service.session.rollback()
+    begin_write(service.session)
+    issued = credentials.issue(service.session, service.now(), name="svc run", scope=parse_scope("photos albums"))
+    service.session.commit()
+    return own_file(path, lambda: issued.secret)
+
+
+def _check_free(host: str, port: int) -> None:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            msg = f"Cannot listen on {host}:{port} ({(error.strerror or str(error)).lower()}); choose another --port."
+            raise PlainError(msg, 1) from None
+
+
+def _dialled(host: str) -> str:
+    """The address to call a server that listens on `host`."""
+    return "localhost" if host in {"0.0.0.0", "::", "127.0.0.1"} else host  # noqa: S104 - compared, not bound

@@ -1,0 +1,73 @@
+"""`svc show`: what the service knows about itself."""
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc.cli.context import with_service
+from photosvc.cli.group import LazyGroup
+from photosvc.cli.report import format_options, print_list
+
+if TYPE_CHECKING:
+    from photosvc.web.current import Service
+
+_MASK = "********"
+
+
+@click.group(cls=LazyGroup)
+def show() -> None:
+    """Show settings and scopes."""
+
+
+@show.command()
+@format_options()
+@with_service
+def config(service: "Service") -> None:
+    """Every setting with its value, where that came from, and what it means."""
+    from flask import current_app
+
+    from photosvc.settings import INSTANCE_VARIABLE, PREFIX, setting_fields
+
+    settings = service.settings
+    place = {
+        "name": INSTANCE_VARIABLE,
+        "value": current_app.instance_path,
+        "origin": "environment" if os.environ.get(INSTANCE_VARIABLE) else "app",
+        "meaning": "Folder of the database, keys and configuration",
+    }
+    rows = [place]
+    for name, data in setting_fields().items():
+        value = getattr(settings, name)
+        rows.append(
+            {
+                "name": PREFIX + name.upper(),
+                "value": _masked(name, str(value)) if data["secret"] and value else str(value),
+                "origin": settings.origins.get(name, "app"),
+                "meaning": data["meaning"],
+            }
+        )
+    print_list({"name": "Setting", "value": "Value", "origin": "Origin", "meaning": "Meaning"}, rows)
+
+
+def _masked(name: str, value: str) -> str:
+    """Addresses lose only their password; other secrets are hidden whole."""
+    if not name.endswith(("_uri", "_url")):
+        return _MASK
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        return make_url(value).render_as_string(hide_password=True)
+    except ArgumentError:
+        return _MASK
+
+
+@show.command()
+@format_options()
+def scopes() -> None:
+    """Every authorization scope with what it covers."""
+    from photosvc.auth.scope_names import SCOPES
+
+    rows = [{"scope": scope.name, "description": scope.description, "in_use": scope.has_endpoint} for scope in SCOPES]
+    print_list({"scope": "Scope", "description": "Description", "in_use": "In use"}, rows)
