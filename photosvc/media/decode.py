@@ -21,7 +21,7 @@ MAX_PIXELS: Final = 150_000_000
 MAX_HELD_PIXELS: Final = 100_000_000
 #: Memory that may be spent whatever the file's size; beyond it a file may unpack to `MAX_RATIO` times itself.
 FREE_MEMORY: Final = 48_000_000
-MAX_RATIO: Final = 1000
+MAX_RATIO: Final = 250
 
 _PLUGINS: Final = {
     "jpg": ("JPEG", "MPO"),
