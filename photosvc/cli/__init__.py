@@ -14,8 +14,3 @@ svc = LazyGroup(
         "show": "photosvc.cli.show:show",
     },
 )
-
-
-def main() -> None:
-    """The console script."""
-    svc(prog_name="svc")

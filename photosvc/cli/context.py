@@ -1,4 +1,4 @@
-"""How commands reach the service: the app of `flask svc`, or one of our own."""
+"""How commands reach the service: the app of `flask svc`, or the one of the console script."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -8,6 +8,7 @@ import click
 
 if TYPE_CHECKING:
     from flask import Flask
+    from flask.cli import ScriptInfo
 
     from photosvc.web.current import Service
 
@@ -16,23 +17,30 @@ Result = TypeVar("Result")
 
 
 def find_app(ctx: click.Context) -> "Flask":
-    """The app `flask` found, or photosvc standing alone."""
-    from flask.cli import NoAppException, ScriptInfo
+    """The app that `flask` found, or the one the console script makes.
 
-    from photosvc.app import create_app
+    Raises:
+        click.UsageError: the app has no photosvc in it.
+
+    """
     from photosvc.web.current import EXTENSION
 
-    info = ctx.find_object(ScriptInfo)
-    if info is None:
-        return create_app()
-    try:
-        app = info.load_app()
-    except NoAppException:
-        return create_app()
+    make: Callable[[], Flask] | ScriptInfo | None = ctx.find_root().obj
+    app = make() if callable(make) else _found_by_flask(ctx)
     if EXTENSION not in app.extensions:
         msg = f"The app {app.name!r} has no PhotoService; set FLASK_APP to one that has, or call `svc`."
         raise click.UsageError(msg)
     return app
+
+
+def _found_by_flask(ctx: click.Context) -> "Flask":
+    from flask.cli import ScriptInfo
+
+    info = ctx.find_object(ScriptInfo)
+    if info is None:
+        msg = "no app to work on: call `svc` or `flask svc`"
+        raise click.UsageError(msg)
+    return info.load_app()
 
 
 def with_service(command: Callable[Concatenate["Service", Args], Result]) -> Callable[Args, Result]:

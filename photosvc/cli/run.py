@@ -3,11 +3,13 @@
 import os
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from photosvc.cli.context import find_app
 from photosvc.cli.group import PlainError
 
 if TYPE_CHECKING:
@@ -29,24 +31,21 @@ def run(photos: Path | None, host: str, port: int, workers: int) -> None:
     Running it again is quick and safe: unchanged photos are not opened, the token stays the same.
     """
     from photosvc import samples
-    from photosvc.app import create_app
     from photosvc.web.current import current_service
 
     _check_free(host, port)
     if photos is not None:
         os.environ["PHOTOSVC_ORIGINALS"] = str(photos.absolute())
     os.environ.setdefault("PHOTOSVC_BASE_URL", f"http://{_dialled(host)}:{port}")
-    app = create_app()
+    app = find_app(click.get_current_context())
     with app.app_context():
         service = current_service()
-        if service.settings.origins["originals"] == "default" and not service.settings.originals.is_dir():
+        settings = service.settings
+        if settings.origins["originals"] == "default" and not settings.originals.is_dir():
+            service.settings = replace(settings, originals=samples.ORIGINALS)
             os.environ["PHOTOSVC_ORIGINALS"] = str(samples.ORIGINALS)
-            app = create_app()
-    with app.app_context():
-        service = current_service()
         token = _prepare(service, Path(app.instance_path))
-        base_url = service.settings.base_url
-    click.echo(f"\nSearch it:\n\n  curl -H 'X-Auth-Token: {token}' '{base_url}/api/v1/photos?count=3'\n")
+    click.echo(f"\nSearch it:\n\n  curl -H 'X-Auth-Token: {token}' '{settings.base_url}/api/v1/photos?count=3'\n")
     sys.stdout.flush()
     target = "photosvc.app:create_app()"
     options = ["--bind", f"{host}:{port}", "--workers", str(workers), "--threads", "4", "--limit-request-line", "8190"]
