@@ -1,5 +1,6 @@
 """App passwords, access tokens and login sessions: issued, listed, found, revoked, swept away."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,6 +21,8 @@ MAX_LIFETIME = 3_155_760_000
 NO_LIMIT = -1
 
 MAX_NAME = 160
+
+_UID = re.compile(r"sess[0-9a-z]{8}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,7 @@ def list_credentials(
     if kinds:
         statement = statement.where(Credential.kind.in_(kinds))
     if search:
+        search = search.encode("utf-8", "replace").decode()  # command lines may hold half characters
         statement = statement.where(
             or_(
                 Credential.uid == search.lower(),
@@ -168,8 +172,9 @@ def find_credential(session: Session, identifier: str) -> Credential:
         NotFoundError: there is none.
 
     """
-    digest = ids.digest(identifier)
-    found = session.scalar(select(Credential).where(or_(Credential.uid == identifier, Credential.digest == digest)))
+    is_uid = bool(_UID.match(identifier))
+    column, key = (Credential.uid, identifier) if is_uid else (Credential.digest, ids.digest(identifier))
+    found = session.scalar(select(Credential).where(column == key))
     if found is None:
         msg = "no such credential"
         raise NotFoundError(msg)

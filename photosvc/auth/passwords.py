@@ -1,0 +1,63 @@
+"""Account passwords: argon2id at OWASP's strength, and the same work for users who do not exist."""
+
+import unicodedata
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from photosvc.core.errors import InvalidValueError
+
+#: Characters.
+MIN_LENGTH, MAX_LENGTH = 8, 128
+
+#: 19 MiB, two passes, one lane (OWASP Password Storage Cheat Sheet).
+_HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+
+
+def check_password(password: str, *, user_name: str = "") -> str:
+    """A password fit to be set.
+
+    Raises:
+        InvalidValueError: it is shorter than 8 or longer than 128 characters, or the user's name.
+
+    """
+    if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
+        msg = f"a password has {MIN_LENGTH} to {MAX_LENGTH} characters"
+        raise InvalidValueError(msg, field="password")
+    if password.strip().lower() == user_name.lower():
+        msg = "the password must not be the user name"
+        raise InvalidValueError(msg, field="password")
+    return password
+
+
+def hash_password(password: str) -> str:
+    """An argon2id hash with its own salt."""
+    return _HASHER.hash(_bytes(password))
+
+
+def verify_password(password: str, stored: str) -> bool:
+    """Whether `password` is the one that was hashed.
+
+    Where there is no hash, a dummy is checked instead: answers take as long for users who do not exist (ASVS 6.3.8).
+    """
+    try:
+        matches = _HASHER.verify(stored or _dummy(), _bytes(password[: MAX_LENGTH + 1]))
+    except (VerificationError, InvalidHashError):
+        return False
+    return bool(stored) and matches
+
+
+def needs_rehash(stored: str) -> bool:
+    """Whether the hash was made with weaker parameters than today's."""
+    return _HASHER.check_needs_rehash(stored)
+
+
+def _bytes(password: str) -> bytes:
+    # One password however the keyboard composes its letters (RFC 8265 section 4.2.2).
+    return unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")
+
+
+@cache
+def _dummy() -> str:
+    return hash_password("nobody's password")
