@@ -145,7 +145,7 @@ def load_settings(
         for full_name, raw in source.items():
             name = full_name.removeprefix(PREFIX).lower()
             if not full_name.startswith(PREFIX) or full_name != full_name.upper() or name not in known:
-                msg = f"{full_name} ({origin}) is not a setting of photosvc; `svc show config` lists them"
+                msg = f"{full_name} ({origin}) is not a setting of photosvc; see docs/configuration.md"
                 raise SettingError(msg, field=full_name)
             try:
                 values[name] = known[name]["parse"](raw)
