@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from photosvc.query.errors import InvalidQueryError
 
@@ -24,9 +24,11 @@ class Kind(StrEnum):
     STRAY = "stray"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A piece of the query and where it stands; of a filter also its key, as written and without the colon."""
+class Token(NamedTuple):
+    """A piece of the query and where it stands; of a filter also its key, as written and without the colon.
+
+    A tuple, because thousands may be made for one query.
+    """
 
     kind: Kind
     text: str
@@ -47,7 +49,7 @@ _TOKEN = re.compile(
     | (?P<both>&++)
     | (?P<filter>(?P<key>[^\W\d_][\w-]*+):(?!//)(?:"(?:[^"\\]|\\.)*+"|\\[\\"|&*]|[^\s()"])*+)
     | (?P<phrase>"(?:[^"\\]|\\.)*+")
-    | (?P<negate>[-!](?=[^\s)|&]))
+    | (?P<negate>[-!]++(?=[^\s)|&]))
     | (?P<word>[^\s()|&"]++)
     | (?P<stray>.)
     """,
@@ -77,4 +79,5 @@ def tokens(text: str) -> Iterator[Token]:
     for match in _TOKEN.finditer(text):
         kind = _KINDS.get(match.lastgroup or "")
         if kind is not None:
-            yield Token(kind, match[0], match.start(), match.end(), match["key"] or "")
+            start, end = match.span()
+            yield Token(kind, text[start:end], start, end, match["key"] or "")

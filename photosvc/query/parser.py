@@ -1,10 +1,10 @@
 """Query text to nodes."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from itertools import islice
 
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import NAMES, find_filter
+from photosvc.query.items import Phrase
 from photosvc.query.lexer import Kind, Token, check, tokens
 from photosvc.query.nodes import (
     Everything,
@@ -21,10 +21,13 @@ from photosvc.query.values import read_filter
 
 DEEPEST_NESTING = 64
 MOST_TERMS = 256
+MOST_TOKENS = 5 * MOST_TERMS
+"""Each term with a sign, parentheses and an operator."""
 
 #: Words that are operators between two terms, as in PhotoPrism.
 OPERATOR_WORDS = {"or": Kind.EITHER, "and": Kind.BOTH}
 
+_BOTH_ENDS = {Kind.EITHER, Kind.CLOSE}
 _TERM_ENDS = {Kind.CLOSE, Kind.PHRASE, Kind.FILTER, Kind.WORD}
 _TERM_STARTS = {Kind.OPEN, Kind.NEGATE, Kind.PHRASE, Kind.FILTER, Kind.WORD}
 
@@ -50,8 +53,8 @@ def parse_query(text: str, field: str = "q") -> Node:
       without value is not set.
 
     Args:
-        text: what a person typed, at most 4096 characters, 64 nested groups and 256 terms (words, and
-            alternatives of filters).
+        text: what a person typed, at most 4096 characters, 64 nested groups and 256 terms (words,
+            groups, and alternatives of filters).
         field: the request parameter that errors name.
 
     Raises:
@@ -67,11 +70,13 @@ class _Parser:
 
     def __init__(self, text: str, field: str) -> None:
         self.field = field
-        self.tokens = _with_operator_words(list(tokens(text)))
+        self.tokens = _with_operator_words(list(islice(tokens(text), MOST_TOKENS + 1)))
         self.next = 0
         self.terms = 0
 
     def query(self) -> Node:
+        if len(self.tokens) > MOST_TOKENS:
+            raise self.error("too many words and signs", self.tokens[-1])
         node = self.either(depth=0)
         if (token := self.peek()) is not None:
             raise self.error("this ) closes no group", token)
@@ -85,31 +90,30 @@ class _Parser:
 
     def both(self, depth: int) -> Node:
         parts: list[Node] = []
-        while (token := self.peek()) is not None and token.kind not in {Kind.EITHER, Kind.CLOSE}:
-            if not self.take(Kind.BOTH):
-                parts.append(self.term(depth))
+        while (token := self.peek()) is not None and token.kind not in _BOTH_ENDS:
+            self.next += 1
+            if token.kind is not Kind.BOTH:
+                parts.append(self.term(token, depth))
         return conjunction(parts)
 
-    def term(self, depth: int) -> Node:
-        negated = False
-        while self.take(Kind.NEGATE):
-            negated = not negated
-        token = self.tokens[self.next]  # a sign is a token only if something follows it
-        self.next += 1
-        match token.kind:
-            case Kind.OPEN:
-                node = self.group(token, depth + 1)
-            case Kind.FILTER:
-                node = self.filter(token)
-            case Kind.PHRASE | Kind.WORD:
-                node = self.text(token)
-            case _:
-                raise self.error("this quote is not closed", token)
-        return negation(node) if negated else node
+    def term(self, token: Token, depth: int) -> Node:
+        if token.kind is Kind.NEGATE:  # a token only if something follows it, so there is a next one
+            operand = self.tokens[self.next]
+            self.next += 1
+            node = self.term(operand, depth)
+            return negation(node) if len(token.text) % 2 else node
+        if token.kind is Kind.WORD or token.kind is Kind.PHRASE:
+            return self.text(token)
+        if token.kind is Kind.FILTER:
+            return self.filter(token)
+        if token.kind is Kind.OPEN:
+            return self.group(token, depth + 1)
+        raise self.error("this quote is not closed", token)
 
     def group(self, opening: Token, depth: int) -> Node:
         if depth > DEEPEST_NESTING:
             raise self.error(f"more than {DEEPEST_NESTING} groups inside each other", opening)
+        self.count(1, opening)
         node = self.either(depth)
         if not self.take(Kind.CLOSE):
             raise self.error("this ( is not closed", opening)
@@ -124,7 +128,7 @@ class _Parser:
         if raw and following and following.kind is Kind.OPEN and following.start == token.end:
             raise self.error(f"{spec.name}: a value with parentheses needs quotes", following)
         node = read_filter(spec, raw, Source(self.field, token.end - len(raw), token.end))
-        self.count(conjuncts(node), token)
+        self.count(sum(map(terms, conjuncts(node))), token)
         return node
 
     def text(self, token: Token) -> Node:
@@ -133,12 +137,11 @@ class _Parser:
             found = read_term(token.text[1:-1] if quoted else token.text, quoted=quoted)
         except ValueError as error:
             raise self.error(str(error), token) from error
-        node = found or Everything()
-        self.count((node,), token)
-        return node
+        self.count(len(found.words) if isinstance(found, Phrase) else 1, token)
+        return found or Everything()
 
-    def count(self, parts: Iterable[Node], token: Token) -> None:
-        self.terms += sum(map(terms, parts))
+    def count(self, number: int, token: Token) -> None:
+        self.terms += number
         if self.terms > MOST_TERMS:
             raise self.error(f"more than {MOST_TERMS} terms", token)
 
@@ -161,5 +164,5 @@ def _with_operator_words(found: list[Token]) -> list[Token]:
         between = found[at - 1].kind in _TERM_ENDS and found[at + 1].kind in _TERM_STARTS
         kind = OPERATOR_WORDS.get(found[at].text.lower()) if between else None
         if kind and found[at].kind is Kind.WORD:
-            found[at] = replace(found[at], kind=kind)
+            found[at] = found[at]._replace(kind=kind)
     return found

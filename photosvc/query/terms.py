@@ -1,6 +1,6 @@
 """Free text as conditions: the word rule, the same for words of the query and for values made of words."""
 
-from photosvc.query.fold import words
+from photosvc.query.fold import LONGEST_WORD, words
 from photosvc.query.items import Phrase, Word
 
 SHORTEST_PREFIX = 3
@@ -17,6 +17,8 @@ def read_term(text: str, *, quoted: bool) -> Word | Phrase | None:
         ValueError: a `*` stands before the end of an unquoted word.
 
     """
+    if text.isascii() and text.isalnum():  # most words: nothing to fold or to part
+        return Word(text[:LONGEST_WORD].lower(), prefix=not quoted and len(text) >= SHORTEST_PREFIX)
     body = text.rstrip("*")
     if "*" in body and not quoted:
         raise ValueError("in free text * may only end a word")

@@ -27,10 +27,15 @@ from photosvc.query.terms import read_term
 
 BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
 
+MOST_WILDCARDS = 8
+
 _NAME_UIDS = {"album": ALBUM, "subject": SUBJECT}
 
 #: What an error says is valid.
 EXPECTED: dict[Kind, str] = {
+    Kind.TEXT: f"text with at most {MOST_WILDCARDS} wildcards",
+    Kind.PATH: f"a path with at most {MOST_WILDCARDS} wildcards",
+    Kind.NAME: f"a name with at most {MOST_WILDCARDS} wildcards",
     Kind.WORDS: "words, with * only at their end",
     Kind.ID_OR_WORDS: "an id, or words with * only at their end",
     Kind.UID: "the UID of a photo or file, or a SHA1 hash",
@@ -72,12 +77,18 @@ def _path(found: Alternative, _: FilterSpec) -> Item | None:
 
 
 def _pattern(pieces: list[str]) -> Pattern | None:
-    """A pattern without blanks around it; None for an empty text and for wildcards alone: not set."""
+    """A pattern without blanks around it; None for an empty text and for wildcards alone: not set.
+
+    Databases match patterns by trying: each wildcard multiplies the tries, so their number is bounded.
+    """
     pieces[0] = pieces[0].lstrip()
     pieces[-1] = pieces[-1].rstrip()
     if not any(pieces):
         return None
-    return Pattern((*pieces[:1], *filter(None, pieces[1:-1]), *pieces[1:][-1:]))
+    pattern = Pattern((*pieces[:1], *filter(None, pieces[1:-1]), *pieces[1:][-1:]))
+    if len(pattern.pieces) > MOST_WILDCARDS + 1:
+        raise ValueError("too many wildcards")
+    return pattern
 
 
 def _name(found: Alternative, spec: FilterSpec) -> Item | None:

@@ -159,11 +159,19 @@ def test_groups_nest_64_deep_and_no_deeper() -> None:
     with pytest.raises(InvalidQueryError, match=r"more than 64 groups inside each other \(character 65\)"):
         parse_query("(" * 65 + "a" + ")" * 65)
     with pytest.raises(InvalidQueryError, match="more than 64 groups"):
-        parse_query("-(" * 2048)
+        parse_query("-(" * 600)
 
 
-def test_a_thousand_groups_side_by_side_are_not_deep() -> None:
-    assert parse_query("()" * 1000 + "a") == A
+def test_groups_side_by_side_are_not_deep_but_count_as_terms() -> None:
+    assert parse_query("()" * 255 + "a") == A
+    with pytest.raises(InvalidQueryError, match="more than 256 terms"):
+        parse_query("()" * 257)
+
+
+def test_tokens_are_bounded() -> None:
+    parse_query("a" + "|" * 100 + " & " * 1278)
+    with pytest.raises(InvalidQueryError, match=r"too many words and signs \(character 2561\)"):
+        parse_query("a " + "& " * 1280)
 
 
 def test_signs_may_be_many() -> None:

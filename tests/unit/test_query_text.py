@@ -170,6 +170,11 @@ def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, o
         ("added:2024", "added:2024-01-01T00:00:00Z"),
         ("favorite:no public:yes", "favorite:false public:true"),
         ("path:/ path:/a/", "path:/ path:a"),
+        (f"uid:{UID.upper()} near:{UID}@5.0", f"uid:{UID} near:{UID}@5"),
+        ("latlng:1,2,3,4|1.50,2@3", "latlng:3,2,1,4|1.5,2@3"),
+        ("s2:s2:4799E370CA54 olc:8fwchx7w+@1", "s2:4799e370ca54 olc:8FWCHX7W+@1"),
+        ("taken:9999-12-31 taken:-2020", "taken:9999-12-31-* taken:*-2020-12-31"),
+        ("-(-(a b))", "a b"),
     ],
 )
 def test_canonical_text(query: str, text: str) -> None:

@@ -280,6 +280,13 @@ def test_errors_name_the_filter_the_place_and_what_is_valid(name: str, raw: str,
     assert message(name, raw) == expected
 
 
+def test_wildcards_are_bounded_because_databases_try_them_all() -> None:
+    assert item("title", "*" + "a*" * 7) == Pattern(("", *"aaaaaaa", ""))
+    assert item("title", "a" + "*" * 20) == Pattern(("a", ""))
+    expected = 'title: "a*a*a*a*a*a*a*a*a*" is not text with at most 8 wildcards (character 11)'
+    assert message("title", "a*" * 9) == expected
+
+
 def test_a_wrong_colour_hears_of_the_nearest_one() -> None:
     assert message("color", "red|blu") == (
         'color: "blu" is not black, grey, brown, gold, white, purple, blue, cyan, teal, green, lime, yellow, '
