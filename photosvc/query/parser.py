@@ -4,7 +4,6 @@ from itertools import islice
 
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import NAMES, find_filter
-from photosvc.query.items import Phrase
 from photosvc.query.lexer import Kind, Token, check, tokens
 from photosvc.query.nodes import (
     Everything,
@@ -137,7 +136,7 @@ class _Parser:
             found = read_term(token.text[1:-1] if quoted else token.text, quoted=quoted)
         except ValueError as error:
             raise self.error(str(error), token) from error
-        self.count(len(found.words) if isinstance(found, Phrase) else 1, token)
+        self.count(terms(found) if found else 1, token)
         return found or Everything()
 
     def count(self, number: int, token: Token) -> None:
