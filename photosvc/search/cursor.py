@@ -56,9 +56,13 @@ def _decode(text: str) -> Cursor | None:
         isinstance(order, str)
         and _is_count(seed)
         and _is_count(position)
-        and all(_is_integer(value) or isinstance(value, str) for value in values)
+        and all(_is_integer(value) or _is_text(value) for value in values)
     )
     return Cursor(order, seed, position, tuple(values)) if fits else None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and "\0" not in value  # which PostgreSQL takes in no text
 
 
 def _is_integer(value: object) -> bool:

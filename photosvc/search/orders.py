@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import BigInteger, ColumnElement, cast
 from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.errors import InvalidValueError
@@ -34,7 +34,8 @@ def _fixed(*columns: Any) -> Callable[[int], Columns]:  # noqa: ANN401
 
 def _shuffled(seed: int) -> Columns:
     # Multiplication modulo a prime permutes the photos' fixed random numbers: another seed, another order.
-    return (SearchRow.shuffle * (seed % (PRIME - 1) + 1) % PRIME, SearchRow.newest_key)
+    # PostgreSQL would multiply in 32 bits, and fail.
+    return (cast(SearchRow.shuffle, BigInteger) * (seed % (PRIME - 1) + 1) % PRIME, SearchRow.newest_key)
 
 
 _NEWEST, _OLDEST = SearchRow.newest_key, SearchRow.oldest_key

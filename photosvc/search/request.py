@@ -61,7 +61,7 @@ def _check_cursor(cursor: Cursor, order: Order, given: Mapping[str, str]) -> Non
         raise InvalidValueError(msg, field="offset")
     kinds = [column.type.python_type for column in order.columns(0)]
     fits = cursor.order == order.name and given.get("seed", str(cursor.seed)) == str(cursor.seed)
-    if not fits or [type(value) for value in cursor.values] != kinds:
+    if not fits or cursor.seed >= PRIME or [type(value) for value in cursor.values] != kinds:
         msg = "cursor belongs to another search; begin again without it"
         raise InvalidValueError(msg, field="cursor")
 
