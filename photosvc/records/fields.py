@@ -12,9 +12,19 @@ class Timestamp(fields.Field[datetime]):
     """RFC 3339 in UTC, whole seconds and `Z`; an unset time is the zero timestamp (spec section 2.2)."""
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str:  # noqa: ANN401, ARG002
-        moment = (value or ZERO_TIME).astimezone(UTC)
-        # strftime does not pad years below 1000
-        return moment.replace(tzinfo=None, microsecond=0).isoformat() + "Z"
+        return written(value or ZERO_TIME)
+
+
+class Moment(fields.Field[datetime]):
+    """The same, but an unset time is null: in records that are not of spec section 2.2."""
+
+    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:  # noqa: ANN401, ARG002
+        return None if value is None else written(value)
+
+
+def written(moment: datetime) -> str:
+    """An aware time as RFC 3339 in UTC; the year has four digits even before 1000."""
+    return moment.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat() + "Z"
 
 
 class Decimal(fields.Float):

@@ -1,25 +1,33 @@
 """Every error as one JSON shape: `{"code": 400, "error": "…", "details": [{"field": …, "message": …}]}`."""
 
 import logging
+from collections.abc import Mapping, Sequence
 
 from flask import Blueprint, Flask, Response
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
-from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError
+from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError, LoginError, ThrottledError
 from photosvc.core.errors import PhotosvcError
 from photosvc.web.answer import json_answer
 from photosvc.web.authorization import challenge
+from photosvc.web.body import InvalidBodyError
 from photosvc.web.current import current_service
 from photosvc.web.protector import TokenRequiredError
+
+Details = Sequence[Mapping[str, str]]
 
 _LOG = logging.getLogger("photosvc")
 
 
-def error_answer(status: int, message: str, field: str | None = None) -> Response:
-    """The canonical error answer."""
-    body: dict[str, object] = {"code": int(status), "error": message}
-    if field:
+def error_answer(
+    status: int, message: str, field: str | None = None, *, code: int | None = None, details: Details = ()
+) -> Response:
+    """The canonical error answer. `code` repeats the status but where clients tell cases apart by it."""
+    body: dict[str, object] = {"code": int(code or status), "error": message}
+    if details:
+        body["details"] = details
+    elif field:
         body["details"] = [{"field": field, "message": message}]
     answer = json_answer(body, status)
     answer.headers["Cache-Control"] = "no-store"
@@ -29,8 +37,12 @@ def error_answer(status: int, message: str, field: str | None = None) -> Respons
 def on_photosvc_error(error: PhotosvcError) -> Response:
     """An error of ours: its message was written for people."""
     _abandon()
-    answer = error_answer(error.status, error.message, error.field)
-    if isinstance(error, TokenRequiredError):
+    details = error.details if isinstance(error, InvalidBodyError) else ()
+    code = error.code if isinstance(error, LoginError) else None
+    answer = error_answer(error.status, error.message, error.field, code=code, details=details)
+    if isinstance(error, ThrottledError):
+        answer.headers["Retry-After"] = str(error.retry_after)
+    elif isinstance(error, TokenRequiredError | LoginError):
         answer.headers["WWW-Authenticate"] = challenge()
     elif isinstance(error, InvalidTokenError):
         answer.headers["WWW-Authenticate"] = challenge("invalid_token", description=error.message)

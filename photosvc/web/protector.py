@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 from flask import g, request
 
@@ -27,7 +27,10 @@ class TokenRequiredError(InvalidTokenError):
 
 
 def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
-    """Let a view run only for principals whom the policy allows `action`."""
+    """Let a view run only for principals whom the policy allows `action`.
+
+    Where the path names an account, it does so as `user_uid`: some actions are open to its owner.
+    """
     if action not in policy.RULES:
         msg = f"the policy has no action {action}"
         raise LookupError(msg)
@@ -35,7 +38,7 @@ def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, An
     def protect(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
         @wraps(view)
         def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
-            policy.decide(principal(), action)
+            policy.decide(principal(), action, owner_uid=cast("str | None", kwargs.get("user_uid")))
             return view(*args, **kwargs)
 
         setattr(protected, ACTION, action)

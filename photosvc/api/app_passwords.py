@@ -1,0 +1,69 @@
+"""/users/<user_uid>/app-passwords: what Settings > Account > Apps and Devices shows (spec section 5.2)."""
+
+from flask import Blueprint, Response
+
+from photosvc.auth import credentials, passwords
+from photosvc.auth.errors import InvalidCredentialsError
+from photosvc.auth.policy import check_grantable
+from photosvc.auth.scopes import parse_scope
+from photosvc.core.errors import NotFoundError
+from photosvc.models import APP_PASSWORD
+from photosvc.models.database import begin_write
+from photosvc.records.credential import CredentialSchema, NewAppPasswordSchema
+from photosvc.web.accounts import find_account, find_account_to_change
+from photosvc.web.answer import json_answer
+from photosvc.web.body import read_json
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+
+_CREDENTIAL, _CREDENTIALS, _NEW = CredentialSchema(), CredentialSchema(many=True), NewAppPasswordSchema()
+_MOST = 1000
+
+
+def add_routes(api: Blueprint) -> None:
+    """Hang app passwords on the API."""
+    api.add_url_rule("/users/<user_uid>/app-passwords", view_func=list_app_passwords, methods=["GET"])
+    api.add_url_rule("/users/<user_uid>/app-passwords", view_func=add_app_password, methods=["POST"])
+    api.add_url_rule("/users/<user_uid>/app-passwords/<credential>", view_func=remove_app_password, methods=["DELETE"])
+
+
+@require("users.app_passwords.list")
+def list_app_passwords(user_uid: str) -> Response:
+    """The account's app passwords, without their secrets."""
+    user = find_account(user_uid)
+    found = credentials.list_credentials(current_service().session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
+    return json_answer(_CREDENTIALS.dump(found))
+
+
+@require("users.app_passwords.add")
+def add_app_password(user_uid: str) -> Response:
+    """Make an app password. The account's password confirms it; the secret is in this answer and nowhere else."""
+    body = read_json(_NEW)
+    service = current_service()
+    scope = parse_scope(body["scope"])
+    check_grantable(principal(), scope)
+    user = find_account(user_uid)
+    if not passwords.verify_password(body["password"], user.password_hash):
+        raise InvalidCredentialsError(field="password")
+    begin_write(service.session)
+    user = find_account(user_uid)
+    issued = credentials.issue(
+        service.session, service.now(), name=body["name"], scope=scope, lifetime=body["expires"], user=user
+    )
+    record = {**_CREDENTIAL.dump(issued.credential), "secret": issued.secret}
+    service.session.commit()
+    return json_answer(record, 201)
+
+
+@require("users.app_passwords.remove")
+def remove_app_password(user_uid: str, credential: str) -> Response:
+    """Revoke one of the account's app passwords, and the login sessions made from it."""
+    session = current_service().session
+    user = find_account_to_change(user_uid)
+    found = credentials.find_credential(session, credential)
+    if found.user_id != user.id or found.kind != APP_PASSWORD:
+        msg = "no such app password"
+        raise NotFoundError(msg)
+    credentials.revoke(session, found)
+    session.commit()
+    return json_answer({"code": 200, "message": "App password revoked."})

@@ -1,0 +1,123 @@
+"""/session: logging in, looking at the own login session, logging out (spec section 4.3)."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, request
+
+from photosvc import __version__
+from photosvc.auth import link_tokens, login_sessions, policy, users
+from photosvc.auth.principal import Principal
+from photosvc.core import ids
+from photosvc.core.errors import PermissionDeniedError
+from photosvc.models import User
+from photosvc.models.database import begin_write
+from photosvc.records.login import LoginSchema, LoginSessionSchema
+from photosvc.search.library import years
+from photosvc.web.answer import json_answer
+from photosvc.web.authorization import token_of
+from photosvc.web.body import read_json
+from photosvc.web.current import Service, current_service
+from photosvc.web.protector import principal, public, require
+
+_LOGIN, _SESSION = LoginSchema(), LoginSessionSchema()
+
+
+def add_routes(api: Blueprint) -> None:
+    """Hang the login session on the API, under both of its names."""
+    for path in ("/session", "/sessions"):
+        name = path.strip("/")
+        api.add_url_rule(path, f"log_in_{name}", log_in, methods=["POST"])
+        api.add_url_rule(path, f"read_{name}", read, methods=["GET"])
+        api.add_url_rule(path, f"log_out_{name}", log_out, methods=["DELETE"])
+        api.add_url_rule(f"{path}/<session_id>", f"read_one_{name}", read, methods=["GET"])
+        api.add_url_rule(f"{path}/<session_id>", f"log_out_one_{name}", log_out, methods=["DELETE"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Config:
+    download_token: str
+    preview_token: str
+    years: list[int]
+    public: bool = False
+    version: str = __version__
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    access_token: str
+    session_id: str
+    expires_in: int
+    provider: str
+    scope: str
+    user: User
+    config: _Config
+
+
+@public
+def log_in() -> Response:
+    """Exchange a password, or an app password, for a login session. A token on the call is not looked at."""
+    body = read_json(_LOGIN, any_type=True)
+    service = current_service()
+    login = login_sessions.log_in(
+        service.session,
+        service.settings,
+        service.now(),
+        username=body["username"],
+        password=body["password"],
+        code=body["code"],
+        origin=login_sessions.Origin(request.remote_addr or "", request.user_agent.string),
+    )
+    service.session.commit()
+    return _answer(service, login.principal, login.secret)
+
+
+@require("session.read")
+def read(session_id: str | None = None) -> Response:
+    """The login session of the token that is shown."""
+    token = _own_token(session_id)
+    return _answer(current_service(), principal(), token)
+
+
+@require("session.end")
+def log_out(session_id: str | None = None) -> Response:
+    """End the login session of the token that is shown, on every worker at once."""
+    token = _own_token(session_id)
+    session = current_service().session
+    begin_write(session)
+    login_sessions.log_out(session, principal())
+    session.commit()
+    return json_answer({"code": 200, "status": "deleted", "session_id": ids.digest(token)})
+
+
+def _own_token(session_id: str | None) -> str:
+    """The token shown; a session named in the path must be its own."""
+    token = token_of(request) or ""
+    if session_id is not None:
+        own = (ids.digest(token), token, principal().credential_uid)
+        if session_id not in own:
+            msg = "This is not your own session."
+            raise PermissionDeniedError(msg)
+    return token
+
+
+def _answer(service: Service, who: Principal, token: str) -> Response:
+    session, settings, now = service.session, service.settings, service.now()
+    may_download = policy.may(who, "photos.download")
+    config = _Config(
+        download_token=link_tokens.download_token(settings, who, now) if may_download else "",
+        preview_token=link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
+        years=years(session, sees_private=who.sees_private),
+    )
+    view = _View(
+        access_token=token,
+        session_id=ids.digest(token),
+        expires_in=who.expires_in(now),
+        provider="application" if who.standing == "app_password" else "local",
+        scope=str(who.scope),
+        user=users.find_user(session, who.user_uid or ""),
+        config=config,
+    )
+    answer = json_answer(_SESSION.dump(view))
+    answer.headers["X-Session-ID"] = token
+    answer.headers["X-Auth-Token"] = token
+    return answer

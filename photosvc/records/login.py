@@ -1,0 +1,43 @@
+"""Logging in: what is sent and what comes back (spec section 4.3)."""
+
+from marshmallow import EXCLUDE, Schema, fields
+
+from photosvc.records.user import UserSchema
+
+
+class LoginSchema(Schema):
+    """Loads a log-in."""
+
+    class Meta:
+        """Clients send more than is needed, `email` or `token` for example."""
+
+        unknown = EXCLUDE
+
+    username = fields.String(load_default="")
+    password = fields.String(load_default="")
+    code = fields.String(load_default=None, allow_none=True)
+
+
+class ClientConfigSchema(Schema):
+    """Dumps what user interfaces need to know."""
+
+    downloadToken = fields.String(attribute="download_token")  # noqa: N815
+    previewToken = fields.String(attribute="preview_token")  # noqa: N815
+    public = fields.Boolean()
+    years = fields.List(fields.Integer())
+    version = fields.String()
+
+
+class LoginSessionSchema(Schema):
+    """Dumps a login session. `id` repeats the access token for clients that know it by that name."""
+
+    status = fields.Constant("success")
+    id = fields.String(attribute="access_token")
+    session_id = fields.String()
+    access_token = fields.String()
+    token_type = fields.Constant("Bearer")
+    expires_in = fields.Integer()
+    provider = fields.String()
+    scope = fields.String()
+    user = fields.Nested(UserSchema)
+    config = fields.Nested(ClientConfigSchema)

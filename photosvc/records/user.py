@@ -1,0 +1,76 @@
+"""Accounts on the wire. None of them ever holds a password, a secret or a digest."""
+
+from marshmallow import EXCLUDE, Schema, fields
+
+from photosvc.records.fields import Timestamp
+
+
+class UserSchema(Schema):
+    """Dumps an account."""
+
+    UID = fields.String(attribute="uid")
+    Name = fields.String(attribute="name")
+    DisplayName = fields.String(attribute="display_name")
+    Email = fields.String(attribute="email")
+    Role = fields.String(attribute="role")
+    SuperAdmin = fields.Function(lambda user: user.role == "admin")
+    CanLogin = fields.Function(lambda user: bool(user.password_hash) and not user.disabled)
+    Disabled = fields.Boolean(attribute="disabled")
+    WebDAV = fields.Function(lambda user: not user.disabled)
+    TwoFactor = fields.Boolean(attribute="totp_confirmed")
+    LoginAt = Timestamp(attribute="login_at")
+    CreatedAt = Timestamp(attribute="created_at")
+    UpdatedAt = Timestamp(attribute="updated_at")
+
+
+class _Body(Schema):
+    class Meta:
+        """Clients may send back a whole record; what cannot be changed is passed over."""
+
+        unknown = EXCLUDE
+
+
+class NewUserSchema(_Body):
+    """Loads an account to add."""
+
+    Name = fields.String(required=True, attribute="name")
+    Password = fields.String(required=True, attribute="password")
+    Role = fields.String(load_default="user", attribute="role")
+    DisplayName = fields.String(load_default="", attribute="display_name")
+    Email = fields.String(load_default="", attribute="email")
+
+
+class UserChangesSchema(_Body):
+    """Loads changes of an account; what is not named stays."""
+
+    Role = fields.String(attribute="role")
+    DisplayName = fields.String(attribute="display_name")
+    Email = fields.String(attribute="email")
+    Disabled = fields.Boolean(attribute="disabled")
+
+
+class PasswordChangeSchema(_Body):
+    """Loads a change of password."""
+
+    old = fields.String(load_default="")
+    new = fields.String(required=True)
+
+
+class PasswordSchema(_Body):
+    """Loads a password that confirms what is asked for."""
+
+    password = fields.String(required=True)
+
+
+class PasscodeSchema(_Body):
+    """Loads a code of the second factor."""
+
+    code = fields.String(required=True)
+
+
+class EnrolmentSchema(Schema):
+    """Dumps what an authenticator app needs."""
+
+    secret = fields.String()
+    uri = fields.String()
+    qr_svg = fields.String()
