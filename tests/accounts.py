@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.models import Base, Client, Credential, User
-from photosvc.models.database import configure_engine
+from photosvc.models.database import begin_write, configure_engine
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -31,6 +31,7 @@ def open_session(folder):
 
 def add_user(session, name="alice", role="user", **values):
     user = User(uid=ids.new_uid(ids.USER, NOW), name=name, role=role, created_at=NOW, updated_at=NOW, **values)
+    begin_write(session)
     session.add(user)
     session.flush()
     return user
@@ -47,6 +48,7 @@ def add_client(session, name="frame", role="client", scope="*", secret=None, **v
         updated_at=NOW,
         **values,
     )
+    begin_write(session)
     session.add(client)
     session.flush()
     return client
@@ -57,6 +59,14 @@ def add_credential(session, kind, scope="*", secret=None, **values):
     secret = secret or ids.new_access_token()
     uid = "sess" + ids.random_text(8, ids.BASE36)
     values.setdefault("created_at", NOW)
+    begin_write(session)
     session.add(Credential(uid=uid, kind=kind, digest=ids.digest(secret), scope=scope, **values))
     session.flush()
     return secret
+
+
+def new_settings(folder, **given):
+    from photosvc.settings import load_settings
+
+    given = {"PHOTOSVC_SECRET_KEY": "k" * 32, **{f"PHOTOSVC_{name.upper()}": value for name, value in given.items()}}
+    return load_settings(folder, given=given)

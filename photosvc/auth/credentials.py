@@ -13,6 +13,7 @@ from photosvc.auth.scopes import Scope
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User
+from photosvc.models.database import begin_write
 
 #: Seconds an app password or access token lives unless told otherwise (spec section 5.4).
 DEFAULT_LIFETIME = 31_536_000
@@ -56,6 +57,7 @@ def issue(
         InvalidValueError: the name, scope or lifetime (field `expires`) is not valid.
 
     """
+    begin_write(session)
     secret = ids.new_access_token() if user is None else ids.new_app_password()
     credential = Credential(
         uid=new_credential_uid(),
@@ -183,7 +185,9 @@ def find_credential(session: Session, identifier: str) -> Credential:
 
 def revoke(session: Session, credential: Credential) -> None:
     """End a credential, and with it the login sessions made from it."""
-    session.execute(delete(Credential).where(Credential.id == credential.id))
+    credential_id = credential.id
+    begin_write(session)
+    session.execute(delete(Credential).where(Credential.id == credential_id))
 
 
 def revoke_all(session: Session) -> int:
@@ -204,6 +208,7 @@ def end_login_sessions(session: Session, user_id: int, *, keep: int | None = Non
 
 def bury(session: Session, error: ExpiredTokenError) -> None:
     """Remove the one credential that was just seen to be over, so that no clock set back wakes it up again."""
+    begin_write(session)
     session.execute(delete(Credential).where(Credential.id == error.credential_id))
 
 
@@ -219,4 +224,5 @@ def sweep(session: Session, now: datetime) -> int:
 
 
 def _count(session: Session, statement: Delete) -> int:
+    begin_write(session)
     return len(session.execute(statement.returning(Credential.id)).all())

@@ -14,6 +14,7 @@ from photosvc.auth.principal import ADMIN, CLIENT, VIEWER, Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.models import Client, Credential, User
+from photosvc.models.database import begin_write
 
 #: A credential's last use is written down at most so often, in seconds.
 TOUCH_SECONDS = 60
@@ -144,6 +145,7 @@ def touch(session: Session, principal: Principal, now: datetime, *, address: str
     One conditional statement: of many requests at once, one writes.
     """
     due = now - _touch_interval(principal)
+    begin_write(session)
     result = session.connection().execute(
         update(Credential)
         .where(

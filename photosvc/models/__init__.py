@@ -12,6 +12,7 @@ from photosvc.models.marker import Marker
 from photosvc.models.photo import Photo
 from photosvc.models.place import UNKNOWN_PLACE, Cell, Place
 from photosvc.models.search_row import PROJECTION_VERSION, SearchDocument, SearchRow
+from photosvc.models.throttle import ThrottleBucket
 from photosvc.models.user import RecoveryCode, User
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "RejectedFile",
     "SearchDocument",
     "SearchRow",
+    "ThrottleBucket",
     "User",
     "photo_keywords",
 ]
