@@ -10,7 +10,9 @@ svc = LazyGroup(
         "auth": "photosvc.cli.auth:auth",
         "db": "photosvc.cli.db:db",
         "index": "photosvc.cli.index:index",
+        "passwd": "photosvc.cli.users:passwd",
         "run": "photosvc.cli.run:run",
         "show": "photosvc.cli.show:show",
+        "users": "photosvc.cli.users:users",
     },
 )

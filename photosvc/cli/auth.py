@@ -6,19 +6,35 @@ import click
 
 from photosvc.cli.context import with_database
 from photosvc.cli.group import LazyGroup
-from photosvc.cli.prompts import ask
-from photosvc.cli.report import format_options, print_record
+from photosvc.cli.options import count_option, writing, yes_option
+from photosvc.cli.prompts import ask, confirm
+from photosvc.cli.report import format_options, print_list, print_record
 
 if TYPE_CHECKING:
+    from photosvc.models import Credential
     from photosvc.web.current import Service
+
+_COLUMNS = {
+    "id": "ID",
+    "kind": "Kind",
+    "name": "Name",
+    "user": "User",
+    "client": "Client",
+    "scope": "Scope",
+    "last_used_at": "Last Used",
+    "created_at": "Created",
+    "expires_at": "Expires",
+}
+_DETAILS = {**_COLUMNS, "last_ip": "Last Address", "user_agent": "User Agent"}
 
 
 @click.group(cls=LazyGroup)
 def auth() -> None:
-    """Create and revoke app passwords and access tokens."""
+    """Create, list and revoke app passwords, access tokens and login sessions."""
 
 
 @auth.command()
+@click.argument("username", required=False)
 @click.option("--name", "-n", metavar="CLIENT", help="Name that identifies the application.")
 @click.option("--scope", "-s", metavar="SCOPES", help="Authorization scopes (`*` for all).")
 @click.option(
@@ -32,19 +48,91 @@ def auth() -> None:
 )
 @format_options(short=False)
 @with_database
-def add(service: "Service", name: str | None, scope: str | None, expires: int) -> None:
-    """Create an access token for a client; the secret is shown this once."""
-    from photosvc.auth.credentials import issue
-    from photosvc.auth.scopes import parse_scope
-    from photosvc.models.database import begin_write
+def add(service: "Service", username: str | None, name: str | None, scope: str | None, expires: int) -> None:
+    """Create an app password for USERNAME or, without one, an access token for a client.
 
+    The secret is shown this once.
+    """
+    from photosvc.auth.credentials import expiry, issue
+    from photosvc.auth.scopes import parse_scope
+    from photosvc.auth.users import find_user
+
+    session, now = service.session, service.now()
+    owner = find_user(session, username) if username is not None else None
+    expiry(expires, now)
     name = name or ask("--name", "Client name")
     wanted = parse_scope(scope or ask("--scope", "Authorization scopes", "*"))
-    begin_write(service.session)
-    issued = issue(service.session, service.now(), name=name, scope=wanted, lifetime=expires)
-    service.session.commit()
+    owner_uid = owner.uid if owner else None
+    with writing(service):
+        user = find_user(session, owner_uid) if owner_uid else None
+        issued = issue(session, now, name=name, scope=wanted, lifetime=expires, user=user)
+        record = {"secret": issued.secret, "scope": issued.credential.scope, "id": issued.credential.uid}
     click.echo("Keep the secret now: it is not shown again.", err=True)
-    print_record(
-        {"secret": "Access Token", "scope": "Authorization Scope"},
-        {"secret": issued.secret, "scope": issued.credential.scope},
-    )
+    kind = "App Password" if owner_uid else "Access Token"
+    print_record({"secret": kind, "scope": "Authorization Scope", "id": "ID"}, record)
+
+
+@auth.command()
+@click.argument("search", default="")
+@count_option
+@format_options()
+@with_database
+def ls(service: "Service", search: str, count: int) -> None:
+    """List credentials, the most recently used first.
+
+    SEARCH is an ID, or the beginning of a name, user name or kind.
+    """
+    from photosvc.auth.credentials import list_credentials
+
+    print_list(_COLUMNS, [_row(found) for found in list_credentials(service.session, search=search, limit=count)])
+
+
+@auth.command()
+@click.argument("identifier")
+@format_options()
+@with_database
+def show(service: "Service", identifier: str) -> None:
+    """Show one credential, by its ID."""
+    from photosvc.auth.credentials import find_credential
+
+    print_record(_DETAILS, _row(find_credential(service.session, identifier)))
+
+
+@auth.command()
+@click.argument("identifier")
+@yes_option
+@with_database
+def rm(service: "Service", identifier: str, yes: bool) -> None:
+    """Revoke a credential; it is refused from the next request on."""
+    from photosvc.auth.credentials import find_credential, revoke
+
+    uid = find_credential(service.session, identifier).uid
+    confirm(f"Revoke {uid}?", yes=yes)
+    with writing(service):
+        revoke(service.session, find_credential(service.session, uid))
+    click.echo(f"{uid} is revoked.", err=True)
+
+
+@auth.command()
+@yes_option
+@with_database
+def reset(service: "Service", yes: bool) -> None:
+    """Revoke every app password, access token and login session."""
+    from photosvc.auth.credentials import revoke_all
+
+    confirm("Revoke every app password, access token and login session?", yes=yes)
+    with writing(service):
+        count = revoke_all(service.session)
+    click.echo(f"{count} credentials are revoked.", err=True)
+
+
+def _row(found: "Credential") -> dict[str, object]:
+    from photosvc.records.credential import CredentialSchema
+
+    return {
+        **CredentialSchema().dump(found),
+        "user": found.user.name if found.user else "",
+        "client": found.client.name if found.client else "",
+        "last_ip": found.last_ip,
+        "user_agent": found.user_agent,
+    }

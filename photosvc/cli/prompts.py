@@ -4,6 +4,8 @@ import sys
 
 import click
 
+_LONGEST_LINE = 4096
+
 
 def has_terminal() -> bool:
     """Whether somebody can answer."""
@@ -22,6 +24,22 @@ def ask(option: str, question: str, default: str | None = None) -> str:
         raise click.UsageError(msg)
     answer: str = click.prompt(question, default=default, err=True)
     return answer
+
+
+def ask_password(*, from_stdin: bool) -> str:
+    """A new password: asked for twice without an echo, or the first line of standard input.
+
+    Raises:
+        click.UsageError: there is neither a terminal nor `--password-stdin`.
+
+    """
+    if from_stdin:
+        return sys.stdin.readline(_LONGEST_LINE).rstrip("\r\n")
+    if not has_terminal():
+        msg = "there is no terminal to ask for the password on; pass --password-stdin"
+        raise click.UsageError(msg)
+    password: str = click.prompt("Password", hide_input=True, confirmation_prompt="Again", err=True)
+    return password
 
 
 def confirm(question: str, *, yes: bool) -> None:

@@ -87,6 +87,15 @@ def upgrade() -> None:
         sa.UniqueConstraint("root", "name", name=op.f("uq_photosvc_rejected_files_root_name")),
     )
     op.create_table(
+        "photosvc_throttle",
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("full_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_photosvc_throttle")),
+    )
+    with op.batch_alter_table("photosvc_throttle", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_photosvc_throttle_full_at"), ["full_at"], unique=False)
+
+    op.create_table(
         "photosvc_users",
         sa.Column("id", ROW_ID, nullable=False),
         sa.Column("uid", sa.Text(), nullable=False),
@@ -643,6 +652,10 @@ def downgrade() -> None:
 
     op.drop_table("photosvc_cells")
     op.drop_table("photosvc_users")
+    with op.batch_alter_table("photosvc_throttle", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_photosvc_throttle_full_at"))
+
+    op.drop_table("photosvc_throttle")
     op.drop_table("photosvc_rejected_files")
     op.drop_table("photosvc_places")
     op.drop_table("photosvc_library")

@@ -1,0 +1,31 @@
+"""Options and manners that commands share."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from photosvc.web.current import Service
+
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
+
+count_option = click.option(
+    "--count", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="At most so many."
+)
+
+
+@contextmanager
+def writing(service: "Service") -> Iterator[None]:
+    """One transaction that writes: all of the command's changes, or none."""
+    from photosvc.models.database import begin_write
+
+    session = service.session
+    begin_write(session)
+    try:
+        yield
+    except BaseException:
+        session.rollback()
+        raise
+    session.commit()

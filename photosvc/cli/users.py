@@ -1,0 +1,177 @@
+"""`svc users` and `svc passwd`: accounts."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from photosvc.cli.context import with_database
+from photosvc.cli.group import LazyGroup
+from photosvc.cli.options import count_option, writing, yes_option
+from photosvc.cli.prompts import ask, ask_password, confirm
+from photosvc.cli.report import format_options, print_list, print_record
+
+if TYPE_CHECKING:
+    from photosvc.models import User
+    from photosvc.web.current import Service
+
+_COLUMNS = {
+    "UID": "UID",
+    "Name": "Name",
+    "Role": "Role",
+    "DisplayName": "Display Name",
+    "Email": "Email",
+    "CanLogin": "Can Log In",
+    "Disabled": "Disabled",
+    "TwoFactor": "Two-Factor",
+    "LoginAt": "Last Login",
+    "CreatedAt": "Created",
+}
+_ROLES = click.Choice(["admin", "user", "viewer"])
+
+_stdin_option = click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+
+
+@click.group(cls=LazyGroup)
+def users() -> None:
+    """Add, list, change and remove accounts."""
+
+
+@users.command()
+@click.argument("name", required=False)
+@click.option("--role", "-r", type=_ROLES, default="user", show_default=True, help="What the account may do.")
+@click.option("--display-name", "-d", default="", help="Name for people.")
+@click.option("--email", "-m", default="", help="Email address.")
+@_stdin_option
+@format_options(short=False)
+@with_database
+def add(
+    service: "Service",
+    name: str | None,
+    role: str,
+    display_name: str,
+    email: str,
+    password_stdin: bool,
+) -> None:
+    """Add an account. The password is asked for, or read from standard input."""
+    from photosvc.auth.users import add_user
+
+    name = name or ask("NAME", "User name")
+    password = ask_password(from_stdin=password_stdin)
+    with writing(service):
+        user = add_user(
+            service.session,
+            service.now(),
+            name=name,
+            password=password,
+            role=role,
+            display_name=display_name,
+            email=email,
+        )
+        record = _row(user)
+    print_record(_COLUMNS, record)
+
+
+@users.command()
+@click.argument("search", default="")
+@count_option
+@format_options()
+@with_database
+def ls(service: "Service", search: str, count: int) -> None:
+    """List accounts by name. SEARCH is the beginning of a name, a UID or a role."""
+    from photosvc.auth.users import list_users
+
+    print_list(_COLUMNS, [_row(user) for user in list_users(service.session, search=search, limit=count)])
+
+
+@users.command()
+@click.argument("name")
+@format_options()
+@with_database
+def show(service: "Service", name: str) -> None:
+    """Show one account, by its name or UID."""
+    from photosvc.auth.users import find_user
+
+    print_record(_COLUMNS, _row(find_user(service.session, name)))
+
+
+@users.command()
+@click.argument("name")
+@click.option("--role", "-r", type=_ROLES, help="What the account may do.")
+@click.option("--display-name", "-d", help="Name for people.")
+@click.option("--email", "-m", help="Email address.")
+@click.option("--disable/--enable", "disabled", default=None, help="Whether nobody may act for the account.")
+@click.option("--disable-2fa", is_flag=True, help="Turn two-factor authentication off.")
+@format_options(short=False)
+@with_database
+def mod(service: "Service", name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
+    """Change an account."""
+    from photosvc.auth import second_factor
+    from photosvc.auth.users import change_user, find_user
+
+    changes = {key: value for key, value in changes.items() if value is not None}
+    if not changes and not disable_2fa:
+        msg = "nothing to change: give at least one option"
+        raise click.UsageError(msg)
+    with writing(service):
+        session, now = service.session, service.now()
+        user = find_user(session, name)
+        if changes:
+            change_user(session, user, now, keep_admin=False, **changes)
+        if disable_2fa:
+            second_factor.reset(session, now, user)
+        session.flush()
+        session.refresh(user)
+        record = _row(user)
+    print_record(_COLUMNS, record)
+
+
+@users.command()
+@click.argument("name")
+@yes_option
+@with_database
+def rm(service: "Service", name: str, yes: bool) -> None:
+    """Remove an account and all of its credentials."""
+    from photosvc.auth.users import find_user, remove_user
+
+    uid = find_user(service.session, name).uid
+    confirm(f"Remove the account {name} and all of its credentials?", yes=yes)
+    with writing(service):
+        remove_user(service.session, find_user(service.session, uid), keep_admin=False)
+    click.echo(f"The account {name} is removed.", err=True)
+
+
+@users.command()
+@yes_option
+@with_database
+def reset(service: "Service", yes: bool) -> None:
+    """Remove every account and all of their credentials."""
+    from photosvc.auth.users import remove_all_users
+
+    confirm("Remove every account and all of their credentials?", yes=yes)
+    with writing(service):
+        count = remove_all_users(service.session)
+    click.echo(f"{count} accounts are removed.", err=True)
+
+
+@click.command()
+@click.argument("name")
+@_stdin_option
+@with_database
+def passwd(service: "Service", name: str, password_stdin: bool) -> None:
+    """Change an account's password. Its login sessions end; its app passwords live on."""
+    from photosvc.auth.users import find_user, set_password
+
+    uid = find_user(service.session, name).uid
+    password = ask_password(from_stdin=password_stdin)
+    with writing(service):
+        set_password(service.session, find_user(service.session, uid), service.now(), password)
+    click.echo("The password is changed.", err=True)
+
+
+def _row(user: "User") -> dict[str, Any]:
+    from photosvc.records.user import UserSchema
+
+    row: dict[str, Any] = UserSchema().dump(user)
+    if user.login_at is None:
+        row["LoginAt"] = None
+    return row
