@@ -32,7 +32,7 @@ class LoginSessionSchema(Schema):
     """Dumps a login session. `id` repeats the access token for clients that know it by that name."""
 
     status = fields.Constant("success")
-    id = fields.String(attribute="access_token")
+    id = fields.Function(lambda view: view.access_token)
     session_id = fields.String()
     access_token = fields.String()
     token_type = fields.Constant("Bearer")
