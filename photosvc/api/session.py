@@ -52,6 +52,10 @@ class _View:
     user: User
     config: _Config
 
+    @property
+    def id(self) -> str:
+        return self.access_token
+
 
 @public
 def log_in() -> Response:

@@ -103,7 +103,7 @@ def show(service: "Service", name: str) -> None:
 @click.option("--disable-2fa", is_flag=True, help="Turn two-factor authentication off.")
 @format_options(short=False)
 @with_database
-def mod(service: "Service", name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
+def mod(service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
     """Change an account."""
     from photosvc.auth import second_factor
     from photosvc.auth.users import change_user, find_user
