@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from photosvc.api import create_api
+from photosvc.auth.throttle_stores import failure_store
 from photosvc.core.clock import Clock, system_clock
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.current import EXTENSION, Service
@@ -56,11 +57,13 @@ class PhotoService:
             SettingError: a setting is unknown or invalid.
 
         """
+        settings = settings or load_settings(Path(app.instance_path), given=_given(app.config))
         service = Service(
-            settings=settings or load_settings(Path(app.instance_path), given=_given(app.config)),
+            settings=settings,
             clock=clock,
             open_session=lambda: _session(db, bind_key),
             engine=lambda: _engine(db, bind_key),
+            failures=failure_store(settings),
         )
         app.extensions[EXTENSION] = service
         app.register_blueprint(create_api(), url_prefix=url_prefix + "/api/v1")

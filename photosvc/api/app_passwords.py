@@ -8,9 +8,8 @@ from photosvc.auth.policy import check_grantable
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import NotFoundError
 from photosvc.models import APP_PASSWORD
-from photosvc.models.database import begin_write
 from photosvc.records.credential import CredentialSchema, NewAppPasswordSchema
-from photosvc.web.accounts import find_account, find_account_to_change
+from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer
 from photosvc.web.body import read_json
 from photosvc.web.current import current_service
@@ -43,10 +42,10 @@ def add_app_password(user_uid: str) -> Response:
     scope = parse_scope(body["scope"])
     check_grantable(principal(), scope)
     user = find_account(user_uid)
-    if not passwords.verify_password(body["password"], user.password_hash):
-        raise InvalidCredentialsError(field="password")
-    begin_write(service.session)
-    user = find_account(user_uid)
+    with proving(user):
+        if not passwords.verify_password(body["password"], user.password_hash):
+            raise InvalidCredentialsError(field="password")
+    user = find_account_to_change(user_uid)
     issued = credentials.issue(
         service.session, service.now(), name=body["name"], scope=scope, lifetime=body["expires"], user=user
     )

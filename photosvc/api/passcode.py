@@ -4,7 +4,7 @@ from flask import Blueprint, Response
 
 from photosvc.auth import second_factor
 from photosvc.records.user import EnrolmentSchema, PasscodeSchema, PasswordSchema
-from photosvc.web.accounts import find_account, find_account_to_change
+from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer
 from photosvc.web.body import read_json
 from photosvc.web.current import current_service
@@ -36,9 +36,11 @@ def confirm(user_uid: str) -> Response:
     """Turn it on with a first code; the recovery codes are in this answer and nowhere else."""
     body = read_json(_CODE)
     service = current_service()
-    user = find_account_to_change(user_uid)
-    codes = second_factor.confirm(service.session, service.settings, service.now(), user, code=body["code"])
-    service.session.commit()
+    session, now = service.session, service.now()
+    with proving(find_account(user_uid)):
+        user = find_account_to_change(user_uid)
+        codes = second_factor.confirm(session, service.settings, now, user, code=body["code"])
+        session.commit()
     return json_answer({"code": 200, "recovery_codes": list(codes)})
 
 
@@ -48,6 +50,7 @@ def disable(user_uid: str) -> Response:
     body = read_json(_PASSWORD)
     service = current_service()
     user = find_account(user_uid)
-    second_factor.disable(service.session, service.now(), user, password=body["password"])
-    service.session.commit()
+    with proving(user):
+        second_factor.disable(service.session, service.now(), user, password=body["password"])
+        service.session.commit()
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})

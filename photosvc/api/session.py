@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, request
 
 from photosvc import __version__
-from photosvc.auth import link_tokens, login_sessions, policy, users
+from photosvc.auth import link_tokens, login_sessions, policy, throttle, users
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
@@ -62,16 +62,19 @@ def log_in() -> Response:
     """Exchange a password, or an app password, for a login session. A token on the call is not looked at."""
     body = read_json(_LOGIN, any_type=True)
     service = current_service()
-    login = login_sessions.log_in(
-        service.session,
-        service.settings,
-        service.now(),
-        username=body["username"],
-        password=body["password"],
-        code=body["code"],
-        origin=login_sessions.Origin(request.remote_addr or "", request.user_agent.string),
-    )
-    service.session.commit()
+    session, now = service.session, service.now()
+    username, password, address = body["username"], body["password"], request.remote_addr or ""
+    with throttle.login_attempt(service.failures, session, now, username=username, password=password, address=address):
+        login = login_sessions.log_in(
+            session,
+            service.settings,
+            now,
+            username=username,
+            password=password,
+            code=body["code"],
+            origin=login_sessions.Origin(address, request.user_agent.string),
+        )
+        session.commit()
     return _answer(service, login.principal, login.secret)
 
 

@@ -5,7 +5,7 @@ from flask import Blueprint, Response
 from photosvc.auth import users
 from photosvc.auth.policy import may
 from photosvc.records.user import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
-from photosvc.web.accounts import find_account, find_account_to_change
+from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer
 from photosvc.web.body import read_json
 from photosvc.web.current import current_service
@@ -79,7 +79,9 @@ def change_password(user_uid: str) -> Response:
     keep = who.credential_id
     if who.user_uid != user.uid and may(who, "users.change"):
         users.set_password(service.session, user, service.now(), body["new"])
+        service.session.commit()
     else:
-        users.change_password(service.session, user, service.now(), old=body["old"], new=body["new"], keep=keep)
-    service.session.commit()
+        with proving(user):
+            users.change_password(service.session, user, service.now(), old=body["old"], new=body["new"], keep=keep)
+            service.session.commit()
     return json_answer({"code": 200, "message": "Password changed."})

@@ -61,7 +61,9 @@ class File(Base):
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
     photo: Mapped["Photo"] = relationship(back_populates="files")
-    markers: Mapped[list[Marker]] = relationship(order_by=Marker.id, cascade="all, delete-orphan")
+    markers: Mapped[list[Marker]] = relationship(
+        back_populates="file", order_by=Marker.id, cascade="all, delete-orphan"
+    )
 
     @property
     def aspect_ratio(self) -> float:

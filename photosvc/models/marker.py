@@ -1,11 +1,15 @@
 """Markers: named areas of a picture, for example faces."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sqlalchemy import ForeignKey, Text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+
+if TYPE_CHECKING:
+    from photosvc.models.file import File
 
 
 class Marker(Base):
@@ -25,3 +29,5 @@ class Marker(Base):
     w: Mapped[float] = mapped_column(default=0.0)
     h: Mapped[float] = mapped_column(default=0.0)
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+    file: Mapped["File"] = relationship(back_populates="markers")

@@ -1,6 +1,11 @@
 """The account a path names; the resource protector has decided before that the request may touch it."""
 
-from photosvc.auth import users
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flask import request
+
+from photosvc.auth import throttle, users
 from photosvc.models import User
 from photosvc.models.database import begin_write
 from photosvc.web.current import current_service
@@ -20,3 +25,12 @@ def find_account_to_change(user_uid: str) -> User:
     """The same, inside a transaction that will write."""
     begin_write(current_service().session)
     return find_account(user_uid)
+
+
+@contextmanager
+def proving(user: User) -> Iterator[None]:
+    """Wrap a check of the account's password or passcode: failures are counted, too many end in 429."""
+    service = current_service()
+    address = request.remote_addr or ""
+    with throttle.password_check(service.failures, service.session, service.now(), username=user.name, address=address):
+        yield

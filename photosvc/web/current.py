@@ -9,6 +9,7 @@ from flask import current_app
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from photosvc.auth.throttle import FailureStore
 from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema
 from photosvc.settings import Settings
@@ -25,6 +26,8 @@ class Service:
     open_session: Callable[[], Session]
     """The SQLAlchemy session of this request or command."""
     engine: Callable[[], Engine]
+    failures: FailureStore
+    """Where failed log-ins are counted."""
     schema_fits: bool = field(default=False, init=False)
 
     @property

@@ -6,7 +6,7 @@ from typing import ParamSpec, TypeVar, cast
 
 from flask import g, request
 
-from photosvc.auth import credentials, policy, tokens
+from photosvc.auth import credentials, policy, throttle, tokens
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.principal import Principal
 from photosvc.models.database import begin_write
@@ -78,6 +78,10 @@ def _verify(service: Service) -> Principal:
         begin_write(session)
         credentials.bury(session, error)
         session.commit()
+        raise
+    except InvalidTokenError:
+        session.rollback()
+        throttle.count_unknown_token(service.failures, session, now, address=request.remote_addr or "")
         raise
     if tokens.needs_touch(who, now):
         begin_write(session)
