@@ -26,8 +26,10 @@ def enrol(user_uid: str) -> Response:
     body = read_json(_PASSWORD)
     service = current_service()
     user = find_account(user_uid)
-    enrolment = second_factor.enrol(service.session, service.settings, service.now(), user, password=body["password"])
-    service.session.commit()
+    session, now = service.session, service.now()
+    with proving(user):
+        enrolment = second_factor.enrol(session, service.settings, now, user, password=body["password"])
+        session.commit()
     return json_answer(_ENROLMENT.dump(enrolment))
 
 
