@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
-from support import Library, open_library
 
 _NUMBERS = count()
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Library:
+def library(tmp_path: Path):
     """An empty library on SQLite."""
+    from support import open_library
+
     return open_library(tmp_path / "instance")
 
 

@@ -24,6 +24,7 @@ from photosvc.models import SearchDocument, SearchRow, migrate
 from photosvc.web.current import current_service
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+SURROUNDINGS = {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
 SVC = Path(sys.executable).with_name("svc")
 CAMERA_ORIGINALS = Path(os.environ.get("PHOTOSVC_TEST_PHOTOS") or Path(__file__).resolve().parents[2] / "shared/photos")
 
@@ -146,7 +147,7 @@ def svc(
     """Run the installed command line without a terminal."""
     return run(
         [*(command or (str(SVC),)), *arguments],
-        env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PHOTOSVC_INSTANCE": str(instance), **(environ or {})},
+        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), **(environ or {})},
         stdin=DEVNULL,
         capture_output=True,
         text=True,

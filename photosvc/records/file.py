@@ -9,7 +9,7 @@ class MarkerSchema(Schema):
     """A named area of a picture; lengths are relative to the upright picture, from the top left."""
 
     UID = fields.String(attribute="uid")
-    FileUID = fields.String(attribute="file_uid")
+    FileUID = fields.String(attribute="file.uid")
     Type = fields.String(attribute="type")
     Src = fields.String(attribute="src")
     Name = fields.String(attribute="name")
