@@ -4,9 +4,6 @@ Both are signed with the service key, so nothing is stored, and both name whom t
 what its owner may see at that moment. They travel in URLs, so neither opens anything else (RFC 9700 section 4.3.2).
 """
 
-import base64
-import hashlib
-import hmac
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth import policy, tokens
 from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.keys import derive_key, is_signed, sign
 from photosvc.auth.principal import VIEWER, Principal
 from photosvc.models import User
 from photosvc.settings import Settings
@@ -80,17 +78,17 @@ def verify_download(session: Session, settings: Settings, token: str, now: datet
 
 
 def _signed(settings: Settings, purpose: str, owner: str, detail: str) -> str:
-    return _SEPARATOR.join((owner, detail, _mac(settings, purpose, owner, detail)))
+    message = f"{owner}{_SEPARATOR}{detail}"
+    return message + _SEPARATOR + sign(_key(settings, purpose), message)
 
 
 def _opened(settings: Settings, purpose: str, token: str) -> tuple[str, str]:
-    parts = token.split(_SEPARATOR) if len(token) <= _LONGEST and token.isascii() else []
-    if len(parts) != 3 or not hmac.compare_digest(parts[2], _mac(settings, purpose, parts[0], parts[1])):
+    message, _, signature = token[:_LONGEST].rpartition(_SEPARATOR)
+    if not is_signed(_key(settings, purpose), message, signature):
         raise InvalidTokenError
-    return parts[0], parts[1]
+    owner, _, detail = message.partition(_SEPARATOR)
+    return owner, detail
 
 
-def _mac(settings: Settings, purpose: str, owner: str, detail: str) -> str:
-    message = _SEPARATOR.join(("photosvc", purpose, owner, detail)).encode()
-    digest = hmac.digest(settings.secret_key.encode(), message, hashlib.sha256)
-    return base64.urlsafe_b64encode(digest[:18]).decode("ascii")
+def _key(settings: Settings, purpose: str) -> bytes:
+    return derive_key(settings.secret_key, f"{purpose} token")

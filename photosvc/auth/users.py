@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, delete, not_, or_, select, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth.credentials import end_login_sessions
@@ -49,10 +50,11 @@ def add_user(
         updated_at=now,
     )
     begin_write(session)  # after the slow hash: a writer keeps others waiting
-    if session.scalar(select(User.id).where(User.name == name)) is not None:
-        raise UserExistsError(field="name")
-    session.add(user)
-    session.flush()
+    try:
+        with session.begin_nested():
+            session.add(user)
+    except IntegrityError:
+        raise UserExistsError(field="name") from None
     return user
 
 

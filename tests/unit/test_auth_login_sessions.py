@@ -3,8 +3,8 @@ import pytest
 from accounts import NOW, SECOND, add_client, add_credential, add_user, new_settings, open_session
 from sqlalchemy import event, func, select
 
-from photosvc.auth import passwords, second_factor
-from photosvc.auth.credentials import issue, revoke
+from photosvc.auth import passwords, policy, second_factor
+from photosvc.auth.credentials import find_credential, issue, revoke
 from photosvc.auth.errors import (
     ClientLoginError,
     InsufficientScopeError,
@@ -282,3 +282,29 @@ def test_disabling_an_account_ends_its_sessions_for_good(session, settings, alic
     change_user(session, alice, NOW, disabled=False)
     with pytest.raises(InvalidTokenError):
         verify(session, secret, NOW)
+
+
+def test_a_second_factor_turned_on_in_the_middle_of_a_log_in_is_asked_for(session, settings, alice, monkeypatch):
+    def meanwhile(stored):
+        session.rollback()
+        with_second_factor(session, settings, session.get(User, alice.id))
+        return False
+
+    monkeypatch.setattr(passwords, "needs_rehash", meanwhile)
+    with pytest.raises(PasscodeRequiredError):
+        log_in(session, settings, NOW, username="alice", password=PASSWORD)
+
+
+def test_an_app_password_revoked_in_the_middle_of_a_log_in_lets_nobody_in(session, settings, alice, monkeypatch):
+    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
+    session.commit()
+    real = policy.decide
+
+    def meanwhile(*arguments):
+        revoke(session, find_credential(session, app.secret))
+        session.commit()
+        return real(*arguments)
+
+    monkeypatch.setattr(policy, "decide", meanwhile)
+    with pytest.raises(InvalidCredentialsError):
+        log_in(session, settings, NOW, username="alice", password=app.secret)

@@ -1,6 +1,7 @@
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -345,3 +346,10 @@ def test_an_address_that_is_no_redis_stops_the_start(tmp_path):
 
 def test_without_a_redis_address_the_database_counts(tmp_path):
     assert isinstance(failure_store(new_settings(tmp_path)), DatabaseFailureStore)
+
+
+def test_a_redis_address_without_its_extra_stops_the_start_and_names_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(SettingError) as caught:
+        failure_store(new_settings(tmp_path, redis_url="redis://127.0.0.1:1"))
+    assert "photosvc[redis]" in caught.value.message

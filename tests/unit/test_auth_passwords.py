@@ -1,0 +1,82 @@
+import pytest
+from hypothesis import given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+
+from photosvc.auth import keys
+from photosvc.auth.passwords import check_password, hash_password, needs_rehash, verify_password
+from photosvc.core.errors import InvalidValueError
+
+HASH = hash_password("correct horse")
+
+
+def test_a_password_is_hashed_with_argon2id_at_the_recommended_cost():
+    assert HASH.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert hash_password("correct horse") != HASH
+    assert not needs_rehash(HASH)
+
+
+def test_only_the_password_itself_is_right():
+    assert verify_password("correct horse", HASH)
+    for wrong in ("", "Correct horse", "correct horse ", "correct hors", "correct horse\0", "\ud800", "a" * 10**6):
+        assert not verify_password(wrong, HASH)
+
+
+@pytest.mark.parametrize(
+    "stored", ["", "x", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$abc$def", "$2b$12$abc", "\0"]
+)
+def test_a_hash_that_is_missing_or_damaged_fits_no_password(stored):
+    assert not verify_password("nobody's password", stored)
+
+
+def test_a_password_is_the_same_however_its_letters_are_composed():
+    assert verify_password("cafe\u0301 creme", hash_password("caf\u00e9 creme"))
+
+
+@pytest.mark.parametrize("length", [8, 128])
+def test_the_shortest_and_the_longest_password_work(length):
+    password = check_password("é" * length)
+    assert verify_password(password, hash_password(password))
+    assert not verify_password(password + "x", hash_password(password))
+
+
+@pytest.mark.parametrize("password", ["", "1234567", "a" * 129, "a" * 10**6])
+def test_a_password_too_short_or_too_long_is_refused(password):
+    with pytest.raises(InvalidValueError) as caught:
+        check_password(password)
+    assert caught.value.message == "a password has 8 to 128 characters"
+
+
+def test_the_user_name_is_no_password():
+    with pytest.raises(InvalidValueError):
+        check_password(" Alice.Smith", user_name="alice.smith")
+    check_password("alice.smith1", user_name="alice.smith")
+
+
+def test_keys_for_two_purposes_or_services_differ():
+    made = {keys.derive_key(secret * 32, purpose) for secret in "ab" for purpose in ("one", "two")}
+    assert len(made) == 4
+    assert {len(key) for key in made} == {32}
+
+
+@limits(max_examples=50, deadline=None)
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_a_signature_is_of_its_message_and_key_only(message, other):
+    key = keys.derive_key("k" * 32, "one")
+    signature = keys.sign(key, message)
+    assert len(signature) == 22
+    assert keys.is_signed(key, message, signature)
+    assert keys.is_signed(key, other, signature) is (message == other)
+    assert not keys.is_signed(keys.derive_key("k" * 32, "two"), message, signature)
+    assert not keys.is_signed(key, message, other)
+
+
+def test_what_is_sealed_opens_with_its_key_for_its_owner_only():
+    key = keys.derive_key("k" * 32, "one")
+    sealed = keys.encrypt(key, "secret", owner="alice", nonce=b"n" * 12)
+    assert "secret" not in sealed
+    assert keys.decrypt(key, sealed, owner="alice") == "secret"
+    assert keys.decrypt(key, sealed, owner="bob") is None
+    assert keys.decrypt(keys.derive_key("k" * 32, "two"), sealed, owner="alice") is None
+    for damaged in ("", "x", sealed[:-4], "A" + sealed[1:], "é", sealed[:16]):
+        assert keys.decrypt(key, damaged, owner="alice") is None
