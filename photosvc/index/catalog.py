@@ -60,6 +60,10 @@ class Catalog:
             self._session.flush()
         return known
 
+    def nowhere(self) -> Cell:
+        """The cell of what has no position."""
+        return self._session.get_one(Cell, UNKNOWN_PLACE)
+
     def _place(self, found: FoundPlace) -> Place:
         if found.id == UNKNOWN_PLACE:
             return self._session.get_one(Place, UNKNOWN_PLACE)

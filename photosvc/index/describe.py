@@ -51,7 +51,7 @@ def _stamp(photo: Photo, now: datetime) -> None:
 
 def _describe_time(photo: Photo, metadata: Metadata, parts: list[Part], now: datetime) -> None:
     when = taken(metadata, parts, now if photo.id is None else photo.created_at)
-    if not gives_way(photo.taken_src, when.source):
+    if not gives_way(photo.taken_src, META):  # even a guess replaces what a file said before and says no more
         return
     photo.taken_at, photo.taken_at_local, photo.taken_src = when.at, when.local, when.source
     photo.time_zone = when.zone
@@ -72,11 +72,13 @@ def _describe_camera(photo: Photo, metadata: Metadata, catalog: Catalog) -> None
 
 
 def _describe_place(photo: Photo, metadata: Metadata, catalog: Catalog) -> None:
-    if metadata.lat is None or metadata.lng is None or not gives_way(photo.place_src, META):
+    if not gives_way(photo.place_src, META):
         return
-    cell = catalog.cell(metadata.lat, metadata.lng)
-    photo.lat, photo.lng, photo.altitude = metadata.lat, metadata.lng, metadata.altitude
-    photo.cell_id, photo.place, photo.place_src = cell.id, cell.place, META
+    known = metadata.lat is not None and metadata.lng is not None
+    lat, lng = metadata.lat or 0.0, metadata.lng or 0.0
+    cell = catalog.cell(lat, lng) if known else catalog.nowhere()
+    photo.lat, photo.lng, photo.altitude = lat, lng, metadata.altitude if known else 0
+    photo.cell_id, photo.place, photo.place_src = cell.id, cell.place, META if known else AUTO
     photo.country = cell.place.country
 
 

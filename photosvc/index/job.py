@@ -17,7 +17,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.extract import FileChangedError, extract
 from photosvc.index.extraction import Extraction
 from photosvc.index.gazetteer import Gazetteer
-from photosvc.index.known import Known, known_files
+from photosvc.index.known import Known, known_files, needs_extra
 from photosvc.index.scan import FoundFile, Unreachable, disk_path, scan, start_folder
 from photosvc.index.store import DUPLICATE, INDEXED, Store
 from photosvc.index.workers import WorkerPool
@@ -85,7 +85,7 @@ def run_index(
         known = known_files(session, folder)
         session.rollback()
         todo = _pick(root, folder, known, options, summary)
-        gone = [] if _looks_unmounted(known) else [name for name, file in known.items() if not file.seen]
+        gone = [] if _looks_unmounted(known) else _gone(known, summary)
         if options.dry_run:
             summary.indexed = sum(file.name not in known for file in todo)
             summary.updated = len(todo) - summary.indexed
@@ -99,7 +99,7 @@ def run_index(
 
 def _pick(root: Path, folder: str, known: dict[str, Known], options: IndexOptions, summary: Summary) -> list[FoundFile]:
     """What must be opened; the rest goes into the summary at once."""
-    todo = []
+    todo, copies = [], []
     for found in scan(root, folder):
         if isinstance(found, Unreachable):
             (summary.failed if found.failed else summary.skipped).append((found.name, found.reason))
@@ -113,11 +113,38 @@ def _pick(root: Path, folder: str, known: dict[str, Known], options: IndexOption
                 before.seen = True
             if before is None or options.force or not before.is_same(found):
                 todo.append(found)
+            elif before.copy_of:
+                copies.append((found, before))
             elif before.reason:
                 summary.skipped.append((found.name, before.reason))
             else:
                 summary.unchanged += 1
+    # A copy is read again when what it copies is gone or changed: it may be the last one with that content.
+    changed = {found.name for found in todo}
+    for found, before in copies:
+        model = known.get(before.copy_of)
+        if model is not None and (not model.seen or before.copy_of in changed):
+            todo.append(found)
+        else:
+            summary.skipped.append((found.name, before.reason))
     return todo
+
+
+def _gone(known: dict[str, Known], summary: Summary) -> list[str]:
+    """Names that were there before. What lies in a folder that cannot be read now may well be there still."""
+    closed = {name for name, _ in summary.failed}
+    return [
+        name
+        for name, file in known.items()
+        if not (file.seen or file.missing or name in closed or closed.intersection(_folders(name)))
+    ]
+
+
+def _folders(name: str) -> Iterator[str]:
+    """The folders a name lies in, and `""` for the root."""
+    while name:
+        name = name.rpartition("/")[0]
+        yield name
 
 
 def _looks_unmounted(known: dict[str, Known]) -> bool:
@@ -176,7 +203,7 @@ def _store(
         if outcome == DUPLICATE:
             summary.skipped.append((found.name, reason))
         elif result.error:
-            summary.failed.append((found.name, result.error))
+            (summary.skipped if needs_extra(result.error) else summary.failed).append((found.name, result.error))
         elif outcome == INDEXED:
             summary.indexed += 1
         else:
@@ -199,11 +226,10 @@ def _mark_missing(session: Session, settings: Settings, clock: Clock, gone: list
     for start in range(0, len(gone), _BATCH):
         begin_write(session)
         store = Store(session, Catalog(session, Gazetteer.load()), settings.originals, clock())
-        store.miss(gone[start : start + _BATCH])
+        summary.missing += store.miss(gone[start : start + _BATCH])
         store.finish()
         session.commit()
         session.expunge_all()
-    summary.missing = len(gone)
 
 
 def _cores() -> int:

@@ -13,6 +13,10 @@ from photosvc.media.extras import MODULES
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile
 
 _NEEDS = re.compile(r'needs the extra "(\w+)"')
+#: Begins the reasons that lie outside of the file, where its size and time tell nothing.
+_OUTSIDE = "the file cannot be read: "
+#: Begins the reason of a duplicate; the name of the other file follows.
+COPY_OF = "the same content as "
 
 
 @dataclass(slots=True)
@@ -29,7 +33,12 @@ class Known:
     def is_same(self, found: FoundFile) -> bool:
         """Whether there is nothing new to learn from opening it."""
         same = self.size == found.size and self.mtime_ns == found.mtime_ns and not self.missing
-        return same and not _can_now(self.reason)
+        return same and not self.reason.startswith(_OUTSIDE) and not _can_now(self.reason)
+
+    @property
+    def copy_of(self) -> str:
+        """The name of the file that has the same content; empty when this is no duplicate."""
+        return self.reason.removeprefix(COPY_OF) if self.reason.startswith(COPY_OF) else ""
 
 
 def known_files(session: Session, folder: str) -> dict[str, Known]:
@@ -47,6 +56,11 @@ def known_files(session: Session, folder: str) -> dict[str, Known]:
         for name, size, mtime_ns, why, *is_missing in session.execute(query):
             known[name] = Known(size, mtime_ns, why, missing=bool(is_missing and is_missing[0]))
     return known
+
+
+def needs_extra(reason: str) -> bool:
+    """Whether an optional decoder is all that was wanting."""
+    return bool(_NEEDS.match(reason))
 
 
 def _can_now(reason: str) -> bool:

@@ -11,6 +11,7 @@ from photosvc.core import ids
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.extraction import Extraction
+from photosvc.index.known import COPY_OF
 from photosvc.index.names import split_name
 from photosvc.index.scan import FoundFile, disk_path
 from photosvc.index.stored import keep
@@ -36,8 +37,8 @@ class Store:
         outcome = UPDATED
         if file is None:
             twin = self._twin(extraction.hash)
-            if twin is not None and disk_path(self._root, twin.name).exists():
-                reason = f"the same content as {twin.name}"
+            if twin is not None and self._lies_there(twin):
+                reason = f"{COPY_OF}{twin.name}"
                 self.reject(found, reason, failed=False)
                 return DUPLICATE, reason
             file = twin if twin is not None else self._new_file(found)
@@ -72,15 +73,18 @@ class Store:
             file.error, file.size, file.mtime_ns = reason, found.size, found.mtime_ns
             self._touched[file.photo_id] = file.photo
 
-    def miss(self, names: Sequence[str]) -> None:
-        """Mark files that are no longer there."""
+    def miss(self, names: Sequence[str]) -> int:
+        """Mark files that are no longer there; gives how many of them a photo had."""
+        count = 0
         query = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(names), File.missing.is_(False))
         for file in self._session.scalars(query):
             file.missing = True
+            count += 1
             self._touched[file.photo_id] = file.photo
         self._session.execute(
             delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name.in_(names))
         )
+        return count
 
     def finish(self) -> int:
         """Work out every touched photo anew and project it; gives how many there were."""
@@ -96,6 +100,14 @@ class Store:
     def _twin(self, content_hash: str) -> File | None:
         query = select(File).where(File.root == ORIGINALS_ROOT, File.hash == content_hash)
         return self._session.scalar(query.order_by(File.missing, File.id).limit(1))
+
+    def _lies_there(self, file: File) -> bool:
+        """Whether the disk still has what this row says, under its name."""
+        try:
+            status = disk_path(self._root, file.name).stat()
+        except OSError:
+            return False
+        return (status.st_size, status.st_mtime_ns) == (file.size, file.mtime_ns)
 
     def _new_file(self, found: FoundFile) -> File:
         folder, base, _ = split_name(found.name)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from pictures import encoded, exif, jpeg, quarters, video, xmp
-from support import CAMERA_ORIGINALS, NOW, open_library
+from support import CAMERA_ORIGINALS, open_library
 
 from photosvc.models import File, Photo
 from photosvc.search.project import rebuild, render_file, render_result
@@ -109,7 +109,7 @@ def check_library(library):
 def library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("fields"))
     told = exif(
-        {0x010F: "Canon", 0x0110: "Canon EOS R5", 0x010E: "A \"quoted\" day & <b>night</b>"},
+        {0x010F: "Canon", 0x0110: "Canon EOS R5", 0x010E: 'A "quoted" day & <b>night</b>'},
         {
             0x9003: "2021:07:04 18:30:15", 0x8827: 400, 0x829D: [(28, 10)], 0x829A: [(1, 250)], 0x920A: [(50, 1)],
             0xA433: "Canon", 0xA434: "RF50mm F1.8 STM", 0xA431: "0123",
@@ -132,7 +132,7 @@ def library(tmp_path_factory):
     library.put("broken.jpg", jpeg(640, 480)[:1500])
     summary = library.index()
     assert [name for name, _ in summary.failed] == ["broken.jpg"]
-    yield library
+    return library
 
 
 def test_every_row_has_the_fields_of_the_spec_with_their_types_and_equals_a_fresh_dump(library):
@@ -177,7 +177,8 @@ def test_a_bare_picture_has_the_zero_values_of_the_design(library):
     zero = {
         "EditedAt": "0001-01-01T00:00:00Z", "Year": -1, "Month": -1, "Day": -1, "Country": "zz", "CellID": "zz",
         "PlaceID": "zz", "PlaceSrc": "", "PlaceCountry": "zz", "CameraID": 1, "LensID": 1, "CameraMake": "",
-        "CameraModel": "Unknown", "LensModel": "Unknown", "CameraSerial": "", "CameraSrc": "", "TakenSrc": "", "TimeZone": "",
+        "CameraModel": "Unknown", "LensModel": "Unknown", "CameraSerial": "", "CameraSrc": "",
+        "TakenSrc": "", "TimeZone": "",
         "Lat": 0, "Lng": 0, "Iso": 0, "FocalLength": 0, "FNumber": 0, "Exposure": "", "Description": "",
         "OriginalName": "", "InstanceID": "", "Path": "", "Stack": 0,
     }  # fmt: skip
