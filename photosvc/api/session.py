@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, request
 
 from photosvc import __version__
-from photosvc.auth import link_tokens, login_sessions, policy, throttle, users
+from photosvc.auth import credentials, link_tokens, login_sessions, policy, throttle, throttle_database, users
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
@@ -75,7 +75,19 @@ def log_in() -> Response:
             origin=login_sessions.Origin(address, request.user_agent.string),
         )
         session.commit()
-    return _answer(service, login.principal, login.secret)
+    answer = _answer(service, login.principal, login.secret)
+    _sweep(service)
+    return answer
+
+
+def _sweep(service: Service) -> None:
+    """Remove what is over. Logging in is rare and slow by design, so here nobody notices."""
+    session, now = service.session, service.now()
+    session.rollback()
+    begin_write(session)
+    credentials.sweep(session, now)
+    throttle_database.sweep(session, now)
+    session.commit()
 
 
 @require("session.read")
