@@ -85,7 +85,8 @@ def run_index(
         known = known_files(session, folder)
         session.rollback()
         todo = _pick(root, folder, known, options, summary)
-        gone = [] if _looks_unmounted(known) else _gone(known, summary)
+        # No picture at all: rather a disk that is not mounted than a library that was deleted.
+        gone = _gone(known, summary) if todo or any(file.seen for file in known.values()) else []
         if options.dry_run:
             summary.indexed = sum(file.name not in known for file in todo)
             summary.updated = len(todo) - summary.indexed
@@ -145,11 +146,6 @@ def _folders(name: str) -> Iterator[str]:
     while name:
         name = name.rpartition("/")[0]
         yield name
-
-
-def _looks_unmounted(known: dict[str, Known]) -> bool:
-    """Not one known file is there: rather a disk that is not mounted than a library that was deleted."""
-    return bool(known) and not any(file.seen for file in known.values())
 
 
 def _extract_all(
