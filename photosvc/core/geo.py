@@ -48,6 +48,17 @@ def distance_m(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
     return 2 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(chord)))
 
 
+def unit_vector(lat: float, lng: float) -> tuple[float, float, float]:
+    """The position as a point of the unit sphere around the earth's centre."""
+    phi, theta = math.radians(lat), math.radians(lng)
+    return math.cos(phi) * math.cos(theta), math.cos(phi) * math.sin(theta), math.sin(phi)
+
+
+def chord(radius_m: float) -> float:
+    """The straight line on the unit sphere between two points `radius_m` apart: near ones keep all their digits."""
+    return 2 * math.sin(min(radius_m / EARTH_RADIUS_M, math.pi) / 2)
+
+
 def bounding_boxes(lat: float, lng: float, radius_m: float) -> tuple[Box, ...]:
     """One box, or two beside the antimeridian, that together hold the circle around a position.
 

@@ -11,7 +11,8 @@ from photosvc.models.library import CHANGES, PROJECTION, LibraryState
 from photosvc.models.marker import Marker
 from photosvc.models.photo import Photo
 from photosvc.models.place import UNKNOWN_PLACE, Cell, Place
-from photosvc.models.search_row import PROJECTION_VERSION, SearchDocument, SearchRow
+from photosvc.models.search_row import INDEXED, NOWHERE, PROJECTION_VERSION, SearchDocument, SearchRow
+from photosvc.models.search_text import SearchText
 from photosvc.models.throttle import ThrottleBucket
 from photosvc.models.user import RecoveryCode, User
 
@@ -20,7 +21,9 @@ __all__ = [
     "APP_PASSWORD",
     "CHANGES",
     "CLIENT_TOKEN",
+    "INDEXED",
     "LOGIN_SESSION",
+    "NOWHERE",
     "ORIGINALS_ROOT",
     "PROJECTION",
     "PROJECTION_VERSION",
@@ -46,6 +49,7 @@ __all__ = [
     "RejectedFile",
     "SearchDocument",
     "SearchRow",
+    "SearchText",
     "ThrottleBucket",
     "User",
     "photo_keywords",

@@ -1,7 +1,7 @@
 """The search rows: derived data, one row for each file, made by `search.project`.
 
-Two tables, so that a filter that must look at many rows reads narrow ones: `search_rows` holds sort keys and filter
-columns, `search_documents` the record as it goes over the wire.
+Narrow tables, because a filter may have to look at many rows: `search_rows` holds sort keys and filter columns,
+`search_documents` the record as it goes over the wire; `search_texts` the words of photos.
 """
 
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, SmallInteger, Text, text
@@ -10,15 +10,21 @@ from sqlalchemy.orm import Mapped, mapped_column
 from photosvc.models.base import TABLE_PREFIX, Base, RowId
 
 #: Grows whenever a projection would give other rows for the same library; older rows are stale.
-PROJECTION_VERSION = 1
+PROJECTION_VERSION = 2
 
+#: Latitude and longitude of an unknown position: inside no box.
+NOWHERE = 999.0
 
 #: Text that is sorted by code point, on PostgreSQL too, so that both databases give the same pages.
 SortText = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 class SearchRow(Base):
-    """Sort keys and filter columns of one file and its photo. Times are microseconds since 1970."""
+    """Sort keys and filter columns of one file and its photo.
+
+    Times are microseconds since 1970. A column `…_key` holds text as `query.fold.fold` makes it. None is ever null:
+    the opposite of a condition is then simply its negation.
+    """
 
     __tablename__ = TABLE_PREFIX + "search_rows"
 
@@ -32,17 +38,19 @@ class SearchRow(Base):
     """Rises from the oldest photo to the newest and, within a photo, from the primary file on. Unique."""
     listed: Mapped[bool] = mapped_column()
     """Not missing, broken, hidden, archived or a sidecar: what a search shows unasked."""
+    present: Mapped[bool] = mapped_column()
+    """Neither missing nor a sidecar: what a search may show at all."""
     is_primary: Mapped[bool] = mapped_column()
     # photo
     photo_uid: Mapped[str] = mapped_column(Text, index=True)
     photo_type: Mapped[str] = mapped_column(Text)
     path: Mapped[str] = mapped_column(SortText)
     name: Mapped[str] = mapped_column(SortText)
-    original_name: Mapped[str] = mapped_column(Text)
-    title: Mapped[str] = mapped_column(Text)
+    path_key: Mapped[str] = mapped_column(Text)
+    name_key: Mapped[str] = mapped_column(Text)
+    original_key: Mapped[str] = mapped_column(Text)
     title_key: Mapped[str] = mapped_column(SortText)
-    """The title with case and accents folded."""
-    description: Mapped[str] = mapped_column(Text)
+    document_key: Mapped[str] = mapped_column(Text)
     stack: Mapped[int] = mapped_column(SmallInteger)
     stacked: Mapped[bool] = mapped_column()
     has_album: Mapped[bool] = mapped_column()
@@ -58,16 +66,19 @@ class SearchRow(Base):
     focal_length: Mapped[int] = mapped_column(Integer)
     f_number: Mapped[float] = mapped_column()
     camera_id: Mapped[int] = mapped_column(RowId)
-    camera_text: Mapped[str] = mapped_column(Text)
     lens_id: Mapped[int] = mapped_column(RowId)
-    lens_text: Mapped[str] = mapped_column(Text)
-    lat: Mapped[float | None] = mapped_column()
-    lng: Mapped[float | None] = mapped_column()
+    lat: Mapped[float] = mapped_column()
+    lng: Mapped[float] = mapped_column()
+    """Degrees; `NOWHERE` unknown."""
+    x: Mapped[float] = mapped_column()
+    y: Mapped[float] = mapped_column()
+    z: Mapped[float] = mapped_column()
+    """The position on the unit sphere, so that a true distance needs neither sines nor special places."""
     altitude: Mapped[int] = mapped_column(Integer)
     cell_id: Mapped[str] = mapped_column(SortText)
     country: Mapped[str] = mapped_column(Text)
-    state: Mapped[str] = mapped_column(Text)
-    city: Mapped[str] = mapped_column(Text)
+    state_key: Mapped[str] = mapped_column(Text)
+    city_key: Mapped[str] = mapped_column(Text)
     year: Mapped[int] = mapped_column(Integer)
     month: Mapped[int] = mapped_column(Integer)
     day: Mapped[int] = mapped_column(Integer)
@@ -89,46 +100,49 @@ class SearchRow(Base):
     """Bytes of the photo's largest file: keeps a photo together when sorted by size."""
     # file
     file_uid: Mapped[str] = mapped_column(Text, index=True)
-    file_name: Mapped[str] = mapped_column(Text)
+    file_key: Mapped[str] = mapped_column(Text)
     hash: Mapped[str] = mapped_column(Text, index=True)
-    file_type: Mapped[str] = mapped_column(Text)
-    media_type: Mapped[str] = mapped_column(Text)
     codec: Mapped[str] = mapped_column(Text)
     size: Mapped[int] = mapped_column(BigInteger)
-    width: Mapped[int] = mapped_column(Integer)
-    height: Mapped[int] = mapped_column(Integer)
     portrait: Mapped[bool] = mapped_column()
     aspect_ratio: Mapped[float] = mapped_column()
-    file_color: Mapped[int] = mapped_column(SmallInteger)
     chroma: Mapped[int] = mapped_column(SmallInteger)
     diff: Mapped[int] = mapped_column(Integer)
     has_error: Mapped[bool] = mapped_column()
-    instance_id: Mapped[str] = mapped_column(Text)
-    document_id: Mapped[str] = mapped_column(Text)
+    instance_key: Mapped[str] = mapped_column(Text)
 
 
-def _listed_index(name: str, *columns: str) -> Index:
-    """An index over what searches show unasked."""
+def _index(name: str, *columns: str, listed: bool = True) -> Index:
+    """An index over what searches show unasked, or over the rest."""
     return Index(
         f"ix_{SearchRow.__tablename__}_{name}",
         *(getattr(SearchRow, column) for column in columns),
-        sqlite_where=text("listed = 1"),
-        postgresql_where=text("listed"),
+        sqlite_where=text(f"listed = {int(listed)}"),
+        postgresql_where=text("listed" if listed else "NOT listed"),
     )
 
 
-# One for each order, each ending in a unique key.
-_listed_index("added", "newest_key")
-_listed_index("taken", "taken_at", "newest_key")
-_listed_index("oldest", "taken_at", "oldest_key")
-_listed_index("updated", "updated_at", "newest_key")
-_listed_index("edited", "edited_at", "newest_key")
-_listed_index("relevance", "quality", "taken_at", "newest_key")
-_listed_index("duration", "duration", "newest_key")
-_listed_index("size", "size", "newest_key")
-_listed_index("similar", "color", "cell_id", "photo_diff", "oldest_key")
-_listed_index("name", "path", "name", "oldest_key")
-_listed_index("title", "title_key", "name", "oldest_key")
+# One for each order, each ending in a unique key. The commonest also say what is private, so that they answer alone.
+_index("added", "newest_key", "private")
+_index("taken", "taken_at", "newest_key", "private")
+_index("oldest", "taken_at", "oldest_key", "private")
+_index("updated", "updated_at", "newest_key")
+_index("edited", "edited_at", "newest_key")
+_index("relevance", "quality", "taken_at", "newest_key")
+_index("duration", "duration", "newest_key")
+_index("size", "size", "newest_key")
+_index("photo_size", "photo_size", "newest_key")
+_index("similar", "color", "cell_id", "photo_diff", "oldest_key")
+_index("name", "path", "name", "oldest_key")
+_index("title", "title_key", "name", "oldest_key")
+_index("unlisted", "newest_key", listed=False)
+_index("position", "lat", "lng")
+
+#: Columns whose values find their photos in the order of `newest` and of `added`.
+INDEXED = ("color", "country", "year", "camera_id", "photo_type")
+for _column in INDEXED:
+    _index(f"{_column}_taken", _column, "taken_at", "newest_key")
+    _index(f"{_column}_added", _column, "newest_key")
 
 
 class SearchDocument(Base):

@@ -383,15 +383,17 @@ def upgrade() -> None:
         sa.Column("newest_key", sa.BigInteger(), nullable=False),
         sa.Column("oldest_key", sa.BigInteger(), nullable=False),
         sa.Column("listed", sa.Boolean(), nullable=False),
+        sa.Column("present", sa.Boolean(), nullable=False),
         sa.Column("is_primary", sa.Boolean(), nullable=False),
         sa.Column("photo_uid", sa.Text(), nullable=False),
         sa.Column("photo_type", sa.Text(), nullable=False),
         sa.Column("path", sa.Text().with_variant(sa.Text(collation="C"), "postgresql"), nullable=False),
         sa.Column("name", sa.Text().with_variant(sa.Text(collation="C"), "postgresql"), nullable=False),
-        sa.Column("original_name", sa.Text(), nullable=False),
-        sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("path_key", sa.Text(), nullable=False),
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.Column("original_key", sa.Text(), nullable=False),
         sa.Column("title_key", sa.Text().with_variant(sa.Text(collation="C"), "postgresql"), nullable=False),
-        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("document_key", sa.Text(), nullable=False),
         sa.Column("stack", sa.SmallInteger(), nullable=False),
         sa.Column("stacked", sa.Boolean(), nullable=False),
         sa.Column("has_album", sa.Boolean(), nullable=False),
@@ -407,16 +409,17 @@ def upgrade() -> None:
         sa.Column("focal_length", sa.Integer(), nullable=False),
         sa.Column("f_number", sa.Double(), nullable=False),
         sa.Column("camera_id", ROW_ID, nullable=False),
-        sa.Column("camera_text", sa.Text(), nullable=False),
         sa.Column("lens_id", ROW_ID, nullable=False),
-        sa.Column("lens_text", sa.Text(), nullable=False),
-        sa.Column("lat", sa.Double(), nullable=True),
-        sa.Column("lng", sa.Double(), nullable=True),
+        sa.Column("lat", sa.Double(), nullable=False),
+        sa.Column("lng", sa.Double(), nullable=False),
+        sa.Column("x", sa.Double(), nullable=False),
+        sa.Column("y", sa.Double(), nullable=False),
+        sa.Column("z", sa.Double(), nullable=False),
         sa.Column("altitude", sa.Integer(), nullable=False),
         sa.Column("cell_id", sa.Text().with_variant(sa.Text(collation="C"), "postgresql"), nullable=False),
         sa.Column("country", sa.Text(), nullable=False),
-        sa.Column("state", sa.Text(), nullable=False),
-        sa.Column("city", sa.Text(), nullable=False),
+        sa.Column("state_key", sa.Text(), nullable=False),
+        sa.Column("city_key", sa.Text(), nullable=False),
         sa.Column("year", sa.Integer(), nullable=False),
         sa.Column("month", sa.Integer(), nullable=False),
         sa.Column("day", sa.Integer(), nullable=False),
@@ -431,22 +434,16 @@ def upgrade() -> None:
         sa.Column("photo_diff", sa.Integer(), nullable=False),
         sa.Column("photo_size", sa.BigInteger(), nullable=False),
         sa.Column("file_uid", sa.Text(), nullable=False),
-        sa.Column("file_name", sa.Text(), nullable=False),
+        sa.Column("file_key", sa.Text(), nullable=False),
         sa.Column("hash", sa.Text(), nullable=False),
-        sa.Column("file_type", sa.Text(), nullable=False),
-        sa.Column("media_type", sa.Text(), nullable=False),
         sa.Column("codec", sa.Text(), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
-        sa.Column("width", sa.Integer(), nullable=False),
-        sa.Column("height", sa.Integer(), nullable=False),
         sa.Column("portrait", sa.Boolean(), nullable=False),
         sa.Column("aspect_ratio", sa.Double(), nullable=False),
-        sa.Column("file_color", sa.SmallInteger(), nullable=False),
         sa.Column("chroma", sa.SmallInteger(), nullable=False),
         sa.Column("diff", sa.Integer(), nullable=False),
         sa.Column("has_error", sa.Boolean(), nullable=False),
-        sa.Column("instance_id", sa.Text(), nullable=False),
-        sa.Column("document_id", sa.Text(), nullable=False),
+        sa.Column("instance_key", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["file_id"], ["photosvc_files.id"], name=op.f("fk_photosvc_search_rows_file_id"), ondelete="CASCADE"
         ),
@@ -455,7 +452,49 @@ def upgrade() -> None:
     with op.batch_alter_table("photosvc_search_rows", schema=None) as batch_op:
         batch_op.create_index(
             "ix_photosvc_search_rows_added",
-            ["newest_key"],
+            ["newest_key", "private"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_camera_id_added",
+            ["camera_id", "newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_camera_id_taken",
+            ["camera_id", "taken_at", "newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_color_added",
+            ["color", "newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_color_taken",
+            ["color", "taken_at", "newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_country_added",
+            ["country", "newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_country_taken",
+            ["country", "taken_at", "newest_key"],
             unique=False,
             sqlite_where=sa.text("listed = 1"),
             postgresql_where=sa.text("listed"),
@@ -485,13 +524,41 @@ def upgrade() -> None:
         )
         batch_op.create_index(
             "ix_photosvc_search_rows_oldest",
-            ["taken_at", "oldest_key"],
+            ["taken_at", "oldest_key", "private"],
             unique=False,
             sqlite_where=sa.text("listed = 1"),
             postgresql_where=sa.text("listed"),
         )
         batch_op.create_index(batch_op.f("ix_photosvc_search_rows_photo_id"), ["photo_id"], unique=False)
+        batch_op.create_index(
+            "ix_photosvc_search_rows_photo_size",
+            ["photo_size", "newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_photo_type_added",
+            ["photo_type", "newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_photo_type_taken",
+            ["photo_type", "taken_at", "newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
         batch_op.create_index(batch_op.f("ix_photosvc_search_rows_photo_uid"), ["photo_uid"], unique=False)
+        batch_op.create_index(
+            "ix_photosvc_search_rows_position",
+            ["lat", "lng"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
         batch_op.create_index(
             "ix_photosvc_search_rows_relevance",
             ["quality", "taken_at", "newest_key"],
@@ -515,7 +582,7 @@ def upgrade() -> None:
         )
         batch_op.create_index(
             "ix_photosvc_search_rows_taken",
-            ["taken_at", "newest_key"],
+            ["taken_at", "newest_key", "private"],
             unique=False,
             sqlite_where=sa.text("listed = 1"),
             postgresql_where=sa.text("listed"),
@@ -528,8 +595,29 @@ def upgrade() -> None:
             postgresql_where=sa.text("listed"),
         )
         batch_op.create_index(
+            "ix_photosvc_search_rows_unlisted",
+            ["newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 0"),
+            postgresql_where=sa.text("NOT listed"),
+        )
+        batch_op.create_index(
             "ix_photosvc_search_rows_updated",
             ["updated_at", "newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_year_added",
+            ["year", "newest_key"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_year_taken",
+            ["year", "taken_at", "newest_key"],
             unique=False,
             sqlite_where=sa.text("listed = 1"),
             postgresql_where=sa.text("listed"),
@@ -570,7 +658,18 @@ def downgrade() -> None:
     op.drop_table("photosvc_search_documents")
     with op.batch_alter_table("photosvc_search_rows", schema=None) as batch_op:
         batch_op.drop_index(
+            "ix_photosvc_search_rows_year_taken", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
+        )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_year_added", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
+        )
+        batch_op.drop_index(
             "ix_photosvc_search_rows_updated", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
+        )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_unlisted",
+            sqlite_where=sa.text("listed = 0"),
+            postgresql_where=sa.text("NOT listed"),
         )
         batch_op.drop_index(
             "ix_photosvc_search_rows_title", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
@@ -587,7 +686,23 @@ def downgrade() -> None:
         batch_op.drop_index(
             "ix_photosvc_search_rows_relevance", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
         )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_position", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
+        )
         batch_op.drop_index(batch_op.f("ix_photosvc_search_rows_photo_uid"))
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_photo_type_taken",
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_photo_type_added",
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_photo_size", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
+        )
         batch_op.drop_index(batch_op.f("ix_photosvc_search_rows_photo_id"))
         batch_op.drop_index(
             "ix_photosvc_search_rows_oldest", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
@@ -602,6 +717,36 @@ def downgrade() -> None:
         )
         batch_op.drop_index(
             "ix_photosvc_search_rows_duration", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
+        )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_country_taken",
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_country_added",
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_color_taken",
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_color_added",
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_camera_id_taken",
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_camera_id_added",
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
         )
         batch_op.drop_index(
             "ix_photosvc_search_rows_added", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
