@@ -11,6 +11,7 @@ from pathlib import Path
 from subprocess import DEVNULL, CompletedProcess, run
 from typing import Any
 
+import orjson
 from accounts import add_user
 from flask import Flask
 from sqlalchemy.orm import Session
@@ -110,7 +111,14 @@ class Library:
         with self.session() as session:
             columns = [column.key for column in SearchRow.__table__.columns]
             return {
-                row.file_uid: (document.result, document.file, {name: getattr(row, name) for name in columns})
+                row.file_uid: (
+                    document.result,
+                    document.file,
+                    {
+                        "file_name": orjson.loads(document.file)["Name"],
+                        **{name: getattr(row, name) for name in columns},
+                    },
+                )
                 for row, document in session.query(SearchRow, SearchDocument).filter(
                     SearchRow.file_id == SearchDocument.file_id
                 )
