@@ -16,6 +16,7 @@ _ENROLMENT, _PASSWORD, _CODE = EnrolmentSchema(), PasswordSchema(), PasscodeSche
 def add_routes(api: Blueprint) -> None:
     """Hang the second factor on the API."""
     api.add_url_rule("/users/<user_uid>/passcode", view_func=enrol, methods=["POST"])
+    api.add_url_rule("/users/<user_uid>/passcode", view_func=reset, methods=["DELETE"])
     api.add_url_rule("/users/<user_uid>/passcode/confirm", view_func=confirm, methods=["POST"])
     api.add_url_rule("/users/<user_uid>/passcode/disable", view_func=disable, methods=["POST"])
 
@@ -55,4 +56,13 @@ def disable(user_uid: str) -> Response:
     with proving(user):
         second_factor.disable(service.session, service.now(), user, password=body["password"])
         service.session.commit()
+    return json_answer({"code": 200, "message": "Two-factor authentication is off."})
+
+
+@require("users.passcode.reset")
+def reset(user_uid: str) -> Response:
+    """Take it off an account whose owner lost both phone and recovery codes."""
+    service = current_service()
+    second_factor.reset(service.session, service.now(), find_account_to_change(user_uid))
+    service.session.commit()
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})

@@ -9,7 +9,7 @@ from photosvc.auth import credentials, link_tokens, login_sessions, policy, thro
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
-from photosvc.models import User
+from photosvc.models import LOGIN_SESSION, User
 from photosvc.models.database import begin_write
 from photosvc.records.login import LoginSchema, LoginSessionSchema
 from photosvc.search.library import years
@@ -131,7 +131,7 @@ def _answer(service: Service, who: Principal, token: str) -> Response:
         access_token=token,
         session_id=ids.digest(token),
         expires_in=who.expires_in(now),
-        provider="application" if who.standing == "app_password" else "local",
+        provider="local" if who.standing == LOGIN_SESSION else "application",
         scope=str(who.scope),
         user=users.find_user(session, who.user_uid or ""),
         config=config,

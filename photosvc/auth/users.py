@@ -11,7 +11,7 @@ from photosvc.auth.credentials import end_login_sessions
 from photosvc.auth.errors import InvalidCredentialsError, LastAdminError, UserExistsError
 from photosvc.auth.passwords import check_password, hash_password, verify_password
 from photosvc.auth.principal import ADMIN, USER, USER_ROLES
-from photosvc.auth.user_names import check_user_name, normal_name
+from photosvc.auth.user_names import check_user_name, is_name, normal_name
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client, User
@@ -65,8 +65,10 @@ def find_user(session: Session, identifier: str) -> User:
         NotFoundError: there is none.
 
     """
-    key = normal_name(identifier).encode("utf-8", "replace").decode()
-    found = session.scalar(select(User).where(or_(User.name == key, User.uid == key)).order_by(User.uid != key))
+    key = normal_name(identifier)
+    statement = select(User).where(or_(User.name == key, User.uid == key)).order_by(User.uid != key)
+    # What cannot be a name is not asked for: it may hold what a database refuses. A UID looks like a name.
+    found = session.scalar(statement) if is_name(key) else None
     if found is None:
         msg = "no such user"
         raise NotFoundError(msg)

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from flask import request
 
 from photosvc.auth import throttle, users
+from photosvc.auth.errors import LoginError
+from photosvc.core.errors import InvalidValueError
 from photosvc.models import User
 from photosvc.models.database import begin_write
 from photosvc.web.current import current_service
@@ -29,8 +31,19 @@ def find_account_to_change(user_uid: str) -> User:
 
 @contextmanager
 def proving(user: User) -> Iterator[None]:
-    """Wrap a check of the account's password or passcode: failures are counted, too many end in 429."""
+    """Wrap a check of the account's password or passcode: failures are counted, too many end in 429.
+
+    Raises:
+        InvalidValueError: it is wrong. Not a 401: clients take that for the end of their session and log in again.
+
+    """
     service = current_service()
     address = request.remote_addr or ""
-    with throttle.password_check(service.failures, service.session, service.now(), username=user.name, address=address):
-        yield
+    check = throttle.password_check(
+        service.failures, service.session, service.now(), username=user.name, address=address
+    )
+    try:
+        with check:
+            yield
+    except LoginError as error:
+        raise InvalidValueError(error.message, field=error.field) from None
