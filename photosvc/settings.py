@@ -50,9 +50,27 @@ def _integer(low: int, high: int) -> Callable[[object], int]:
 
 def _base_url(value: object) -> str:
     text = _text(value).rstrip("/")
-    parts = urlsplit(text)
+    msg = "expected an http or https address such as https://photos.example.org"
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        raise ValueError(msg) from None
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment or "@" in text:
-        msg = "expected an http or https address such as https://photos.example.org"
+        raise ValueError(msg)
+    return text
+
+
+def _database_uri(value: object) -> str:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    text = _text(value)
+    try:
+        known = make_url(text).get_backend_name() in {"sqlite", "postgresql"}
+    except (ArgumentError, ValueError):
+        known = False
+    if not known:  # the address itself may hold a password
+        msg = "expected an address such as sqlite:////folder/photosvc.db or postgresql://…"
         raise ValueError(msg)
     return text
 
@@ -82,7 +100,7 @@ class Settings:
 
     originals: Path = _setting(_path, "Folder of original pictures; never written to by indexing")
     database_uri: str = _setting(
-        _text,
+        _database_uri,
         "SQLAlchemy address of the database, SQLite or PostgreSQL",
         secret=True,
     )

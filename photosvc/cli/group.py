@@ -45,6 +45,11 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except PhotosvcError as error:
             raise PlainError(error.message, error.exit_code) from error
+        except BrokenPipeError:  # whoever read us has enough; click ends quietly
+            raise
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            raise PlainError(f"{error.strerror or type(error).__name__}{where}", 1) from error
         except Exception as error:
             if type(error).__name__ == "OperationalError" and type(error).__module__.startswith("sqlalchemy"):
                 msg = f"The database cannot be used: {str(getattr(error, 'orig', error)).strip()}"

@@ -1,0 +1,187 @@
+"""photosvc inside somebody else's app: neither sees the other's rows, tables or errors."""
+
+import gc
+import threading
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from pictures import jpeg
+from sqlalchemy import inspect, select, text
+from support import MovedClock
+
+from photosvc.app import create_app
+from photosvc.auth.credentials import issue
+from photosvc.auth.scopes import parse_scope
+from photosvc.core.errors import SettingError
+from photosvc.extension import PhotoService
+from photosvc.index.job import IndexOptions, run_index
+from photosvc.models import migrate
+from photosvc.web.current import current_service
+
+
+class Host:
+    """A small app with its own users and photos, error pages and hooks, and photosvc below /media."""
+
+    def __init__(self, folder, *, bind_key=None, pictures=1):
+        folder.mkdir()
+        self.app = Flask("host", instance_path=str(folder))
+        self.app.config.update(
+            SQLALCHEMY_DATABASE_URI=f"sqlite:///{folder / 'host.db'}",
+            SQLALCHEMY_BINDS={"media": f"sqlite:///{folder / 'media.db'}"},
+            PHOTOSVC_ORIGINALS=folder / "originals",
+            PHOTOSVC_BASE_URL=f"https://{folder.name}.example.org/media",
+        )
+        self.db = SQLAlchemy(self.app)
+        self.hooked = []
+        self._declare()
+        self.service = PhotoService(self.app, db=self.db, url_prefix="/media", bind_key=bind_key, clock=MovedClock())
+        (folder / "originals").mkdir()
+        for number in range(pictures):
+            (folder / "originals" / f"{folder.name}{number}.jpg").write_bytes(jpeg(64 + number, 48))
+        with self.app.app_context():
+            self.db.create_all()
+            service = current_service()
+            migrate.upgrade(service.engine())
+            run_index(service.session, service.settings, service.clock, IndexOptions(workers=1))
+            self.token = issue(service.session, service.now(), name="host", scope=parse_scope("photos")).secret
+            service.session.commit()
+            self.db.session.add(self.user(nick=folder.name))
+            self.db.session.commit()
+
+    def _declare(self):
+        app, db = self.app, self.db
+
+        class User(db.Model):
+            __tablename__ = "users"
+            id = db.Column(db.Integer, primary_key=True)
+            nick = db.Column(db.Text)
+
+        class Photo(db.Model):
+            __tablename__ = "photos"
+            id = db.Column(db.Integer, primary_key=True)
+
+        self.user, self.photo = User, Photo
+        app.before_request(lambda: self.hooked.append(1))
+        app.register_error_handler(404, lambda error: ("the host's 404", 404))
+        app.register_error_handler(500, lambda error: ("the host's 500", 500))
+        app.add_url_rule("/users", "users", lambda: ",".join(db.session.scalars(select(User.nick))))
+        app.add_url_rule("/fail", "fail", lambda: 1 / 0)
+
+    def get(self, path, token=None):
+        headers = {"X-Auth-Token": token} if token else {}
+        return self.app.test_client().get(path, headers=headers)
+
+    def names(self):
+        return sorted(record["FileName"] for record in self.get("/media/api/v1/photos", self.token).json)
+
+    def close(self):
+        with self.app.app_context():
+            for engine in self.db.engines.values():
+                engine.dispose()
+
+
+@pytest.fixture(params=[None, "media"], ids=["default engine", "bind key"])
+def host(request, tmp_path):
+    host = Host(tmp_path / "first", bind_key=request.param, pictures=2)
+    yield host
+    host.close()
+
+
+def test_the_search_hangs_below_the_prefix_and_links_to_the_hosts_address(host):
+    assert host.names() == ["first0.jpg", "first1.jpg"]
+    answer = host.get("/media/api/v1/photos?count=1", host.token)
+    assert answer.headers["Link"].startswith("<https://first.example.org/media/api/v1/photos?count=1&cursor=")
+    assert host.get("/api/v1/photos", host.token).status_code == 404
+
+
+def test_the_hosts_routes_errors_and_hooks_stay_its_own(host):
+    assert host.get("/users").text == "first"
+    assert (host.get("/nothing").status_code, host.get("/nothing").text) == (404, "the host's 404")
+    assert (host.get("/fail").status_code, host.get("/fail").text) == (500, "the host's 500")
+    for path in ("/users", "/nothing", "/fail"):
+        assert "X-Content-Type-Options" not in host.get(path).headers
+    assert len(host.hooked) == 8
+
+
+def test_errors_below_the_prefix_are_photosvcs(host):
+    answer = host.get("/media/api/v1/photos")
+    assert (answer.status_code, answer.json["code"]) == (401, 401)
+    answer = host.get("/media/api/v1/photos?count=0", host.token)
+    assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "count")
+
+
+def test_a_surprise_below_the_prefix_is_not_the_hosts(host, monkeypatch):
+    from photosvc.api import search
+
+    monkeypatch.setattr(search, "parse_request", lambda *_, **__: 1 / 0)
+    answer = host.get("/media/api/v1/photos", host.token)
+    assert (answer.status_code, answer.json["error"]) == (500, "Something went wrong on our side.")
+
+
+def test_tables_lie_where_the_host_wants_them_and_apart(host):
+    with host.app.app_context():
+        names = {key: set(inspect(engine).get_table_names()) for key, engine in host.db.engines.items()}
+        ours = {name for name in names[None] | names["media"] if name.startswith("photosvc_")}
+        own = "media" if "photosvc_photos" in names["media"] else None
+        assert names[own] >= ours
+        assert {"users", "photos"} <= names[None]
+        assert not ours & names["media" if own is None else None]
+        assert not any(name.startswith("photosvc_") for name in host.db.metadata.tables)
+        assert migrate.differences(current_service().engine()) == []
+
+
+def test_two_hosts_in_one_process_never_see_each_others_rows(host, tmp_path):
+    other = Host(tmp_path / "second", pictures=1)
+    try:
+        assert host.names() == ["first0.jpg", "first1.jpg"]
+        assert other.names() == ["second0.jpg"]
+        assert (host.get("/users").text, other.get("/users").text) == ("first", "second")
+        assert other.get("/media/api/v1/photos", host.token).status_code == 401
+        assert host.get("/media/api/v1/photos", other.token).status_code == 401
+        keys = []
+        for one in (host, other):
+            with one.app.app_context():
+                keys.append(current_service().settings.secret_key)
+        assert keys[0] != keys[1]
+        with other.app.app_context():
+            current_service().session.execute(text("DROP TABLE photosvc_search_documents"))
+            current_service().session.commit()
+        assert other.get("/media/api/v1/photos", other.token).status_code in {500, 503}
+        assert host.names() == ["first0.jpg", "first1.jpg"]
+    finally:
+        other.close()
+
+
+def test_a_host_with_a_wrong_setting_does_not_start(tmp_path):
+    app = Flask("host", instance_path=str(tmp_path))
+    app.config.update(SQLALCHEMY_DATABASE_URI="sqlite://", PHOTOSVC_ORIGINALZ="/photos")
+    with pytest.raises(SettingError, match=r"PHOTOSVC_ORIGINALZ \(app\) is not a setting"):
+        PhotoService(app, db=SQLAlchemy(app))
+
+
+HANDLES = Path("/proc/self/fd")
+
+
+def open_things():
+    gc.collect()
+    return len(list(HANDLES.iterdir())), threading.active_count()
+
+
+@pytest.mark.skipif(not HANDLES.is_dir(), reason="counts handles as Linux lists them")
+def test_fifty_apps_that_come_and_go_leave_no_handles_and_no_threads(tmp_path):
+    def come_and_go():
+        app = create_app(instance=tmp_path, environ={}, clock=MovedClock())
+        with app.app_context():
+            migrate.upgrade(current_service().engine())
+        assert app.test_client().get("/api/v1/status").status_code == 200
+        assert app.test_client().get("/api/v1/photos").status_code == 401
+
+    come_and_go()
+    handles, threads = open_things()
+    for _ in range(50):
+        come_and_go()
+    after = open_things()
+    assert abs(after[0] - handles) <= 2
+    assert abs(after[1] - threads) <= 2

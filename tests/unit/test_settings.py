@@ -1,0 +1,150 @@
+import subprocess
+import sys
+
+import pytest
+
+from photosvc.core.errors import SettingError
+from photosvc.settings import load_settings, setting_fields
+
+KEY = "k" * 32
+
+
+def test_defaults_lie_in_the_instance_folder(tmp_path):
+    settings = load_settings(tmp_path)
+    assert settings.originals == tmp_path / "originals"
+    assert settings.cache == tmp_path / "cache"
+    assert settings.database_uri == f"sqlite:///{tmp_path / 'photosvc.db'}"
+    assert settings.base_url == "http://localhost:8080"
+    assert set(settings.origins) == set(setting_fields())
+    assert {name: origin for name, origin in settings.origins.items() if origin != "default"} == {
+        "secret_key": "instance/secret_key"
+    }
+
+
+def test_later_sources_win_and_each_value_knows_its_own(tmp_path):
+    (tmp_path / "config.py").write_text(
+        "import os\nPHOTOSVC_SITE_NAME = 'file'\nPHOTOSVC_PROXIES = 1\nPHOTOSVC_INDEX_WORKERS = 1\n"
+    )
+    environ = {"PHOTOSVC_PROXIES": "2", "PHOTOSVC_INDEX_WORKERS": " 2 ", "HOME": "/x", "PHOTOSVC_INSTANCE": "/y"}
+    settings = load_settings(tmp_path, environ=environ, given={"PHOTOSVC_INDEX_WORKERS": 3})
+    assert (settings.site_name, settings.proxies, settings.index_workers) == ("file", 2, 3)
+    origins = [settings.origins[name] for name in ("site_name", "proxies", "index_workers", "cache")]
+    assert origins == ["instance/config.py", "environment", "app", "default"]
+
+
+@pytest.mark.parametrize("name", ["PHOTOSVC_ORIGINALZ", "PHOTOSVC_", "PHOTOSVC_ORIGINS", "PHOTOSVC_proxies"])
+@pytest.mark.parametrize("origin", ["environment", "app"])
+def test_an_unknown_name_stops_the_start(tmp_path, name, origin):
+    sources = {"environ": {name: "1"}} if origin == "environment" else {"given": {name: "1"}}
+    with pytest.raises(SettingError) as caught:
+        load_settings(tmp_path, **sources)
+    assert caught.value.message.startswith(f"{name} ({origin}) is not a setting of photosvc; ")
+    assert (caught.value.field, caught.value.exit_code) == (name, 2)
+
+
+def test_an_unknown_name_in_the_configuration_file_stops_the_start(tmp_path):
+    (tmp_path / "config.py").write_text("ORIGINALS = '/photos'\n")
+    with pytest.raises(SettingError, match=r"^ORIGINALS \(instance/config\.py\) is not a setting of photosvc"):
+        load_settings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("PROXIES", "-1", "expected a whole number from 0 to 8"),
+        ("PROXIES", "two", "expected a whole number from 0 to 8"),
+        ("PROXIES", "", "expected a whole number from 0 to 8"),
+        ("PROXIES", "9" * 5000, "expected a whole number from 0 to 8"),
+        ("INDEX_MEMORY", "255", "expected a whole number from 256 to 65536"),
+        ("BASE_URL", "photos.example.org", "expected an http or https address such as https://photos.example.org"),
+        ("BASE_URL", "ftp://a", "expected an http or https address such as https://photos.example.org"),
+        ("BASE_URL", "https://a/?b=c", "expected an http or https address such as https://photos.example.org"),
+        ("BASE_URL", "https://u:p@a", "expected an http or https address such as https://photos.example.org"),
+        ("BASE_URL", "http://[1", "expected an http or https address such as https://photos.example.org"),
+        ("SECRET_KEY", "short", "expected at least 32 characters"),
+        ("ORIGINALS", " ", "expected a text that is not empty"),
+        ("SITE_NAME", "", "expected a text that is not empty"),
+        ("DATABASE_URI", "nonsense", "expected an address such as sqlite:////folder/photosvc.db or postgresql://…"),
+        ("DATABASE_URI", "oracle://a/b", "expected an address such as sqlite:////folder/photosvc.db or postgresql://…"),
+    ],
+)  # fmt: skip
+def test_an_invalid_value_stops_the_start_with_its_name_and_source(tmp_path, name, value, reason):
+    with pytest.raises(SettingError) as caught:
+        load_settings(tmp_path, environ={f"PHOTOSVC_{name}": value})
+    assert caught.value.message == f"PHOTOSVC_{name} (environment) is not valid: {reason}"
+
+
+@pytest.mark.parametrize("value", [True, 1.5, None, [1]])
+def test_an_app_may_pass_whole_numbers_only_as_such(tmp_path, value):
+    with pytest.raises(SettingError, match="PHOTOSVC_PROXIES"):
+        load_settings(tmp_path, given={"PHOTOSVC_PROXIES": value})
+
+
+def test_an_address_loses_its_last_slash(tmp_path):
+    settings = load_settings(tmp_path, given={"PHOTOSVC_BASE_URL": "https://photos.example.org/sub/"})
+    assert settings.base_url == "https://photos.example.org/sub"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1 +", "instance/config.py stops with SyntaxError"),
+        ("1 / 0", "instance/config.py stops with ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_configuration_file_that_fails_is_told(tmp_path, text, told):
+    (tmp_path / "config.py").write_text(text)
+    with pytest.raises(SettingError) as caught:
+        load_settings(tmp_path)
+    assert caught.value.message.startswith(told)
+
+
+def test_a_configuration_file_that_is_no_text_is_told(tmp_path):
+    (tmp_path / "config.py").write_bytes(b"\xff")
+    with pytest.raises(SettingError, match=r"^instance/config\.py cannot be read: UnicodeDecodeError$"):
+        load_settings(tmp_path)
+
+
+def test_the_key_is_made_once_for_its_owner_only(tmp_path):
+    first = load_settings(tmp_path).secret_key
+    path = tmp_path / "secret_key"
+    assert load_settings(tmp_path).secret_key == first == path.read_text()
+    assert len(first) == 64
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [entry.name for entry in tmp_path.iterdir()] == ["secret_key"]
+
+
+def test_a_given_key_leaves_no_file(tmp_path):
+    assert load_settings(tmp_path, given={"PHOTOSVC_SECRET_KEY": KEY}).secret_key == KEY
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_key_file_that_is_cut_stops_the_start(tmp_path):
+    (tmp_path / "secret_key").write_text("half")
+    with pytest.raises(SettingError, match="instance/secret_key cannot be used: expected at least 32 characters"):
+        load_settings(tmp_path)
+
+
+def test_eight_processes_at_once_agree_on_one_key(tmp_path):
+    program = (
+        "import sys, pathlib; sys.stdin.readline()\n"
+        "from photosvc.settings import load_settings\n"
+        "print(load_settings(pathlib.Path(sys.argv[1])).secret_key)"
+    )
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(8)
+    ]
+    for process in running:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    keys = {process.communicate(timeout=30)[0] for process in running}
+    assert keys == {(tmp_path / "secret_key").read_text() + "\n"}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["secret_key"]
+
+
+def test_settings_never_show_a_secret(tmp_path):
+    settings = load_settings(tmp_path, given={"PHOTOSVC_SECRET_KEY": KEY})
+    assert KEY not in f"{settings!r} {settings}"
