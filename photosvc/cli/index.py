@@ -10,7 +10,7 @@ import click
 from photosvc.cli.context import with_database
 
 if TYPE_CHECKING:
-    from photosvc.index.job import IndexOptions, Summary
+    from photosvc.index.summary import IndexOptions, Summary
     from photosvc.web.current import Service
 
 
@@ -38,7 +38,7 @@ def index(
     if rebuild_search:
         _rebuild(service)
         return
-    from photosvc.index.job import IndexOptions
+    from photosvc.index.summary import IndexOptions
 
     options = IndexOptions(subfolder=subfolder, force=force, workers=workers or 0, dry_run=dry_run)
     if run_and_report(service, options, as_json=as_json).failed:
@@ -47,7 +47,8 @@ def index(
 
 def run_and_report(service: "Service", options: "IndexOptions | None" = None, *, as_json: bool = False) -> "Summary":
     """Index with a progress bar and print what happened."""
-    from photosvc.index.job import IndexOptions, run_index
+    from photosvc.index.job import run_index
+    from photosvc.index.summary import IndexOptions
 
     options = options or IndexOptions()
     with _progress_bar() as progress:

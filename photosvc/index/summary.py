@@ -1,0 +1,32 @@
+"""What an index run is asked to do, and what it did."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a run did; names are relative to the originals."""
+
+    indexed: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    missing: int = 0
+    """Files that were known and are gone."""
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    """Name and reason of what is no picture or video, or is left out on purpose."""
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    """Name and reason of what should have been readable."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexOptions:
+    """How to run."""
+
+    subfolder: str = ""
+    force: bool = False
+    """Read files again that have not changed."""
+    workers: int = 0
+    """Processes; 0 takes the setting, and that by default one for each core."""
+    dry_run: bool = False
+    """Only tell what would be read."""
