@@ -2,13 +2,15 @@
 
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, request, stream_with_context
 
 from photosvc.auth import link_tokens
+from photosvc.search.changes import page_tag
 from photosvc.search.cursor import Cursor
-from photosvc.search.page import find
+from photosvc.search.page import Page, find
 from photosvc.search.request import parse_request
-from photosvc.web.answer import json_text
+from photosvc.web.answer import JSON
+from photosvc.web.conditional import is_fresh, tag
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
 
@@ -22,15 +24,27 @@ def add_routes(api: Blueprint) -> None:
 def search_photos() -> Response:
     """Files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()
-    page = find(service.session, parse_request(request.args), sees_private=who.sees_private)
-    answer = json_text(page.body)
+    asked = parse_request(request.args.items(multi=True))
+    page_etag = page_tag(service.session, asked, sees_private=who.sees_private)
+    if is_fresh(page_etag):
+        answer = Response(status=304)
+    else:
+        answer = _page_answer(service, find(service.session, asked, sees_private=who.sees_private))
+    headers = tag(answer, page_etag).headers
+    headers["X-Preview-Token"] = link_tokens.preview_token(service.settings, who)
+    headers["X-Download-Token"] = link_tokens.download_token(service.settings, who, service.now())
+    return answer
+
+
+def _page_answer(service: Service, page: Page) -> Response:
+    body = page.body if page.is_whole else stream_with_context(iter(page.pieces))
+    answer = Response(body, content_type=JSON)
     headers = answer.headers
     headers["X-Count"] = str(page.count)
     headers["X-Limit"] = str(page.limit)
     headers["X-Offset"] = str(page.offset)
-    headers["X-Preview-Token"] = link_tokens.preview_token(service.settings, who)
-    headers["X-Download-Token"] = link_tokens.download_token(service.settings, who, service.now())
-    headers["Cache-Control"] = "private, no-cache"
+    if page.total is not None:
+        headers["X-Total-Count"] = str(page.total)
     if page.next:
         headers["Link"] = f'<{_next_url(service, page.next)}>; rel="next"'
     return answer

@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.models import SearchRow
-from photosvc.search.page import visible
+from photosvc.search.visible import visible
 
 
 def years(session: Session, *, sees_private: bool) -> list[int]:

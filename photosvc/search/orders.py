@@ -68,11 +68,14 @@ ORDERS = {
     )
 }
 
+#: Merged results keep the files of a photo together, so there the photo's largest file counts.
+_MERGED_SIZE = Order("size", _fixed(SearchRow.photo_size, _NEWEST), True, ORDERS["size"].help)
+
 DEFAULT_ORDER = "added"
 
 
-def order_named(name: str) -> Order:
-    """The order with this name.
+def order_named(name: str, *, merged: bool = False) -> Order:
+    """The order with this name, in the form for merged results or for files.
 
     Raises:
         InvalidValueError: there is none; the sentence lists them.
@@ -84,4 +87,4 @@ def order_named(name: str) -> Order:
         hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(ORDERS)}"
         msg = f"order {name[:40]!r} is unknown: {hint}"
         raise InvalidValueError(msg, field="order")
-    return order
+    return _MERGED_SIZE if merged and order.name == "size" else order

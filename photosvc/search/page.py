@@ -1,69 +1,92 @@
-"""A page of results: select row ids in order, join the stored texts."""
+"""A page of results: row ids in order, then the stored texts."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
-from sqlalchemy import ColumnElement, and_, select, tuple_
 from sqlalchemy.orm import Session
 
-from photosvc.models import SearchDocument, SearchRow
+from photosvc.search import documents
+from photosvc.search.context import Context
 from photosvc.search.cursor import Cursor
+from photosvc.search.merge import Group, merged_window
+from photosvc.search.render import merge_texts
 from photosvc.search.request import SearchRequest
+from photosvc.search.window import Search, prepare
+
+#: Files whose texts are read at once.
+CHUNK = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """One page: the answer's body and what its headers say (spec section 4.2)."""
 
-    body: str
-    """A JSON array of photo search results."""
+    pieces: Iterable[str]
+    """A JSON array of photo search results, cut into pieces. Several are read from the database one by one."""
     count: int
     limit: int
     offset: int
     next: Cursor | None
     """Where the next page begins; None when this one was not full."""
+    total: int | None = None
+    """How many files match, if that was asked for."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the body is one piece, read already."""
+        return isinstance(self.pieces, tuple)
 
-def visible(*, sees_private: bool) -> ColumnElement[bool]:
-    """What a search may show: always the outer AND."""
-    if sees_private:
-        return and_(SearchRow.listed)
-    return and_(SearchRow.listed, ~SearchRow.private)
+    @property
+    def body(self) -> str:
+        """The whole body."""
+        return "".join(self.pieces)
 
 
 def find(session: Session, request: SearchRequest, *, sees_private: bool) -> Page:
-    """The page of files this request asks for."""
-    rows = session.execute(_statement(request, sees_private=sees_private)).all()
-    last = None
-    if len(rows) == request.count:
-        position = request.offset + len(rows)
-        last = Cursor(request.order.name, request.seed, position, tuple(rows[-1][1:]))
+    """The page this request asks for.
+
+    Raises:
+        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    search = prepare(Context(session, sees_private), request)
+    total = search.total() if request.total else None
+    if request.merged:
+        found, groups = merged_window(search)
+    else:
+        found = search.window(request.offset, request.count)
+        groups = [[one.file_id] for one in found]
+    full = len(found) == request.count
     return Page(
-        body="[" + ",".join([row[0] for row in rows]) + "]",
-        count=len(rows),
+        pieces=_pieces(search, groups),
+        count=len(found),
         limit=request.count,
         offset=request.offset,
-        next=last,
+        next=search.cursor_behind(found[-1], request.offset + len(found)) if full else None,
+        total=total,
     )
 
 
-def _statement(request: SearchRequest, *, sees_private: bool) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
-    keys = request.order.columns(request.seed)
-    page: Any = select(SearchRow.file_id, *(key.label(f"key{n}") for n, key in enumerate(keys)))
-    page = page.where(visible(sees_private=sees_private))
-    if request.primary:
-        page = page.where(SearchRow.is_primary)
-    if request.cursor:
-        here, there = tuple_(*keys), tuple_(*request.cursor.values)
-        page = page.where(here < there if request.order.falling else here > there)
-    else:
-        page = page.offset(request.offset)
-    page = page.order_by(*(key.desc() if request.order.falling else key.asc() for key in keys))
-    found = page.limit(request.count).subquery("page")
-    # The rows come in order on SQLite already; the outer ORDER BY promises it on every database.
-    outer = [found.c[f"key{n}"] for n in range(len(keys))]
-    return (
-        select(SearchDocument.result, *outer)
-        .join(found, found.c.file_id == SearchDocument.file_id)
-        .order_by(*(key.desc() if request.order.falling else key.asc() for key in outer))
-    )
+def _pieces(search: Search, groups: list[Group]) -> Iterable[str]:
+    if len(groups) <= CHUNK:
+        return (f"[{','.join(_records(search, groups))}]",)
+    # The first piece is read now, so that a database that is away still gives an error answer.
+    first = "[" + ",".join(_records(search, groups[:CHUNK]))
+    return chain((first,), _rest(search, groups))
+
+
+def _rest(search: Search, groups: list[Group]) -> Iterator[str]:
+    """What fails here ends the answer before the closing bracket: nobody takes it for a whole one."""
+    for start in range(CHUNK, len(groups), CHUNK):
+        yield "," + ",".join(_records(search, groups[start : start + CHUNK]))
+    yield "]"
+
+
+def _records(search: Search, groups: Sequence[Group]) -> list[str]:
+    session = search.context.session
+    results = documents.results(session, [group[0] for group in groups])
+    if not search.request.merged:
+        return results
+    files = iter(documents.files(session, list(chain.from_iterable(groups))))
+    return [merge_texts(result, [next(files) for _ in group]) for result, group in zip(results, groups, strict=True)]

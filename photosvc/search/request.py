@@ -1,69 +1,115 @@
 """What a search asks for, parsed from parameters (spec section 4.2)."""
 
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.query.items import Phrase, Word
+from photosvc.query.nodes import And, Everything, Filter, Node, Or, conjuncts
+from photosvc.query.parameters import combine, parse_parameters
+from photosvc.query.parser import parse_query
+from photosvc.query.values import BOOLEANS
 from photosvc.search.cursor import Cursor, parse_cursor
 from photosvc.search.orders import DEFAULT_ORDER, PRIME, Order, order_named
+from photosvc.search.words import Term
 
 DEFAULT_COUNT = 100
 MAX_COUNT = 100_000
 _MAX_OFFSET = 2**53
 
-_BOOLEANS = {
-    **dict.fromkeys(("true", "yes", "1", "on"), True),
-    **dict.fromkeys(("false", "no", "0", "off"), False),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A page of a search: how much, from where, in which order."""
+    """A page of a search: what, how much, from where, in which order."""
 
     count: int
     offset: int
     order: Order
     seed: int
-    primary: bool
     cursor: Cursor | None
+    node: Node = field(default_factory=Everything)
+    """What rows must match; the album of `album` not included."""
+    album: str = ""
+    """The UID of the album that is searched; empty: all photos."""
+    merged: bool = False
+    total: bool = False
+    """Whether to count everything that matches."""
+    repeats: bool = True
+    """Whether the same request gives the same page again: not when a seed was drawn for it."""
+
+    @property
+    def primary(self) -> bool:
+        """Whether only primary files are wanted."""
+        return Filter("primary", True) in conjuncts(self.node)
+
+    @property
+    def ranked(self) -> tuple[Term, ...]:
+        """The terms that decide the order."""
+        return tuple(_terms(self.node)) if self.order.name == "relevance" else ()
 
 
-def parse_request(parameters: Mapping[str, str]) -> SearchRequest:
-    """The request these parameters make; an empty value is an absent one.
+def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> SearchRequest:
+    """The request these parameters make; an empty value is an absent one, the first of a repeated one counts.
 
     Raises:
         InvalidValueError: a value is not valid; `field` names the parameter.
 
     """
-    given = {name: value.strip() for name, value in parameters.items() if value.strip()}
+    pairs = list(parameters.items() if isinstance(parameters, Mapping) else parameters)
+    given = {name: value.strip() for name, value in reversed(pairs) if value.strip()}
     cursor = parse_cursor(given["cursor"]) if "cursor" in given else None
-    order = order_named(given.get("order", cursor.order if cursor else DEFAULT_ORDER))
-    seed = _integer(given, "seed", 0, PRIME - 1, secrets.randbelow(PRIME) if order.name == "random" else 0)
-    offset = _integer(given, "offset", 0, _MAX_OFFSET, 0)
-    if cursor:
-        _check_cursor(cursor, order, given)
-        seed, offset = cursor.seed, cursor.position
-    return SearchRequest(
+    merged = _boolean(given, "merged")
+    order = order_named(given.get("order", cursor.order if cursor else DEFAULT_ORDER), merged=merged)
+    drawn = order.name == "random" and "seed" not in given and cursor is None
+    request = SearchRequest(
         count=min(_integer(given, "count", 1, _MAX_OFFSET, DEFAULT_COUNT), MAX_COUNT),
-        offset=offset,
+        offset=cursor.position if cursor else _integer(given, "offset", 0, _MAX_OFFSET, 0),
         order=order,
-        seed=seed,
-        primary=_boolean(given, "primary"),
+        seed=secrets.randbelow(PRIME) if drawn else _integer(given, "seed", 0, PRIME - 1, cursor.seed if cursor else 0),
         cursor=cursor,
+        node=parse_node(pairs),
+        album=given.get("s", ""),
+        merged=merged,
+        total=_boolean(given, "total"),
+        repeats=not drawn,
     )
+    if cursor:
+        _check_cursor(cursor, request, given)
+    return request
 
 
-def _check_cursor(cursor: Cursor, order: Order, given: Mapping[str, str]) -> None:
+def parse_node(pairs: Iterable[tuple[str, str]]) -> Node:
+    """What `q`, filters as parameters and `filter` together ask for.
+
+    Raises:
+        InvalidQueryError: one of them is not valid.
+
+    """
+    pairs = list(pairs)
+    query = next((value for name, value in pairs if name == "q" and value.strip()), "")
+    return combine(parse_query(query), parse_parameters(pairs))
+
+
+def _check_cursor(cursor: Cursor, request: SearchRequest, given: Mapping[str, str]) -> None:
     if "offset" in given:
         msg = "offset and cursor are two ways to say where a page begins; send one"
         raise InvalidValueError(msg, field="offset")
-    kinds = [column.type.python_type for column in order.columns(0)]
-    fits = cursor.order == order.name and given.get("seed", str(cursor.seed)) == str(cursor.seed)
-    if not fits or cursor.seed >= PRIME or [type(value) for value in cursor.values] != kinds:
+    kinds = [int] * bool(request.ranked) + [column.type.python_type for column in request.order.columns(0)]
+    fits = cursor.order == request.order.name and cursor.seed == request.seed < PRIME
+    if not fits or [type(value) for value in cursor.values] != kinds:
         msg = "cursor belongs to another search; begin again without it"
         raise InvalidValueError(msg, field="cursor")
+
+
+def _terms(node: Node) -> Iterator[Term]:
+    """The words and phrases that a match is the better for having."""
+    match node:
+        case Word() | Phrase():
+            yield node
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _terms(part)
 
 
 def _integer(given: Mapping[str, str], name: str, low: int, high: int, default: int) -> int:
@@ -78,7 +124,7 @@ def _integer(given: Mapping[str, str], name: str, low: int, high: int, default: 
 
 
 def _boolean(given: Mapping[str, str], name: str) -> bool:
-    value = _BOOLEANS.get(given.get(name, "false").lower())
+    value = BOOLEANS.get(given.get(name, "false").lower())
     if value is None:
         msg = f"{name} must be true or false"
         raise InvalidValueError(msg, field=name)

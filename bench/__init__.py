@@ -1,0 +1,1 @@
+"""Measurements: libraries made up for them, peers to compare with, tables of what came out."""

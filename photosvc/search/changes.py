@@ -1,0 +1,35 @@
+"""Which state of the library an answer was made from."""
+
+import hashlib
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from photosvc.models import CHANGES, PROJECTION_VERSION, LibraryState
+from photosvc.query.text import to_text
+from photosvc.search.request import SearchRequest
+
+
+def page_tag(session: Session, request: SearchRequest, *, sees_private: bool) -> str | None:
+    """A tag that is the same as long as the page is (RFC 9110 section 8.8.3); None for a page that never repeats."""
+    if not request.repeats:
+        return None
+    made_of = (
+        to_text(request.node),
+        request.album,
+        request.order.name,
+        request.seed,
+        request.count,
+        request.offset,
+        str(request.cursor or ""),
+        request.merged,
+        request.total,
+    )
+    return state_tag(session, *made_of, sees_private=sees_private)
+
+
+def state_tag(session: Session, *made_of: object, sees_private: bool) -> str:
+    """A tag of the library's state, who sees it, and what an answer was made of besides."""
+    changes = session.scalar(select(LibraryState.value).where(LibraryState.name == CHANGES))
+    text = repr((changes, PROJECTION_VERSION, sees_private, *made_of))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,103 @@
+"""Conditions on the columns of search rows."""
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, not_, true
+
+from photosvc.models import SearchRow
+from photosvc.query.items import Days, Item, Pattern, Range, Since
+from photosvc.search.context import Column, Context
+from photosvc.search.row import microseconds
+
+Condition = ColumnElement[bool]
+
+#: Filters' columns that are kept folded, under the name of their key.
+KEYS = {
+    "instance_id": "instance_key",
+    "document_id": "document_key",
+    "path": "path_key",
+    "name": "name_key",
+    "file_name": "file_key",
+    "original_name": "original_key",
+    "title": "title_key",
+    "state": "state_key",
+    "city": "city_key",
+}
+
+_ESCAPE = "\\"
+_SPECIAL = str.maketrans({character: _ESCAPE + character for character in "\\%_"})
+
+
+def column_named(name: str) -> Column:
+    """The column of search rows that a filter's column is."""
+    column: Column = getattr(SearchRow, KEYS.get(name, name))
+    return column
+
+
+def compare(name: str, item: Item | str, context: Context) -> Condition:
+    """Whether the column holds what `item` asks for."""
+    column = context.column(column_named(name))
+    match item:
+        case bool():
+            return and_(column) if item else not_(column)
+        case Pattern():
+            return fits(column, item)
+        case Range(low, high):
+            return _between(column, low, high)
+        case Days(start, end):
+            known = column >= (day_number(start) if start else 1)  # 0 is an unknown day
+            return and_(known, column < day_number(end)) if end else known
+        case _:
+            return column == item
+
+
+def split_exact(items: Iterable[Item]) -> tuple[list[Any], list[Item]]:
+    """Values that must be equal, and what has to be compared otherwise."""
+    exact: list[Any] = []
+    rest: list[Item] = []
+    for item in items:
+        match item:
+            case Pattern((text,)):
+                exact.append(text)
+            case int() if not isinstance(item, bool):
+                exact.append(item)
+            case _:
+                rest.append(item)
+    return exact, rest
+
+
+def one_of(name: str, values: list[Any], context: Context) -> Condition:
+    """Whether the column holds one of these."""
+    column = context.column(column_named(name))
+    return column == values[0] if len(values) == 1 else column.in_(values)
+
+
+def since(name: str, value: Since, context: Context) -> Condition:
+    """From a moment on. What never happened (0) did not happen since."""
+    column = context.column(column_named(name))
+    return and_(column >= microseconds(value.moment), column != 0)
+
+
+def fits(column: Column, pattern: Pattern) -> Condition:
+    """Whether the whole of a folded text fits; `Pattern.matches` says the same in Python."""
+    if len(pattern.pieces) == 1:
+        return column == pattern.pieces[0]
+    return column.like("%".join(piece.translate(_SPECIAL) for piece in pattern.pieces), escape=_ESCAPE)
+
+
+def day_number(day: date) -> int:
+    """The day as `taken_day` has it: yyyymmdd."""
+    return day.year * 10_000 + day.month * 100 + day.day
+
+
+def _between(column: Column, low: float | None, high: float | None) -> Condition:
+    if low is not None and low == high:
+        return column == low
+    parts = []
+    if low is not None:
+        parts.append(column >= low)
+    if high is not None:
+        parts.append(column <= high)
+    return and_(true(), *parts)

@@ -1,0 +1,87 @@
+"""Query nodes to SQL conditions on search rows.
+
+Values become bind parameters and nothing else: queries of the same shape give the same SQL text.
+"""
+
+from sqlalchemy import ColumnElement, and_, false, not_, or_, true
+
+from photosvc.query.filters import FILTERS
+from photosvc.query.items import Box, Cell, Choice, Circle, Item, Near, Phrase, PlusCode, Since, Uid, Value, Word
+from photosvc.query.kinds import FilterSpec, Kind
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.search import columns, geography, names, texts
+from photosvc.search.context import Context
+
+Condition = ColumnElement[bool]
+
+
+def compile_query(node: Node, context: Context) -> Condition:
+    """The condition that holds for the search rows `node` matches.
+
+    Raises:
+        NotFoundError: the photo of `near` does not exist, or may not be seen.
+
+    """
+    match node:
+        case Everything():
+            return true()
+        case Word() | Phrase():
+            return texts.contains("words", node, context)
+        case Filter(name, value):
+            return _filter(FILTERS[name], value, context)
+        case Not(part):
+            return not_(compile_query(part, context))
+        case And(parts):
+            return and_(*(compile_query(part, context) for part in parts))
+        case Or(parts):
+            return or_(*(compile_query(part, context) for part in parts))
+
+
+def _filter(spec: FilterSpec, value: Value, context: Context) -> Condition:
+    if isinstance(value, Since):
+        return columns.since(spec.columns[0], value, context)
+    if isinstance(value, bool):
+        means = spec.means or Choice((True,))
+        return _choice(spec, means, context) if value else not_(_choice(spec, means, context))
+    if isinstance(value, Choice):
+        return _choice(spec, value, context)
+    return true()  # a lone distance, without a place to measure from
+
+
+def _choice(spec: FilterSpec, value: Choice, context: Context) -> Condition:
+    wanted = _any(spec, value.any_of, context) if value.any_of else true()
+    return and_(wanted, not_(_any(spec, value.none_of, context))) if value.none_of else wanted
+
+
+def _any(spec: FilterSpec, items: tuple[Item, ...], context: Context) -> Condition:
+    """Any of these: names are looked up together, and plain numbers make one list."""
+    match spec.columns[0]:
+        case "albums":
+            return names.in_albums(items, context, compile_query)
+        case "subjects":
+            return names.shows(items, context)
+        case "keywords":
+            return or_(
+                *(texts.contains("keywords", item, context) for item in items if isinstance(item, Word | Phrase))
+            )
+        case "camera_id" | "lens_id" as column:
+            return names.taken_with(column, items, context)
+    if spec.kind in {Kind.COLOR, Kind.COUNTRY} or spec.columns == ("photo_type",):
+        exact, rest = columns.split_exact(items)
+        listed = [columns.one_of(spec.columns[0], exact, context)] if exact else []
+        return or_(false(), *listed, *(_item(spec, item, context) for item in rest))
+    return or_(false(), *(_item(spec, item, context) for item in items))
+
+
+def _item(spec: FilterSpec, item: Item, context: Context) -> Condition:
+    match item:
+        case Near() | Circle() | Cell() | Box() | PlusCode():
+            return geography.inside(item, context)
+        case Uid(text, column):
+            return columns.compare(column, text, context)
+        case Word() | Phrase():
+            raise TypeError(spec.name)  # only names and keywords are made of words
+        case _ if spec.columns == ("description",):
+            return texts.described_as(item, context)
+        case _:
+            return or_(*(columns.compare(column, item, context) for column in spec.columns))

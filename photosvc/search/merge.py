@@ -1,0 +1,34 @@
+"""Merged pages: photos with their files, by the paging rule of files.
+
+The page is a window of files. A photo appears in the window that holds its first file, once, with all of its matching
+files, also those past the edge. Files that lead a window and belong to a photo given already are counted and not
+shown again, so over all pages every photo comes once and whole, and `X-Count` pages as the specification says.
+"""
+
+from itertools import groupby
+
+from photosvc.search.row import RANKS
+from photosvc.search.window import Found, Search
+
+#: The files of one photo, the first one leading.
+Group = list[int]
+
+
+def merged_window(search: Search) -> tuple[list[Found], list[Group]]:
+    """The files of the request's window, and the photos to show for it."""
+    request = search.request
+    peek = request.cursor is None and request.offset > 0
+    found = search.window(request.offset - peek, request.count + peek)
+    before = found[0].photo_id if peek and found else None
+    if request.cursor:
+        before = int(request.cursor.values[-1]) // RANKS
+    window = found[peek:]
+    groups = [
+        (photo_id, [one.file_id for one in files])
+        for photo_id, files in groupby(window, key=lambda one: one.photo_id)
+        if photo_id != before
+    ]
+    if groups and len(window) == request.count:  # the last photo may reach past the edge
+        photo_id, _ = groups[-1]
+        groups[-1] = photo_id, search.files_of(photo_id)
+    return window, [group for _, group in groups]

@@ -1,0 +1,94 @@
+"""Conditions on the words of photos.
+
+Every one is a substring of `SearchText`, on both databases alike; which photos to look at is then the planner's
+affair: `matching` asks the full-text index for the few that have a rare word.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import ColumnElement, case, cast, func, literal, literal_column, select
+from sqlalchemy.dialects.postgresql import TSQUERY
+from sqlalchemy.sql.expression import column, table
+
+from photosvc.models import SearchRow, SearchText
+from photosvc.models.search_text import WORD_INDEX, WORD_TERMS
+from photosvc.query.items import Item, Pattern, Word
+from photosvc.search.columns import fits
+from photosvc.search.context import Context
+from photosvc.search.words import Term, needle
+
+Condition = ColumnElement[bool]
+
+_MOST_RANKED = 16
+
+
+def contains(section: str, term: Term, context: Context) -> Condition:
+    """Whether a photo's words, or its `title`, `keywords` or `people`, have this term."""
+    found = _has(getattr(SearchText, section), needle(term), context)
+    query = select(1).where(SearchText.photo_id == SearchRow.photo_id, found)
+    if context.on_postgresql:
+        terms: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
+        query = query.where(terms.op("@@")(cast(_tsquery([term]), TSQUERY)))
+    return query.exists()
+
+
+def named(name: str, context: Context) -> Condition:
+    """Whether somebody on the photo has this whole name."""
+    people: Any = literal(" ,") + SearchText.people + literal(", ")
+    query = select(1).where(SearchText.photo_id == SearchRow.photo_id, _has(people, f" , {name} , ", context))
+    return query.exists()
+
+
+def described_as(item: Item, _context: Context) -> Condition:
+    """Whether the description fits a pattern."""
+    if not isinstance(item, Pattern):
+        raise TypeError(item)
+    query = select(1).where(SearchText.photo_id == SearchRow.photo_id, fits(SearchText.description_key, item))
+    return query.exists()
+
+
+def matching(terms: Iterable[Term]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
+    """SQLite: the ids of photos that have all words of these terms, in any order, from the full-text index."""
+    index = table(WORD_INDEX, column("rowid"))
+    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(_fts5_query(terms)))
+
+
+def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
+    """How well a photo fits: where each term stands, whole words before beginnings of words.
+
+    The sum over the terms of 6 and 5 in the title, 4 and 3 in keywords and names of people, 2 and 1 elsewhere.
+    """
+    score: Any = 0
+    for term in list(terms)[:_MOST_RANKED]:
+        begun = needle(term)
+        whole = begun.rstrip() + " "
+        steps = []
+        for section, points in (("title", 6), ("keywords", 4), ("people", 4), ("words", 2)):
+            text = getattr(SearchText, section)
+            steps += [(_has(text, whole, context), points), (_has(text, begun, context), points - 1)]
+        score = score + case(*steps, else_=0)
+    return select(score).where(SearchText.photo_id == SearchRow.photo_id).scalar_subquery()
+
+
+def _has(text: Any, part: str, context: Context) -> Condition:  # noqa: ANN401
+    position = func.strpos if context.on_postgresql else func.instr
+    found: Condition = position(text, part) > 0
+    return found
+
+
+def _words(term: Term) -> list[tuple[str, bool]]:
+    """Each word, and whether it may be the beginning of a longer one."""
+    if isinstance(term, Word):
+        return [(term.text, term.prefix)]
+    return [*((word, False) for word in term.words[:-1]), (term.words[-1], term.prefix)]
+
+
+def _fts5_query(terms: Iterable[Term]) -> str:
+    words = dict.fromkeys(word for term in terms for word in _words(term))
+    return " AND ".join(f'"{word}"{" *" if prefix else ""}' for word, prefix in words)
+
+
+def _tsquery(terms: Iterable[Term]) -> str:
+    words = dict.fromkeys(word for term in terms for word in _words(term))
+    return " & ".join(f"'{word}'{':*' if prefix else ''}" for word, prefix in words)

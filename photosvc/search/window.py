@@ -1,0 +1,102 @@
+"""A window: the files that lie between two places of an order, by their ids."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select, tuple_
+
+from photosvc.core.errors import NotFoundError
+from photosvc.models import SearchRow
+from photosvc.query.items import Choice, Uid
+from photosvc.query.nodes import Filter, Node, conjunction
+from photosvc.search import names, texts
+from photosvc.search.context import Column, Context, unindexed
+from photosvc.search.cursor import Cursor
+from photosvc.search.plan import Plan, make_plan
+from photosvc.search.request import SearchRequest
+from photosvc.search.row import RANKS
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file in a window, and its place in the order."""
+
+    file_id: int
+    keys: tuple[int | str, ...]
+
+    @property
+    def photo_id(self) -> int:
+        """The photo it belongs to: every order ends in a key that tells."""
+        return int(self.keys[-1]) // RANKS
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A request made ready to be run."""
+
+    request: SearchRequest
+    context: Context
+    plan: Plan
+
+    def window(self, offset: int, count: int) -> list[Found]:
+        """At most `count` files: behind the request's cursor if it has one, else from `offset` on."""
+        keys = self._keys()
+        query: Any = select(SearchRow.file_id, *keys).where(*self.plan.conditions)
+        cursor = self.request.cursor
+        if cursor:
+            here, there = tuple_(*keys), tuple_(*cursor.values)
+            query = query.where(here < there if self.request.order.falling else here > there)
+        elif offset:
+            query = query.offset(offset)
+        rows = self.context.session.execute(self._sorted(query, keys).limit(count))
+        return [Found(row[0], tuple(row[1:])) for row in rows]
+
+    def files_of(self, photo_id: int) -> list[int]:
+        """All matching files of a photo, in order."""
+        query: Any = select(SearchRow.file_id).where(*self.plan.conditions, SearchRow.photo_id == photo_id)
+        return list(self.context.session.scalars(self._sorted(query, self._keys())))
+
+    def total(self) -> int:
+        """How many files match."""
+        query = select(func.count()).select_from(SearchRow).where(*self.plan.conditions)
+        return self.context.session.scalar(query) or 0
+
+    def cursor_behind(self, found: Found, position: int) -> Cursor:
+        """Where the page behind this file begins."""
+        return Cursor(self.request.order.name, self.request.seed, position, found.keys)
+
+    def _keys(self) -> list[Column]:
+        request = self.request
+        keys: list[Column] = list(request.order.columns(request.seed))
+        if self.plan.sorts:  # from here on no index may lead away from the few rows that are known
+            keys = [unindexed(key) for key in keys]
+        return [texts.rank(request.ranked, self.context), *keys] if request.ranked else keys
+
+    def _sorted(self, query: Any, keys: list[Column]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        return query.order_by(*(key.desc() if self.request.order.falling else key.asc() for key in keys))
+
+
+def prepare(context: Context, request: SearchRequest) -> Search:
+    """The request made ready to be run.
+
+    Raises:
+        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    node = whole_node(context, request.node, request.album)
+    return Search(request, context, make_plan(node, request.order.name, context, request.ranked))
+
+
+def whole_node(context: Context, node: Node, album: str) -> Node:
+    """The query inside the album with this UID; without one the query itself.
+
+    Raises:
+        NotFoundError: there is no such album, or it may not be seen.
+
+    """
+    if not album:
+        return node
+    if names.find_album(context.session, album, sees_private=context.sees_private) is None:
+        msg = "there is no such album"
+        raise NotFoundError(msg, field="s")
+    return conjunction([node, Filter("album", Choice((Uid(album, "albums"),)))])
