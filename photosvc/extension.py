@@ -10,10 +10,13 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from photosvc.api import create_api
+from photosvc.api.well_known import create_inserted, create_well_known
+from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle_stores import failure_store
 from photosvc.core.clock import Clock, system_clock
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.current import EXTENSION, Service
+from photosvc.web.oauth.server import OAuthServer
 
 
 class PhotoService:
@@ -57,16 +60,23 @@ class PhotoService:
             SettingError: a setting is unknown or invalid.
 
         """
-        settings = settings or load_settings(Path(app.instance_path), given=_given(app.config))
+        instance = Path(app.instance_path)
+        settings = settings or load_settings(instance, given=_given(app.config))
         service = Service(
             settings=settings,
             clock=clock,
             open_session=lambda: _session(db, bind_key),
             engine=lambda: _engine(db, bind_key),
             failures=failure_store(settings),
+            instance=instance,
+            signing_keys=SigningKeys(instance / "signing_keys", clock),
+            oauth=OAuthServer(),
         )
         app.extensions[EXTENSION] = service
         app.register_blueprint(create_api(), url_prefix=url_prefix + "/api/v1")
+        app.register_blueprint(create_well_known(), url_prefix=url_prefix + "/.well-known")
+        if (inserted := create_inserted(settings.base_url)) is not None:
+            app.register_blueprint(inserted, url_prefix="/.well-known")
         if bind_key is not None:
             app.teardown_appcontext(_close)
 

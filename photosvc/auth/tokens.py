@@ -3,6 +3,7 @@
 This runs on every request: a statement built once, plain rows, no ORM objects.
 """
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,6 +19,9 @@ from photosvc.models.database import begin_write
 
 #: A credential's last use is written down at most so often, in seconds.
 TOUCH_SECONDS = 60
+
+#: Looks like a JWT; what it says is never read, its digest is looked up like any other.
+_JWT = re.compile(r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\Z")
 
 _Parent = aliased(Credential)
 _Sponsor = aliased(User)
@@ -70,7 +74,7 @@ def verify(session: Session, secret: str, now: datetime) -> Principal:
         InvalidTokenError: anything else is wrong with it. The sentence is the same for all.
 
     """
-    if not (ids.is_access_token(secret) or ids.is_app_password(secret)):
+    if not (ids.is_access_token(secret) or ids.is_app_password(secret) or _JWT.match(secret)):
         raise InvalidTokenError
     return _principal(_read(session, _BY_DIGEST, ids.digest(secret)), now)
 
@@ -83,6 +87,11 @@ def verify_uid(session: Session, credential_uid: str, now: datetime) -> Principa
 
     """
     return _principal(_read(session, _BY_UID, credential_uid), now)
+
+
+def find(session: Session, secret: str) -> Credential | None:
+    """The credential whose secret this is, over or not."""
+    return session.scalar(select(Credential).where(Credential.digest == ids.digest(secret)))
 
 
 def _read(session: Session, statement: Executable, key: str) -> Row[Any] | None:

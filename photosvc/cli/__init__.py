@@ -8,8 +8,10 @@ svc = LazyGroup(
     help="A photo library: index folders of originals, manage who may search them.",
     commands={
         "auth": "photosvc.cli.auth:auth",
+        "clients": "photosvc.cli.clients:clients",
         "db": "photosvc.cli.db:db",
         "index": "photosvc.cli.index:index",
+        "keys": "photosvc.cli.keys:keys",
         "passwd": "photosvc.cli.users:passwd",
         "run": "photosvc.cli.run:run",
         "show": "photosvc.cli.show:show",

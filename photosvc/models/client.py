@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from sqlalchemy import ForeignKey, Integer, Text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
 from photosvc.models.user import User
@@ -27,6 +27,9 @@ class Client(Base):
     token_limit: Mapped[int] = mapped_column(Integer, default=10)
     """Live tokens at a time; -1 for no limit."""
     token_format: Mapped[str] = mapped_column(Text, default="opaque")
+    """`opaque` or `jwt`."""
     enabled: Mapped[bool] = mapped_column(default=True)
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+    user: Mapped[User | None] = relationship()

@@ -2,7 +2,9 @@
 
 from flask import Request
 
+from photosvc.auth.metadata import resource_metadata_url
 from photosvc.core.errors import InvalidValueError
+from photosvc.web.current import current_service
 
 _REALM = 'Bearer realm="photosvc"'
 _OWN_HEADERS = ("X-Auth-Token", "X-Session-ID")
@@ -33,7 +35,10 @@ def token_of(request: Request) -> str | None:
 
 
 def challenge(error: str = "", *, scope: str = "", description: str = "") -> str:
-    """A `WWW-Authenticate` value; bare when the request had no token (RFC 6750 section 3)."""
+    """A `WWW-Authenticate` value; bare when the request had no token (RFC 6750 section 3).
+
+    It always says where the resource's metadata is (RFC 9728 section 5.1).
+    """
     parts = [_REALM]
     if error:
         parts.append(f'error="{error}"')
@@ -41,4 +46,5 @@ def challenge(error: str = "", *, scope: str = "", description: str = "") -> str
         parts.append(f'error_description="{description}"')
     if scope:
         parts.append(f'scope="{scope}"')
+    parts.append(f'resource_metadata="{resource_metadata_url(current_service().settings.base_url)}"')
     return ", ".join(parts)

@@ -3,16 +3,21 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import cast
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from flask import current_app
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import FailureStore
 from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema
 from photosvc.settings import Settings
+
+if TYPE_CHECKING:
+    from photosvc.web.oauth.server import OAuthServer
 
 EXTENSION = "photosvc"
 
@@ -28,6 +33,10 @@ class Service:
     engine: Callable[[], Engine]
     failures: FailureStore
     """Where failed log-ins are counted."""
+    instance: Path
+    """The folder of the keys."""
+    signing_keys: SigningKeys
+    oauth: "OAuthServer"
     schema_fits: bool = field(default=False, init=False)
 
     @property

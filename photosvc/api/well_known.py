@@ -1,0 +1,79 @@
+"""/.well-known: what clients can find out about the service by themselves (spec sections 4.5 and 4.6)."""
+
+from urllib.parse import unquote, urlsplit
+
+from flask import Blueprint, Response, request
+
+from photosvc.auth import metadata
+from photosvc.web.answer import add_security_headers, json_answer
+from photosvc.web.current import current_service
+from photosvc.web.errors import register_errors
+from photosvc.web.protector import public
+
+_CACHED = "public, max-age=300"
+
+
+def create_well_known() -> Blueprint:
+    """The documents below `/.well-known` of the service itself."""
+    blueprint = _blueprint("photosvc_well_known")
+    blueprint.add_url_rule(f"/{metadata.AUTHORIZATION_SERVER}", view_func=authorization_server)
+    blueprint.add_url_rule(f"/{metadata.OPENID}", view_func=openid_configuration)
+    blueprint.add_url_rule(f"/{metadata.PROTECTED_RESOURCE}", view_func=protected_resource)
+    blueprint.add_url_rule(f"/{metadata.JWKS}", view_func=jwks)
+    return blueprint
+
+
+def create_inserted(base_url: str) -> Blueprint | None:
+    """The documents below `/.well-known` of the host, for an issuer with a path (RFC 8414 section 3.1).
+
+    None when the issuer has no path: the documents are at the same addresses then.
+    """
+    path = unquote(urlsplit(base_url).path)
+    if not path:
+        return None
+    blueprint = _blueprint("photosvc_well_known_inserted")
+    blueprint.add_url_rule(f"/{metadata.AUTHORIZATION_SERVER}{path}", view_func=authorization_server)
+    blueprint.add_url_rule(f"/{metadata.OPENID}{path}", view_func=openid_configuration)
+    blueprint.add_url_rule(f"/{metadata.PROTECTED_RESOURCE}{path}", view_func=protected_resource)
+    return blueprint
+
+
+@public
+def authorization_server() -> Response:
+    """The authorization server's metadata (RFC 8414)."""
+    service = current_service()
+    return _document(metadata.server_metadata(service.settings.base_url, service.signing_keys.current()))
+
+
+@public
+def openid_configuration() -> Response:
+    """OpenID Connect Discovery, limited to what is implemented."""
+    return _document(metadata.openid_configuration(current_service().settings.base_url))
+
+
+@public
+def protected_resource() -> Response:
+    """The API as a protected resource (RFC 9728)."""
+    settings = current_service().settings
+    return _document(metadata.resource_metadata(settings.base_url, settings.site_name))
+
+
+@public
+def jwks() -> Response:
+    """The public keys that signatures of the service are checked with (RFC 7517)."""
+    return _document({"keys": [key.public() for key in current_service().signing_keys.published()]})
+
+
+def _blueprint(name: str) -> Blueprint:
+    blueprint = Blueprint(name, __name__)
+    register_errors(blueprint)
+    blueprint.after_request(add_security_headers)
+    return blueprint
+
+
+def _document(document: metadata.Metadata) -> Response:
+    answer = json_answer(document)
+    answer.headers["Cache-Control"] = _CACHED
+    answer.add_etag()
+    answer.make_conditional(request)
+    return answer

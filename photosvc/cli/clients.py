@@ -1,0 +1,241 @@
+"""`svc clients`: registered OAuth2 clients (spec section 5.5)."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from photosvc.cli.context import with_database
+from photosvc.cli.group import LazyGroup
+from photosvc.cli.options import count_option, writing, yes_option
+from photosvc.cli.prompts import ask, confirm
+from photosvc.cli.report import format_options, print_list, print_record
+
+if TYPE_CHECKING:
+    from photosvc.models import Client
+    from photosvc.web.current import Service
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_COLUMNS = {
+    "client_id": "Client ID",
+    "name": "Name",
+    "user": "User",
+    "role": "Role",
+    "scope": "Scope",
+    "expires": "Token Lifetime",
+    "tokens": "Tokens",
+    "token_format": "Token Format",
+    "enabled": "Enabled",
+    "created_at": "Created",
+}
+_DETAILS = {**_COLUMNS, "updated_at": "Updated"}
+_SECRET = {"client_id": "Client ID", "client_secret": "Client Secret"}
+
+
+def _settings(*, defaults: bool) -> Callable[[Function], Function]:
+    """The options that say how a client is; with the defaults of a new one, or with none."""
+    options = [
+        click.option("--name", "-n", metavar="CLIENT", help="Client name."),
+        click.option(
+            "--role",
+            "-r",
+            type=click.Choice(["client", "admin"]),
+            default="client" if defaults else None,
+            show_default=defaults,
+            help="Client authorization role; admin sees private pictures too.",
+        ),
+        click.option("--scope", "-s", metavar="SCOPES", help="Client scopes (`*` for all)."),
+        click.option(
+            "--expires",
+            "-e",
+            type=int,
+            metavar="LIFETIME",
+            default=86_400 if defaults else None,
+            show_default=defaults,
+            help="Lifetime of each access token in seconds, at most 2678400 (31 days).",
+        ),
+        click.option(
+            "--tokens",
+            "-t",
+            type=int,
+            metavar="NUMBER",
+            default=10 if defaults else None,
+            show_default=defaults,
+            help="Access tokens at a time, the oldest give way; -1 disables the limit.",
+        ),
+        click.option(
+            "--token-format",
+            type=click.Choice(["opaque", "jwt"]),
+            default="opaque" if defaults else None,
+            show_default=defaults,
+            help="Whether others can read the tokens (RFC 9068).",
+        ),
+    ]
+
+    def decorate(function: Function) -> Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+@click.group(cls=LazyGroup)
+def clients() -> None:
+    """Register, list, change and remove OAuth2 clients."""
+
+
+@clients.command()
+@click.argument("search", default="")
+@count_option
+@format_options()
+@with_database
+def ls(service: "Service", search: str, count: int) -> None:
+    """List clients by name.
+
+    SEARCH is a client ID, a role, or the beginning of a name or user name.
+    """
+    from photosvc.auth.clients import list_clients
+
+    print_list(_COLUMNS, [_row(client) for client in list_clients(service.session, search=search, limit=count)])
+
+
+@clients.command()
+@click.argument("username", required=False)
+@_settings(defaults=True)
+@format_options(short=False)
+@with_database
+def add(
+    service: "Service",
+    /,
+    username: str | None,
+    name: str | None,
+    scope: str | None,
+    expires: int,
+    tokens: int,
+    **rest: Any,  # noqa: ANN401
+) -> None:
+    """Register a client. Its secret is shown this once.
+
+    With USERNAME it belongs to that account: it rests while that is disabled, but gets none of its rights.
+    """
+    from photosvc.auth.clients import check_lifetime, check_limit, register
+    from photosvc.auth.scopes import parse_scope
+    from photosvc.auth.users import find_user
+
+    session, now = service.session, service.now()
+    owner_uid = find_user(session, username).uid if username is not None else None
+    check_lifetime(expires)
+    check_limit(tokens)
+    name = name or ask("--name", "Client name")
+    wanted = parse_scope(scope or ask("--scope", "Authorization scopes", "*"))
+    with writing(service):
+        user = find_user(session, owner_uid) if owner_uid else None
+        registered = register(session, now, name=name, scope=wanted, lifetime=expires, limit=tokens, user=user, **rest)
+        session.refresh(registered.client)
+        record = {**_row(registered.client), "client_secret": registered.secret}
+    _warn()
+    print_record({**_SECRET, **_COLUMNS}, record)
+
+
+@clients.command()
+@click.argument("identifier")
+@format_options()
+@with_database
+def show(service: "Service", identifier: str) -> None:
+    """Show one client, by its ID."""
+    from photosvc.auth.clients import find_client
+
+    print_record(_DETAILS, _row(find_client(service.session, identifier)))
+
+
+@clients.command()
+@click.argument("identifier")
+@_settings(defaults=False)
+@click.option("--user", "-u", metavar="USERNAME", help="Account the client belongs to; empty for none.")
+@click.option("--enable/--disable", "enabled", default=None, help="Whether it gets tokens; those it has end.")
+@click.option("--regenerate", is_flag=True, help="Make a new secret; the old one and its tokens end.")
+@format_options(short=False)
+@with_database
+def mod(service: "Service", /, identifier: str, regenerate: bool, **given: Any) -> None:  # noqa: ANN401
+    """Change a client. Tokens it could not get any more end at once."""
+    from photosvc.auth.clients import change_client, regenerate_secret
+
+    given = {key: value for key, value in given.items() if value is not None}
+    if not given and not regenerate:
+        msg = "nothing to change: give at least one option"
+        raise click.UsageError(msg)
+    columns = _DETAILS
+    with writing(service):
+        session, now = service.session, service.now()
+        client = change_client(session, identifier, now, _changes(service, **given))
+        record = _row(client)
+        if regenerate:
+            record["client_secret"] = regenerate_secret(session, identifier, now)
+            columns = {**_SECRET, **_DETAILS}
+    if regenerate:
+        _warn()
+    print_record(columns, record)
+
+
+@clients.command()
+@click.argument("identifier")
+@yes_option
+@with_database
+def rm(service: "Service", identifier: str, yes: bool) -> None:
+    """Remove a client; its tokens are refused from the next request on."""
+    from photosvc.auth.clients import find_client, remove_client
+
+    name = find_client(service.session, identifier).name
+    confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
+    with writing(service):
+        remove_client(service.session, identifier)
+    click.echo(f"The client {name} is removed.", err=True)
+
+
+@clients.command()
+@yes_option
+@with_database
+def reset(service: "Service", yes: bool) -> None:
+    """Remove every client and all of their tokens."""
+    from photosvc.auth.clients import remove_all_clients
+
+    confirm("Remove every client and all of their tokens?", yes=yes)
+    with writing(service):
+        count = remove_all_clients(service.session)
+    click.echo(f"{count} clients are removed.", err=True)
+
+
+def _changes(
+    service: "Service",
+    *,
+    scope: str | None = None,
+    user: str | None = None,
+    expires: int | None = None,
+    tokens: int | None = None,
+    **rest: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    from photosvc.auth.clients import Changes
+    from photosvc.auth.scopes import parse_scope
+    from photosvc.auth.users import find_user
+
+    return Changes(
+        scope=None if scope is None else parse_scope(scope),
+        user=find_user(service.session, user) if user else None,
+        unbind=user == "",
+        lifetime=expires,
+        limit=tokens,
+        **rest,
+    )
+
+
+def _warn() -> None:
+    click.echo("Keep the secret now: it is not shown again.", err=True)
+
+
+def _row(client: "Client") -> dict[str, Any]:
+    from photosvc.records.client import ClientSchema
+
+    row: dict[str, Any] = ClientSchema().dump(client)
+    return row

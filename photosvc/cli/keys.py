@@ -1,0 +1,58 @@
+"""`svc keys`: the keys that sign metadata and JWT access tokens."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from photosvc.cli.context import with_service
+from photosvc.cli.group import LazyGroup
+from photosvc.cli.report import format_options, print_list, print_record
+
+if TYPE_CHECKING:
+    from photosvc.auth.signing_keys import SigningKey
+    from photosvc.web.current import Service
+
+_COLUMNS = {
+    "kid": "Key ID",
+    "algorithm": "Algorithm",
+    "signs": "Signs",
+    "created_at": "Created",
+    "published_until": "Published Until",
+}
+
+
+@click.group(cls=LazyGroup)
+def keys() -> None:
+    """List and rotate the keys that sign metadata and JWT access tokens."""
+
+
+@keys.command()
+@format_options()
+@with_service
+def ls(service: "Service") -> None:
+    """List the keys, the one that signs first. The first key is made when it is needed."""
+    print_list(_COLUMNS, [_row(key) for key in service.signing_keys.existing()])
+
+
+@keys.command()
+@format_options()
+@with_service
+def rotate(service: "Service") -> None:
+    """Make a new key that signs from now on.
+
+    The old ones stay published until no token they signed can be alive, 31 days at most.
+    """
+    print_record(_COLUMNS, _row(service.signing_keys.rotate()))
+
+
+def _row(key: "SigningKey") -> dict[str, Any]:
+    from photosvc.auth.signing_keys import ALGORITHM
+    from photosvc.records.fields import written
+
+    return {
+        "kid": key.kid,
+        "algorithm": ALGORITHM,
+        "signs": key.published_until is None,
+        "created_at": written(key.created_at),
+        "published_until": None if key.published_until is None else written(key.published_until),
+    }
