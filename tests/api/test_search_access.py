@@ -3,7 +3,7 @@
 import pytest
 from shelves import alter, fill
 from sqlalchemy import select, text
-from support import NOW, open_library
+from support import NOW, RESOURCE, open_library
 
 from photosvc.models import Photo
 
@@ -63,7 +63,7 @@ def test_without_a_token_the_challenge_is_bare(library):
     for headers in ({}, {"X_Auth_Token": ""}, {"Authorization": "Bearer"}, {"Authorization": "Basic YTpi"}):
         answer = call(library, **headers)
         assert answer.status_code == 401
-        assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"'
+        assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"' + RESOURCE
         assert answer.json["code"] == 401
 
 
@@ -83,7 +83,7 @@ def test_a_token_without_the_scope_is_told_which_it_needs(library):
     answer = call(library, X_Auth_Token=library.token("albums"))
     assert answer.status_code == 403
     assert answer.headers["WWW-Authenticate"] == (
-        'Bearer realm="photosvc", error="insufficient_scope", scope="photos read"'
+        'Bearer realm="photosvc", error="insufficient_scope", scope="photos read"' + RESOURCE
     )
     assert answer.json == {"code": 403, "error": "Permission denied: this needs the scope photos read."}
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 from pictures import exif, jpeg
-from support import SURROUNDINGS, open_library
+from support import RESOURCE, SURROUNDINGS, open_library
 
 HEADERS = ("Content-Type", "X-Count", "X-Limit", "X-Offset", "X-Download-Token", "X-Preview-Token")
 
@@ -73,7 +73,7 @@ def test_two_workers_answer_with_the_specs_headers_and_stop_when_told(server):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.request("GET", "/api/v1/photos")
     answer = connection.getresponse()
-    assert (answer.status, answer.getheader("WWW-Authenticate")) == (401, 'Bearer realm="photosvc"')
+    assert (answer.status, answer.getheader("WWW-Authenticate")) == (401, 'Bearer realm="photosvc"' + RESOURCE)
     assert json.loads(answer.read())["code"] == 401
     connection.request("HEAD", "/api/v1/photos", headers={"Authorization": f"Bearer {token}"})
     answer = connection.getresponse()

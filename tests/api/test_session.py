@@ -5,6 +5,7 @@ import json
 import pytest
 from accounts import add_client, add_user
 from people import HASH, PASSWORD, check_error, open_house
+from support import RESOURCE
 
 from photosvc.core import ids
 
@@ -121,7 +122,7 @@ def test_every_wrong_log_in_is_the_same_401(house, body):
         add_user(session, "gone", password_hash=HASH, disabled=True)
     answer = house.call("POST", "/session", json=body)
     assert check_error(answer, 401) == {"code": 401, "error": "Invalid credentials."}
-    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"'
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"' + RESOURCE
     assert "X-Session-ID" not in answer.headers
 
 
