@@ -79,7 +79,7 @@ def test_pages_by_offset_and_by_cursor_are_the_whole_without_repetition(library,
     assert ids(by_cursor(library, order, FILES, **seed)) == whole
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", ["added", "similar", "name", "title", "random"])
 def test_a_page_of_one_file_never_loses_its_place(library, order):
     seed = {"seed": 7} if order == "random" else {}
     assert ids(by_cursor(library, order, 1, **seed)) == ids(library.find(order=order, count=1000, **seed))

@@ -118,7 +118,7 @@ def made(tmp_path_factory):
 
 def test_every_file_ends_with_a_row_or_a_reason(made):
     library, summary, before = made
-    shown = {row["file_name"] for _, _, row in library.stored().values()}
+    shown = {json.loads(file)["Name"] for _, file, _ in library.stored().values()}
     reasons = dict(summary.skipped + summary.failed)
     for path in before:
         name = os.fsencode(path).removeprefix(os.fsencode(library.originals) + b"/")

@@ -8,7 +8,8 @@ from pictures import encoded, exif, jpeg, quarters, video, xmp
 from support import CAMERA_ORIGINALS, open_library
 
 from photosvc.models import File, Photo
-from photosvc.search.project import rebuild, render_file, render_result
+from photosvc.search.project import rebuild
+from photosvc.search.render import render_file, render_result
 
 STRING, INTEGER, NUMBER, BOOLEAN, TIME, LIST = "string", "integer", "number", "boolean", "timestamp", "array"
 
@@ -161,7 +162,9 @@ def test_a_rich_picture_tells_all_it_knows(library):
     }  # fmt: skip
     assert {name: record[name] for name in told} == told
     assert record["Title"].startswith("Ada / Paris / 2021")
-    (file,) = (json.loads(file) for _, file, row in library.stored().values() if row["file_name"] == "2021/rich.jpg")
+    (file,) = (
+        json.loads(file) for _, file, _ in library.stored().values() if json.loads(file)["Name"] == "2021/rich.jpg"
+    )
     expected = {"FileUID": record["FileUID"], "Type": "face", "Name": "Ada", "X": 0.375, "Y": 0.25, "W": 0.25, "H": 0.5}
     assert {name: file["Markers"][0][name] for name in expected} == expected
     told = {
@@ -187,7 +190,7 @@ def test_a_bare_picture_has_the_zero_values_of_the_design(library):
 
 
 def test_a_broken_picture_keeps_a_row_whose_unknown_values_are_minus_one(library):
-    (row,) = (row for row in library.stored().values() if row[2]["file_name"] == "broken.jpg")
+    (row,) = (row for row in library.stored().values() if json.loads(row[1])["Name"] == "broken.jpg")
     file = json.loads(row[1])
     assert (file["Diff"], file["Chroma"], file["Colors"]) == (-1, -1, "")
     assert (row[2]["listed"], json.loads(row[0])["Quality"], json.loads(row[0])["Color"]) == (False, -1, 0)

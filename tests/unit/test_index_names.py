@@ -1,0 +1,65 @@
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from photosvc.index.names import date_in, split_name, title_in
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("a/b/c.JPG", ("a/b", "c", "jpg")), ("c.tar.gz", ("", "c.tar", "gz")), ("c", ("", "c", "")),
+        ("a.b/c", ("a.b", "c", "")), (".hidden", ("", ".hidden", "")), ("a/.jpg", ("a", ".jpg", "")),
+        ("", ("", "", "")),
+    ],
+)  # fmt: skip
+def test_a_name_has_folder_base_and_extension(name, parts):
+    assert split_name(name) == parts
+
+
+@pytest.mark.parametrize(
+    ("name", "moment"),
+    [
+        ("IMG_20200131_235959.jpg", "2020-01-31T23:59:59"),
+        ("2020-01-31 12.13.14.jpg", "2020-01-31T12:13:14"),
+        ("Screenshot 2020-01-31 at 12.13.14.png", "2020-01-31T12:13:14"),
+        ("2020/01/31/a.jpg", "2020-01-31T00:00:00"),
+        ("2020.01.31", "2020-01-31T00:00:00"),
+        ("20200131", "2020-01-31T00:00:00"),
+        ("20200230.jpg", None), ("20201301.jpg", None), ("18990101.jpg", None), ("1202001310.jpg", None),
+        ("2020-0131", None), ("holiday.jpg", None), ("", None),
+        ("20200230 then 2021-02-03", "2021-02-03T00:00:00"),
+    ],
+)  # fmt: skip
+def test_a_date_is_found_where_one_is_spelled(name, moment):
+    found = date_in(name)
+    assert (found and found.isoformat()) == moment
+
+
+@pytest.mark.parametrize(
+    ("base", "title"),
+    [
+        ("IMG_1234", ""), ("DSC00012", ""), ("P1010001", ""), ("_MG_0001", ""), ("20200131_120000", ""),
+        ("summer-in_paris", "Summer In Paris"), ("McDonald birthday", "McDonald Birthday"), ("ab", ""), ("", ""),
+        ("été à Nîmes", "Été À Nîmes"),
+    ],
+)  # fmt: skip
+def test_a_title_is_made_of_words_unless_a_camera_named_the_file(base, title):
+    assert title_in(base) == title
+
+
+@given(st.text(max_size=300))
+def test_any_name_is_taken(name):
+    split_name(name)
+    date_in(name)
+    assert len(title_in(name)) <= 200
+
+
+@pytest.mark.parametrize("text", ["img" * 85, "-" * 255, "a-" * 127, "1" * 255, "2020-" * 51, "_" * 255, "a1" * 127])
+def test_no_long_name_takes_long(text):
+    began = perf_counter()
+    title_in(text)
+    date_in(text)
+    assert perf_counter() - began < 0.05

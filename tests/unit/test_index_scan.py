@@ -1,0 +1,89 @@
+import os
+
+import pytest
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.index import scan as module
+from photosvc.index.scan import FoundFile, Unreachable, disk_path, scan, start_folder
+
+
+def write(root, *names):
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(b"x" * len(name))
+
+
+def names(root, folder=""):
+    return [found.name for found in scan(root, folder)]
+
+
+def test_folders_come_one_after_the_other_sorted(tmp_path):
+    write(tmp_path, "b/2.jpg", "b/1.jpg", "a/z/3.jpg", "a/4.jpg", "5.jpg")
+    assert names(tmp_path) == ["5.jpg", "a/4.jpg", "a/z/3.jpg", "b/1.jpg", "b/2.jpg"]
+    assert names(tmp_path, "a") == ["a/4.jpg", "a/z/3.jpg"]
+
+
+def test_a_file_is_told_with_size_and_time(tmp_path):
+    write(tmp_path, "a.jpg")
+    os.utime(tmp_path / "a.jpg", ns=(1, 123_456_789))
+    assert list(scan(tmp_path)) == [FoundFile("a.jpg", 5, 123_456_789)]
+
+
+def test_hidden_names_and_those_of_other_programs_are_passed_over(tmp_path):
+    write(tmp_path, ".a.jpg", ".git/b.jpg", "@eaDir/c.jpg", "#recycle/d.jpg", "__MACOSX/e.jpg", "f.jpg")
+    assert names(tmp_path) == ["f.jpg"]
+
+
+def test_links_are_told_and_never_followed(tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "file").symlink_to("/etc/passwd")
+    reason = "a symbolic link, which is not followed"
+    assert list(scan(tmp_path)) == [Unreachable("file", reason, False), Unreachable("loop", reason, False)]
+
+
+def test_what_is_no_regular_file_is_told(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jpg")
+    assert list(scan(tmp_path)) == [Unreachable("pipe.jpg", "not a regular file", False)]
+
+
+def test_a_folder_that_vanishes_is_told(tmp_path):
+    assert list(scan(tmp_path, "gone")) == [
+        Unreachable("gone", "the folder cannot be read: no such file or directory", True)
+    ]
+
+
+def test_too_deep_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MAX_DEPTH", 2)
+    write(tmp_path, "a/b/c/d.jpg", "a/e.jpg")
+    assert list(scan(tmp_path))[1:] == [Unreachable("a/b", "more than 2 folders deep", False)]
+
+
+def test_names_that_are_not_text_lead_back_to_their_files(tmp_path):
+    raw = os.fsencode(tmp_path) + b"/caf\xe9"
+    os.mkdir(raw)  # noqa: PTH102 - bytes
+    with open(raw + b"/\xff.jpg", "wb"):  # noqa: PTH123 - bytes
+        pass
+    (found,) = scan(tmp_path)
+    assert found.name == "%FFcaf%E9/%FF%FF.jpg"
+    assert disk_path(tmp_path, found.name).is_file()
+
+
+def test_the_start_is_a_folder_below_the_root(tmp_path):
+    (tmp_path / "a/b").mkdir(parents=True)
+    assert start_folder(tmp_path, "") == start_folder(tmp_path, ".") == start_folder(tmp_path, str(tmp_path)) == ""
+    assert start_folder(tmp_path, "a/b/") == start_folder(tmp_path, str(tmp_path / "a/b")) == "a/b"
+
+
+@pytest.mark.parametrize("folder", ["..", "a/../..", "/etc", "a\0b"])
+def test_a_start_elsewhere_is_refused(tmp_path, folder):
+    with pytest.raises(InvalidValueError, match="not below the folder of originals"):
+        start_folder(tmp_path, folder)
+
+
+def test_a_start_that_does_not_exist_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in ("nowhere", "file"):
+        with pytest.raises(NotFoundError, match=f"There is no folder '{folder}' below the originals"):
+            start_folder(tmp_path, folder)
+    with pytest.raises(NotFoundError, match="set PHOTOSVC_ORIGINALS"):
+        start_folder(tmp_path / "nowhere", "")

@@ -1,0 +1,51 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.search.cursor import Cursor, parse_cursor
+from photosvc.search.orders import DEFAULT_ORDER, ORDERS, order_named
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+COUNTS = st.integers(0, 2**53 - 1)
+TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40)
+
+
+@given(st.sampled_from(sorted(ORDERS)), COUNTS, COUNTS, st.lists(INT64 | TEXTS, max_size=5))
+def test_a_cursor_comes_back_as_it_went(order, seed, position, values):
+    cursor = Cursor(order, seed, position, tuple(values))
+    assert parse_cursor(str(cursor)) == cursor
+    assert str(cursor).replace("-", "").replace("_", "").isalnum()
+
+
+@given(st.text(max_size=200) | st.binary(max_size=200).map(lambda raw: raw.decode("latin-1")))
+def test_any_text_is_a_cursor_or_refused(text):
+    try:
+        cursor = parse_cursor(text)
+    except InvalidValueError:
+        return
+    assert parse_cursor(str(cursor)) == cursor
+
+
+@pytest.mark.parametrize("text", ["[" * 4000, "W1tb" * 1500, "A" * 8001])
+def test_a_deep_or_long_cursor_is_refused(text):
+    with pytest.raises(InvalidValueError):
+        parse_cursor(text)
+
+
+def test_the_orders_are_those_of_the_spec():
+    spec = "added updated edited relevance duration size newest oldest similar name title random"
+    assert set(spec.split()) <= set(ORDERS)
+    assert DEFAULT_ORDER == "added"
+    assert all(name == order.name and order.help for name, order in ORDERS.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("newset", "did you mean newest?"), ("tittle", "did you mean title?"), ("x" * 500, "use one of added, updated")],
+)
+def test_an_unknown_order_is_told_with_the_nearest(name, told):
+    with pytest.raises(InvalidValueError) as caught:
+        order_named(name)
+    assert told in caught.value.message
+    assert caught.value.field == "order"
