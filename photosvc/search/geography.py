@@ -31,7 +31,8 @@ def inside(area: Area, context: Context) -> Condition:
             return _within(lat, lng, km or 0.0, context)
         case Cell(token, None):
             low, high = cell_range(token)
-            return context.column(SearchRow.cell_id).between(f"s2:{low}", f"s2:{high}")
+            cell = context.column(SearchRow.cell_id)
+            return and_(cell >= f"s2:{low}", cell <= f"s2:{high}")
         case Cell(token, km):
             lat, lng = s2cell.token_to_lat_lon(token)
             return _within(lat, lng, km or 0.0, context)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, not_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, joinedload, selectinload
 
@@ -12,6 +12,7 @@ from photosvc.models import (
     CHANGES,
     PROJECTION,
     PROJECTION_VERSION,
+    Album,
     AlbumPhoto,
     File,
     LibraryState,
@@ -106,7 +107,7 @@ def _load(session: Session, batch: list[int]) -> Sequence[Photo]:
 
 def _write(session: Session, photos: Sequence[Photo]) -> None:
     ids = [photo.id for photo in photos]
-    in_album = set(session.scalars(select(AlbumPhoto.photo_id).where(AlbumPhoto.photo_id.in_(ids)).distinct()))
+    in_album = set(session.scalars(_in_albums(ids)))
     rows, documents = [], []
     for photo in photos:
         for file, row in search_rows(photo, has_album=photo.id in in_album):
@@ -115,6 +116,11 @@ def _write(session: Session, photos: Sequence[Photo]) -> None:
     if rows:
         session.execute(insert(SearchRow), rows)
         session.execute(insert(SearchDocument), documents)
+
+
+def _in_albums(photo_ids: list[int]) -> Any:  # noqa: ANN401
+    members = select(AlbumPhoto.photo_id).where(AlbumPhoto.photo_id.in_(photo_ids), not_(AlbumPhoto.hidden))
+    return members.join(Album).where(Album.deleted_at.is_(None)).distinct()
 
 
 def _write_words(session: Session, photos: Sequence[Photo]) -> None:

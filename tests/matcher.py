@@ -1,0 +1,203 @@
+"""What a query means, in plain Python over the library's own rows: nothing here knows of search rows or SQL."""
+
+import s2cell
+
+from photosvc.core.geo import cell_range, distance_m
+from photosvc.models import UNKNOWN_PLACE
+from photosvc.query.filters import FILTERS
+from photosvc.query.fold import words
+from photosvc.query.items import (
+    Box,
+    Cell,
+    Choice,
+    Circle,
+    Days,
+    Near,
+    Pattern,
+    Phrase,
+    PlusCode,
+    Range,
+    Since,
+    Uid,
+    Word,
+)
+from photosvc.query.nodes import And, Everything, Filter, Not, Or
+
+
+class Matcher:
+    """Answers for one library whether a file of it matches a query."""
+
+    def __init__(self, photos, albums, *, sees_private):
+        self.photos = {photo.uid: photo for photo in photos}
+        self.all_albums = [(album, members) for album, members in albums if album.deleted_at is None]
+        self.albums = [(album, members) for album, members in self.all_albums if sees_private or not album.private]
+
+    def matches(self, node, file):
+        match node:
+            case Everything():
+                return True
+            case Word() | Phrase():
+                return any(has_term(section, node) for section in sections(file.photo))
+            case Filter(name, value):
+                return self.filter(FILTERS[name], value, file)
+            case Not(part):
+                return not self.matches(part, file)
+            case And(parts):
+                return all(self.matches(part, file) for part in parts)
+            case Or(parts):
+                return any(self.matches(part, file) for part in parts)
+
+    def filter(self, spec, value, file):
+        if isinstance(value, Since):
+            moment = getattr(file.photo, spec.columns[0])
+            return moment is not None and moment >= value.moment
+        if isinstance(value, bool):
+            return value == self.choice(spec, spec.means or Choice((True,)), file)
+        return self.choice(spec, value, file)
+
+    def choice(self, spec, choice, file):
+        wanted = not choice.any_of or any(self.item(spec, item, file) for item in choice.any_of)
+        return wanted and not any(self.item(spec, item, file) for item in choice.none_of)
+
+    def item(self, spec, item, file):
+        match item:
+            case Near(uid, km):
+                there = self.photos[uid]
+                return known(there) and within(file.photo, there.lat, there.lng, km)
+            case Circle(lat, lng, km):
+                return within(file.photo, lat, lng, km)
+            case Cell(token, None):
+                low, high = cell_range(token)
+                return known(file.photo) and low <= file.photo.cell_id.removeprefix("s2:") <= high
+            case Cell(token, km):
+                lat, lng = s2cell.token_to_lat_lon(token)
+                return within(file.photo, lat, lng, km)
+            case PlusCode(_, box, float() as km):
+                return within(file.photo, (box.north + box.south) / 2, (box.east + box.west) / 2, km)
+            case PlusCode(_, box, None):
+                return inside(file.photo, box)
+            case Box():
+                return inside(file.photo, item)
+            case Uid(text, column):
+                return text in {"photo_uid": [file.photo.uid], "file_uid": [file.uid], "hash": [file.hash]}.get(
+                    column, [album.uid for album in self.albums_of(file.photo)]
+                )
+        return any(compare(item, value) for column in spec.columns for value in self.values(column, file))
+
+    def albums_of(self, photo):
+        return [album for album, members in self.albums if photo.id in members]
+
+    def values(self, column, file):
+        """What a filter's column holds for a file; several for names that a photo has several of."""
+        photo = file.photo
+        camera, lens = photo.camera, photo.lens
+        values = {
+            "keywords": [keyword.word for keyword in photo.keywords],
+            "subjects": [marker.name for other in photo.files for marker in other.markers if marker.name],
+            "albums": [album.title for album in self.albums_of(photo)],
+            "has_album": [any(photo.id in members for _, members in self.all_albums)],
+            "camera_text": [f"{camera.make} {camera.model}"],
+            "lens_text": [f"{lens.make} {lens.model}"],
+            "photo_type": [photo.type],
+            "is_primary": [file.primary],
+            "stacked": [len(photo.files) > 1],
+            "has_error": [bool(file.error)],
+            "hidden": [photo.quality < 0],
+            "archived": [photo.archived_at is not None],
+            "taken_day": [(photo.year, photo.month, photo.day)],
+            "file_name": [file.name],
+            "instance_id": [file.instance_id],
+            "state": [photo.place.state],
+            "city": [photo.place.city],
+        }
+        if column in values:
+            return values[column]
+        return [getattr(file if column in FILE_COLUMNS else photo, column)]
+
+
+FILE_COLUMNS = {"hash", "codec", "portrait", "aspect_ratio", "chroma", "diff"}
+
+
+def compare(item, value):
+    match item:
+        case Word() | Phrase():
+            return isinstance(value, str) and has_term(words(value), item)
+        case Pattern():
+            return isinstance(value, str) and (item.matches(value) or item.matches(" ".join(words(value))))
+        case Range(low, high):
+            return (low is None or value >= low) and (high is None or value <= high)
+        case Days(start, end):
+            if min(value) < 1:
+                return False
+            return (start is None or value >= day(start)) and (end is None or value < day(end))
+        case _:
+            return value == item and not isinstance(value, str)
+
+
+def day(date):
+    return (date.year, date.month, date.day)
+
+
+def has_term(found, term):
+    wanted = (term.text,) if isinstance(term, Word) else term.words
+    for start in range(len(found) - len(wanted) + 1):
+        *body, last = found[start : start + len(wanted)]
+        if tuple(body) == wanted[:-1] and (last == wanted[-1] or (term.prefix and last.startswith(wanted[-1]))):
+            return True
+    return False
+
+
+def sections(photo):
+    texts = [photo.title, photo.description, photo.path, photo.original_name, photo.notes]
+    texts += [keyword.word for keyword in photo.keywords]
+    texts += [marker.name for file in photo.files for marker in file.markers]
+    texts += [file.name.rpartition(".")[0] for file in photo.files]
+    if photo.place.id != UNKNOWN_PLACE:
+        texts += [photo.place.label, photo.place.city, photo.place.state]
+    for gear in (photo.camera, photo.lens):
+        if gear.id != 1:
+            texts.append(f"{gear.make} {gear.model}")
+    return [words(text) for text in texts]
+
+
+def known(photo):
+    return photo.cell_id != UNKNOWN_PLACE
+
+
+def within(photo, lat, lng, km):
+    return known(photo) and distance_m(photo.lat, photo.lng, lat, lng) <= km * 1000
+
+
+def inside(photo, box):
+    if not known(photo) or not box.south <= photo.lat <= box.north:
+        return False
+    if box.west <= box.east:
+        return box.west <= photo.lng <= box.east
+    return photo.lng >= box.west or photo.lng <= box.east
+
+
+def shown(file, node, *, sees_private):
+    """Whether a search shows a file at all."""
+    photo = file.photo
+    if file.missing or file.sidecar or (photo.private and not sees_private):
+        return False
+    asked = set(switches(node, wanted=True)) if sees_private else set()
+    error, hidden, archived = bool(file.error), photo.quality < 0, photo.archived_at is not None
+    if not (error or hidden or archived):
+        return True
+    return (
+        (error and "error" in asked)
+        or (hidden and "hidden" in asked)
+        or (archived and not error and "archived" in asked)
+    )
+
+
+def switches(node, *, wanted):
+    match node:
+        case Filter(name, True) if wanted:
+            yield name
+        case Not(part):
+            yield from switches(part, wanted=not wanted)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from switches(part, wanted=wanted)

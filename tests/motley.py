@@ -1,0 +1,140 @@
+"""A small library in which every filter has something to find and something to leave out."""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+from photosvc.core.geo import cell_token
+from photosvc.models import Album, AlbumPhoto, Camera, File, Keyword, Lens, Marker, Photo, Place
+from photosvc.search.project import project
+
+START = datetime(2019, 12, 31, 22, tzinfo=UTC)
+TITLES = ("Lake at dawn", "The old LAKE", "Straße im Schnee", "100% snow_white", "Élan", "", "東京 tower", "and or not")
+KEYWORDS = ("beach", "sun-set", "Bär", "new york", "lake", "x")
+PEOPLE = ("Jane Doe", "John O'Hara", "Zoë", "Jane")
+POINTS = ((48.1, 11.5), (48.11, 11.52), (0.0, 0.0), (-17.8, 179.99), (-17.8, -179.99), (89.99, 10.0), (51.5, -0.1))
+PLACES = (("de:1", "München, Bavaria, Germany", "München", "Bavaria", "de"), ("fj:1", "Suva", "Suva", "Central", "fj"))
+COLUMNS = ("id", "label", "city", "state", "country")
+
+
+def fill_motley(session, photos=40, seed=1):
+    """Photos with one or two files each, of every sort; gives them and the albums with the ids in each."""
+    draw = random.Random(seed)
+    places = [Place(**dict(zip(COLUMNS, place, strict=True))) for place in PLACES]
+    cameras = [Camera(make="Canon", model="EOS 5D"), Camera(make="NIKON", model="D-750"), session.get(Camera, 1)]
+    lenses = [Lens(make="Sigma", model="50mm F1.4"), Lens(make="", model="Élmar 35"), session.get(Lens, 1)]
+    keywords = [Keyword(word=word, folded=word.lower()) for word in KEYWORDS]
+    nowhere = session.get(Place, "zz")
+    session.add_all([*places, *cameras, *lenses, *keywords])
+    made = [_photo(draw, number, places, nowhere, cameras, lenses, keywords) for number in range(photos)]
+    session.add_all(made)
+    session.flush()
+    albums = _albums(session, draw, made)
+    session.flush()
+    project(session, [photo.id for photo in made])
+    session.commit()
+    return made, albums
+
+
+def uid(prefix, number):
+    return f"{prefix}{number:015}"
+
+
+def _photo(draw, number, places, nowhere, cameras, lenses, keywords):
+    one_in = lambda count: draw.randrange(count) == 0  # noqa: E731
+    local = START + timedelta(hours=7 * number)
+    dated, point = not one_in(8), None if one_in(4) else draw.choice(POINTS)
+    place = nowhere if point is None else draw.choice([*places, nowhere])
+    camera, lens = draw.choice(cameras), draw.choice(lenses)
+    name = draw.choice(("IMG_%04d", "img 50%% %d", "lake-%d", "Übung%d")) % number
+    folder = draw.choice(("2020/Lake", "2020/lake trip", "", "misc/Bär"))
+    photo = Photo(
+        uid=uid("p", number),
+        type=draw.choice(("image", "image", "raw", "live", "video", "animated")),
+        taken_at=local,
+        taken_at_local=local,
+        path=folder,
+        name=name,
+        original_name=draw.choice(("", f"DSC{number}", "Lake.orig")),
+        title=draw.choice(TITLES),
+        description=draw.choice(("", "A sunset over the lake", "back\\slash and 100%", "Jane, at dawn")),
+        year=local.year if dated else -1,
+        month=local.month if dated else -1,
+        day=local.day if dated else -1,
+        country=place.country,
+        stack=draw.choice((-1, 0, 1)),
+        favorite=one_in(3),
+        private=one_in(5),
+        scan=one_in(6),
+        panorama=one_in(6),
+        iso=draw.choice((0, 100, 400)),
+        focal_length=draw.choice((0, 24, 50)),
+        f_number=draw.choice((0.0, 1.8, 2.8)),
+        camera=camera,
+        lens=lens,
+        lat=point[0] if point else 0.0,
+        lng=point[1] if point else 0.0,
+        altitude=draw.choice((-10, 0, 519)) if point else 0,
+        cell_id=f"s2:{cell_token(*point)}" if point else "zz",
+        place=place,
+        quality=draw.choice((-1, 1, 3, 4, 5)),
+        resolution=draw.choice((2, 12, 24)),
+        color=draw.randrange(16),
+        document_id=draw.choice(("", f"xmp.did:{number}")),
+        notes=draw.choice(("", "a note about snow")),
+        created_at=START + timedelta(days=number),
+        updated_at=START + timedelta(days=number + 1),
+        edited_at=START + timedelta(days=number) if one_in(3) else None,
+        archived_at=START if one_in(9) else None,
+        keywords=draw.sample(keywords, draw.randrange(4)),
+    )
+    extensions = ["jpg", "dng"] if one_in(4) else ["jpg"]
+    stem = f"{folder}/{name}" if folder else name
+    photo.files = [
+        _file(draw, number * 10 + rank, f"{stem}.{extension}", rank) for rank, extension in enumerate(extensions)
+    ]
+    return photo
+
+
+def _file(draw, number, name, rank):
+    one_in = lambda count: draw.randrange(count) == 0  # noqa: E731
+    width, height = draw.choice(((400, 300), (300, 400), (300, 300), (500, 400), (505, 400)))
+    people = [who for who in PEOPLE if one_in(5)]
+    return File(
+        uid=uid("f", number),
+        name=name,
+        hash=f"{number:040x}",
+        size=1000 + draw.randrange(5),
+        mtime_ns=0,
+        primary=rank == 0,
+        sidecar=one_in(12) and rank > 0,
+        error="broken" if one_in(12) else "",
+        codec=draw.choice(("jpeg", "heic", "")),
+        width=width,
+        height=height,
+        chroma=draw.choice((-1, 0, 5, 40)),
+        diff=draw.choice((-1, 600, 767)),
+        instance_id=draw.choice(("", f"XMP.iid:{number}")),
+        created_at=START,
+        updated_at=START,
+        markers=[
+            Marker(uid=uid("m", number * 10 + at), type="face", name=who, created_at=START)
+            for at, who in enumerate(people)
+        ],
+    )
+
+
+def _albums(session, draw, photos):
+    albums = []
+    for number, (title, private, deleted) in enumerate(
+        (("Summer 2020", False, None), ("Lake trips", False, None), ("Secret", True, None), ("Gone", False, START))
+    ):
+        album = Album(
+            id=number + 1, uid=uid("a", number), title=title, private=private, deleted_at=deleted,
+            created_at=START, updated_at=START,
+        )  # fmt: skip
+        members = {photo.id for photo in photos if draw.randrange(4) == 0}
+        session.add(album)
+        session.flush()
+        session.add_all(AlbumPhoto(album_id=album.id, photo_id=one, created_at=START) for one in members)
+        albums.append((album, members))
+    return albums
