@@ -44,12 +44,16 @@ class House:
         headers: Mapping[str, str] | None = None,
         **options: Any,
     ) -> TestResponse:
-        """The answer to a request from `address`, with the token in `Authorization: Bearer`."""
+        """The answer to a request from `address`, with the token in `Authorization: Bearer`; the path is the API's."""
         headers = {**(headers or {}), **({"Authorization": f"Bearer {token}"} if token else {})}
         if json is not None:
             options["json"] = json
         return self.library.app.test_client().open(
-            API + path, method=method, headers=headers, environ_base={"REMOTE_ADDR": address}, **options
+            path if path.startswith("/.") else API + path,
+            method=method,
+            headers=headers,
+            environ_base={"REMOTE_ADDR": address},
+            **options,
         )
 
     def log_in(self, name: str = "alice", password: str = PASSWORD, address: str = "192.0.2.7", **body: object) -> Any:

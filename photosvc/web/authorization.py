@@ -9,6 +9,8 @@ from photosvc.web.current import current_service
 _REALM = 'Bearer realm="photosvc"'
 _OWN_HEADERS = ("X-Auth-Token", "X-Session-ID")
 _MAX_TOKEN = 4096
+#: What may stand around a value (RFC 9110 section 5.6.3); Python strips more.
+_BLANKS = " \t"
 
 
 def token_of(request: Request) -> str | None:
@@ -22,11 +24,11 @@ def token_of(request: Request) -> str | None:
     """
     tokens: set[str] = set()
     for header in _OWN_HEADERS:
-        tokens.update(value.strip() for value in request.headers.getlist(header))
+        tokens.update(value.strip(_BLANKS) for value in request.headers.getlist(header))
     for value in request.headers.getlist("Authorization"):
-        scheme, _, token = value.strip().partition(" ")
+        scheme, _, token = value.strip(_BLANKS).partition(" ")
         if scheme.lower() == "bearer":
-            tokens.add(token.strip())
+            tokens.add(token.strip(_BLANKS))
     tokens.discard("")
     if len(tokens) > 1:
         msg = "the request shows two different tokens; send one"

@@ -1,0 +1,279 @@
+"""Every route with every kind of credential (spec section 5.2, OWASP API 1 and 5).
+
+The table is written from the specification and not derived from the code's own; a route that is missing here fails.
+"""
+
+from dataclasses import dataclass
+from itertools import count
+
+import pytest
+from accounts import add_client, add_credential, add_user
+from people import HASH, ROLES, check_error, open_house
+
+from photosvc.auth.policy import RULES
+from photosvc.auth.scope_names import SCOPES
+from photosvc.core import ids
+from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, Credential, User
+from photosvc.web.protector import ACTION, PUBLIC
+
+OWN, OTHER, NOBODY = "own", "otto", "unobody0000000000"
+
+ANYTHING = {"login", "child", "app", "access", "client"}
+PERSON = {"login", "child", "app"}
+SESSION = {"login", "child"}
+LOGIN = {"login"}
+
+EVERYBODY = {"admin", "user", "viewer", "client"}
+ADMIN = {"admin"}
+ONLY_OWN = set()
+
+
+@dataclass(frozen=True)
+class Row:
+    """Who may call a route, and what somebody who may is answered to `body`."""
+
+    status: int
+    resource: str = ""
+    mode: str = "read"
+    kinds: frozenset = frozenset()
+    roles: frozenset = frozenset()
+    own: bool = False
+    body: object = None
+
+
+def row(status, scope, kinds, roles, *, own=False, body=None):
+    resource, mode = scope.split()
+    return Row(status, resource, mode, frozenset(kinds), frozenset(roles), own, body)
+
+
+READ_SESSION = row(200, "sessions read", PERSON, EVERYBODY)
+END_SESSION = row(200, "sessions write", SESSION, EVERYBODY)
+LOG_IN = Row(400, body=[])
+PLACEHOLDER = Row(501)
+APP_PASSWORDS = "/users/<user_uid>/app-passwords"
+PASSCODE = "/users/<user_uid>/passcode"
+
+# fmt: off
+TABLE = {
+    "GET /.well-known/jwks.json": Row(200),
+    "GET /.well-known/oauth-authorization-server": Row(200),
+    "GET /.well-known/oauth-protected-resource": Row(200),
+    "GET /.well-known/openid-configuration": Row(200),
+    "POST /oauth/token": Row(400),
+    "POST /oauth/revoke": Row(400),
+    "POST /oauth/introspect": Row(400),
+    "GET /oauth/authorize": PLACEHOLDER,
+    "POST /oauth/authorize": PLACEHOLDER,
+    "GET /oauth/userinfo": PLACEHOLDER,
+    "POST /oauth/userinfo": PLACEHOLDER,
+    "GET /photos": row(200, "photos read", ANYTHING, EVERYBODY),
+    "GET /status": Row(200),
+    "POST /session": LOG_IN,
+    "POST /sessions": LOG_IN,
+    "GET /session": READ_SESSION,
+    "GET /sessions": READ_SESSION,
+    "GET /session/<session_id>": READ_SESSION,
+    "GET /sessions/<session_id>": READ_SESSION,
+    "DELETE /session": END_SESSION,
+    "DELETE /sessions": END_SESSION,
+    "DELETE /session/<session_id>": END_SESSION,
+    "DELETE /sessions/<session_id>": END_SESSION,
+    "GET /users": row(200, "users read", LOGIN, ADMIN),
+    "POST /users": row(400, "users write", LOGIN, ADMIN, body={}),
+    "GET /users/<user_uid>": row(200, "users read", LOGIN, ADMIN, own=True),
+    "PUT /users/<user_uid>": row(200, "users write", LOGIN, ADMIN, body={}),
+    "DELETE /users/<user_uid>": row(404, "users write", LOGIN, ADMIN),
+    "PUT /users/<user_uid>/password": row(400, "password write", LOGIN, ADMIN, own=True, body={}),
+    f"GET {APP_PASSWORDS}": row(200, "sessions read", LOGIN, ADMIN, own=True),
+    f"POST {APP_PASSWORDS}": row(400, "sessions write", LOGIN, ONLY_OWN, own=True, body={}),
+    f"DELETE {APP_PASSWORDS}/<credential>": row(404, "sessions write", LOGIN, ADMIN, own=True),
+    f"POST {PASSCODE}": row(400, "passcode write", LOGIN, ONLY_OWN, own=True, body={}),
+    f"POST {PASSCODE}/confirm": row(400, "passcode write", LOGIN, ONLY_OWN, own=True, body={}),
+    f"POST {PASSCODE}/disable": row(400, "passcode write", LOGIN, ONLY_OWN, own=True, body={}),
+    f"DELETE {PASSCODE}": row(404, "passcode write", LOGIN, ADMIN),
+}
+# fmt: on
+
+NARROW = [item.name for item in SCOPES] + ["photos read", "photos write", "sessions read", "sessions write"]
+
+
+def opens(scope, resource, mode):
+    """What the specification says of scopes that are one resource, one mode, or both."""
+    words = set(scope.split())
+    names, modes = words - {"read", "write", "*"}, words & {"read", "write"}
+    return (not modes or mode in modes) and (resource in names or not names)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Somebody with a credential."""
+
+    kind: str
+    role: str
+    scope: str = "*"
+
+    @property
+    def name(self):
+        return {role: name for name, role in ROLES.items()}.get(self.role) if self.kind in PERSON else None
+
+    def credential(self, house):
+        """A fresh secret of this caller."""
+        with house.library.session() as session:
+            if self.kind == "access":
+                return add_credential(session, "access_token", self.scope)
+            if self.kind == "client":
+                client = add_client(session, role=self.role, scope=self.scope)
+                return add_credential(session, CLIENT_TOKEN, self.scope, client_id=client.id)
+            user = session.query(User).filter_by(name=self.name).one()
+            if self.kind == "login":
+                return add_credential(session, LOGIN_SESSION, self.scope, user_id=user.id)
+            app = ids.new_app_password()
+            add_credential(session, "app_password", self.scope, app, user_id=user.id)
+            if self.kind == "app":
+                return app
+            parent = session.query(Credential).filter_by(digest=ids.digest(app)).one()
+            return add_credential(session, LOGIN_SESSION, self.scope, user_id=user.id, parent_id=parent.id)
+
+
+CALLERS = [
+    *(Caller(kind, role) for kind in ("login", "child", "app") for role in ("admin", "user", "viewer")),
+    Caller("access", "client"),
+    Caller("client", "client"),
+    Caller("client", "admin"),
+    *(Caller(kind, "admin", scope) for kind in ("app", "child", "client") for scope in NARROW),
+    *(Caller("access", "client", scope) for scope in NARROW),
+]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    with open_house(tmp_path_factory.mktemp("matrix")) as house:
+        with house.library.session() as session:
+            house.uids[OTHER] = add_user(session, OTHER, password_hash=HASH).uid
+        yield house
+
+
+@pytest.fixture(scope="module")
+def refused(house):
+    """Tokens that are worth nothing, by why."""
+    with house.library.session() as session:
+        sleeper = add_user(session, "sleeper", "admin", password_hash=HASH, disabled=True)
+        stopped = add_client(session, "stopped", "admin", enabled=False)
+        orphan = add_client(session, "orphan", "admin", user_id=sleeper.id)
+        app = ids.new_app_password()
+        return {
+            "no token": None,
+            "garbage": "garbage",
+            "an unknown access token": ids.new_access_token(),
+            "an unknown app password": ids.new_app_password(),
+            "expired": add_credential(session, "access_token", expires_at=house.clock()),
+            "idle for too long": add_credential(
+                session, LOGIN_SESSION, user_id=1, idle_seconds=60, created_at=house.clock().replace(hour=11)
+            ),
+            "a disabled user's session": add_credential(session, LOGIN_SESSION, user_id=sleeper.id),
+            "a disabled user's app password": add_credential(session, "app_password", "*", app, user_id=sleeper.id),
+            "a disabled client's token": add_credential(session, CLIENT_TOKEN, client_id=stopped.id),
+            "the token of a disabled user's client": add_credential(session, CLIENT_TOKEN, client_id=orphan.id),
+            "a client's secret": ids.new_client_secret(),
+        }
+
+
+def routes(house):
+    """Method and rule of every route -> its view."""
+    app = house.library.app
+    return {
+        f"{method} {rule.rule.removeprefix('/api/v1')}": app.view_functions[rule.endpoint]
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+
+
+def call(house, route, token, target=OTHER, *, address="192.0.2.7", method=None):
+    found = TABLE[route]
+    verb, _, rule = route.partition(" ")
+    # Whoever may do it must not do harm to the others in this table.
+    uid = NOBODY if found.status == 404 and not found.own else house.uids[target]
+    path = rule.replace("<user_uid>", uid).replace("<credential>", "sess00000000")
+    path = path.replace("<session_id>", ids.digest(token or ""))
+    return house.call(method or verb, path, token, json=found.body, address=address)
+
+
+def demanded(route, caller, *, own):
+    """The status that the specification demands, and whether only the scope was wanting."""
+    found = TABLE[route]
+    if not found.kinds:
+        return found.status, False
+    if caller.kind not in found.kinds or not (caller.role in found.roles or (found.own and own)):
+        return 403, False
+    if not opens(caller.scope, found.resource, found.mode):
+        return 403, True
+    return found.status, False
+
+
+def test_every_route_has_an_action_a_rule_and_a_row_in_this_table(house):
+    found = routes(house)
+    assert sorted(found) == sorted(TABLE)
+    for route, view in found.items():
+        action = getattr(view, ACTION, None)
+        assert action == PUBLIC or action in RULES, f"{route} is not protected"
+        assert (action == PUBLIC) == (not TABLE[route].kinds), route
+
+
+@pytest.mark.parametrize("route", TABLE)
+def test_each_kind_of_credential_may_do_exactly_what_the_specification_says(house, route):
+    fresh = route.startswith("DELETE /session")
+    for caller in CALLERS:
+        token = caller.credential(house)
+        for target in (OTHER, caller.name) if "<user_uid>" in route and caller.name else (OTHER,):
+            answer = call(house, route, token, target)
+            status, scope_only = demanded(route, caller, own=target == caller.name)
+            assert answer.status_code == status, (caller, target, answer.text)
+            if status >= 400 and "/oauth/" not in route:
+                check_error(answer, status)
+            told = answer.headers.get("WWW-Authenticate", "")
+            assert ('error="insufficient_scope"' in told) == scope_only, (caller, target, told)
+        assert house.is_alive(token) or (fresh and status == 200)
+
+
+@pytest.mark.parametrize("route", TABLE)
+def test_what_is_not_a_valid_token_is_401_everywhere_but_on_public_routes(house, refused, route):
+    addresses = (f"198.51.100.{number}" for number in count())
+    for reason, token in refused.items():
+        answer = call(house, route, token, address=next(addresses))
+        if not TABLE[route].kinds:
+            assert answer.status_code == TABLE[route].status, reason
+            continue
+        check_error(answer, 401)
+        expected = 'Bearer realm="photosvc"' + (', error="invalid_token"' if token else "")
+        assert answer.headers["WWW-Authenticate"].startswith(expected), reason
+
+
+def test_a_revoked_credential_of_each_kind_is_401_everywhere(house):
+    for kind, role in [
+        ("login", "admin"),
+        ("child", "admin"),
+        ("app", "admin"),
+        ("access", "client"),
+        ("client", "client"),
+    ]:
+        token = Caller(kind, role).credential(house)
+        assert house.is_alive(token)
+        with house.library.session() as session:
+            session.query(Credential).filter_by(digest=ids.digest(token)).delete()
+        for number, route in enumerate(route for route in TABLE if TABLE[route].kinds):
+            check_error(call(house, route, token, address=f"203.0.113.{number}"), 401)
+
+
+def test_head_is_protected_like_get(house):
+    for route, found in TABLE.items():
+        if route.startswith("GET") and found.kinds:
+            assert call(house, route, None, method="HEAD").status_code == 401
+
+
+def test_the_table_tells_wide_scopes_from_narrow_ones():
+    assert opens("*", "photos", "write")
+    assert opens("read", "photos", "read")
+    assert not opens("read", "photos", "write")
+    assert opens("photos", "photos", "write")
+    assert not opens("photos read", "photos", "write")
+    assert not opens("albums", "photos", "read")
