@@ -29,7 +29,7 @@ SURROUNDINGS = {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in ("PATH"
 #: Ends every Bearer challenge of a service with the default address (RFC 9728 section 5.1).
 RESOURCE = ', resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource"'
 SVC = Path(sys.executable).with_name("svc")
-CAMERA_ORIGINALS = Path(os.environ.get("PHOTOSVC_TEST_PHOTOS") or Path(__file__).resolve().parents[2] / "shared/photos")
+CAMERA_ORIGINALS = Path(os.environ.get("TEST_PHOTOS") or Path(__file__).resolve().parents[2] / "shared/photos")
 
 
 @dataclass

@@ -12,7 +12,7 @@ from photosvc.index import extract as module
 from photosvc.index.extract import FileChangedError, UnreadableFileError, extract
 from photosvc.media.errors import UnsupportedFileError
 
-PHOTOS = Path(os.environ.get("PHOTOSVC_TEST_PHOTOS") or Path(__file__).resolve().parents[3] / "shared/photos")
+PHOTOS = Path(os.environ.get("TEST_PHOTOS") or Path(__file__).resolve().parents[3] / "shared/photos")
 needs_photos = pytest.mark.skipif(not PHOTOS.is_dir(), reason="the folder of camera originals is absent")
 
 
