@@ -17,7 +17,7 @@ _MASK = "********"
 
 @click.group(cls=LazyGroup)
 def show() -> None:
-    """Show settings and scopes."""
+    """Show settings, scopes, the policy and search filters."""
 
 
 @show.command()
@@ -71,3 +71,22 @@ def scopes() -> None:
 
     rows = [{"scope": scope.name, "description": scope.description, "in_use": scope.has_endpoint} for scope in SCOPES]
     print_list({"scope": "Scope", "description": "Description", "in_use": "In use"}, rows)
+
+
+@show.command()
+@format_options()
+def policy() -> None:
+    """Who may do what: every action with the scope, the credentials and the roles it is open to."""
+    from photosvc.auth.policy import policy_table
+
+    headings = {"description": "To", "scope": "Scope", "credentials": "Credentials", "roles": "Roles"}
+    print_list({"action": "Action", **headings}, policy_table())
+
+
+@show.command()
+@format_options()
+def filters() -> None:
+    """Every search filter with its values, operators and an example."""
+    from photosvc.query.table import HEADINGS, filter_rows
+
+    print_list(HEADINGS, filter_rows())

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import Label, func, select, tuple_
 
 from photosvc.core.errors import NotFoundError
 from photosvc.models import SearchRow
@@ -44,7 +44,7 @@ class Search:
         query: Any = select(SearchRow.file_id, *keys).where(*self.plan.conditions)
         cursor = self.request.cursor
         if cursor:
-            here, there = tuple_(*keys), tuple_(*cursor.values)
+            here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
             query = query.where(here < there if self.request.order.falling else here > there)
         elif offset:
             query = query.offset(offset)
@@ -68,12 +68,15 @@ class Search:
     def _keys(self) -> list[Column]:
         request = self.request
         keys: list[Column] = list(request.order.columns(request.seed))
-        if self.plan.sorts:  # from here on no index may lead away from the few rows that are known
-            keys = [unindexed(key) for key in keys]
-        return [texts.rank(request.ranked, self.context), *keys] if request.ranked else keys
+        return [texts.rank(request.ranked, self.context).label("rank"), *keys] if request.ranked else keys
+
+    def _compared(self, key: Column) -> Column:
+        # Where rows are sorted, no index of an order may lead away from the few that are known.
+        return unindexed(key) if self.plan.sorts and not isinstance(key, Label) else key
 
     def _sorted(self, query: Any, keys: list[Column]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
-        return query.order_by(*(key.desc() if self.request.order.falling else key.asc() for key in keys))
+        compared = map(self._compared, keys)
+        return query.order_by(*(key.desc() if self.request.order.falling else key.asc() for key in compared))
 
 
 def prepare(context: Context, request: SearchRequest) -> Search:

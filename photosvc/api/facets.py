@@ -1,0 +1,33 @@
+"""GET /photos/facets: what a search could be narrowed by."""
+
+from dataclasses import asdict
+
+from flask import Blueprint, Response, request
+
+from photosvc.query.text import to_text
+from photosvc.search.changes import state_tag
+from photosvc.search.context import Context
+from photosvc.search.facets import count_values, parse_facets
+from photosvc.search.request import parse_node
+from photosvc.web.answer import json_answer
+from photosvc.web.conditional import is_fresh, tag
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+
+
+def add_routes(api: Blueprint) -> None:
+    """Hang the facets on the API."""
+    api.add_url_rule("/photos/facets", view_func=count_facets, methods=["GET"])
+
+
+@require("photos.facets")
+def count_facets() -> Response:
+    """How many files of a search have each value of the filters in `by`; with `primary=true`, how many photos."""
+    session, sees_private = current_service().session, principal().sees_private
+    facets = parse_facets(request.args.get("by", ""))
+    node, album = parse_node(request.args.items(multi=True)), request.args.get("s", "").strip()
+    etag = state_tag(session, to_text(node), album, facets, sees_private=sees_private)
+    if is_fresh(etag):
+        return tag(Response(status=304), etag)
+    counted = count_values(Context(session, sees_private), node, album, facets)
+    return tag(json_answer({name: [asdict(value) for value in values] for name, values in counted.items()}), etag)

@@ -1,0 +1,120 @@
+"""Facets: how many files of a search have each value of a filter."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.models import Album, AlbumPhoto, Camera, Lens, Place, SearchRow
+from photosvc.query.colors import COLORS
+from photosvc.query.fold import fold
+from photosvc.query.nodes import Node
+from photosvc.search.context import Column, Context, unindexed
+from photosvc.search.plan import Plan, make_plan
+from photosvc.search.window import whole_node
+from photosvc.search.words import gear_name
+
+#: Values of one facet that are told, the commonest first.
+MOST_VALUES = 1000
+
+COLUMNS: dict[str, Column] = {
+    "year": SearchRow.year,
+    "month": SearchRow.month,
+    "country": SearchRow.country,
+    "city": SearchRow.city_key,
+    "camera": SearchRow.camera_id,
+    "lens": SearchRow.lens_id,
+    "type": SearchRow.photo_type,
+    "color": SearchRow.color,
+}
+#: Everything `by` may name.
+FACETS = (*COLUMNS, "album")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value as its filter takes it, what people call it, and how many files have it."""
+
+    value: int | str
+    label: str
+    count: int
+
+
+def parse_facets(text: str) -> list[str]:
+    """The facets in a comma-separated list, each once.
+
+    Raises:
+        InvalidValueError: one of them is unknown, or there is none.
+
+    """
+    names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
+    unknown = [name for name in names if name not in FACETS]
+    if unknown or not names:
+        msg = f"by names one or more of {', '.join(FACETS)}" + (f", not {unknown[0][:40]!r}" if unknown else "")
+        raise InvalidValueError(msg, field="by")
+    return names
+
+
+def count_values(context: Context, node: Node, album: str, facets: Iterable[str]) -> dict[str, list[Value]]:
+    """The values of each facet, the commonest first, under the query.
+
+    Raises:
+        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    plan = make_plan(whole_node(context, node, album), "", context)
+    return {name: _albums(context, plan) if name == "album" else _values(context, plan, name) for name in facets}
+
+
+def _values(context: Context, plan: Plan, name: str) -> list[Value]:
+    column = COLUMNS[name]
+    # Rows that are known already are sooner grouped than found again by the index of the value.
+    grouped = unindexed(column) if len(plan.conditions) > 1 else column
+    counted = _counted(context, select(column, func.count()).where(*plan.conditions), grouped)
+    label = _LABELS.get(name, lambda _context, values: {value: str(value) for value in values})
+    labels = label(context, [value for value, _ in counted])
+    named = name in {"city", "color"}
+    return [
+        Value(labels[value] if named else value, labels[value], count) for value, count in counted if value in labels
+    ]
+
+
+def _albums(context: Context, plan: Plan) -> list[Value]:
+    query = select(AlbumPhoto.album_id, func.count()).join(SearchRow, SearchRow.photo_id == AlbumPhoto.photo_id)
+    query = query.where(*plan.conditions, AlbumPhoto.hidden.is_(False))
+    counted = _counted(context, query, AlbumPhoto.album_id)
+    shown = select(Album.id, Album.uid, Album.title).where(Album.deleted_at.is_(None))
+    if not context.sees_private:
+        shown = shown.where(Album.private.is_(False))
+    known = {row.id: row for row in context.session.execute(shown)}
+    return [Value(known[key].uid, known[key].title, count) for key, count in counted if key in known]
+
+
+def _counted(context: Context, query: Any, column: Column) -> list[tuple[Any, int]]:  # noqa: ANN401
+    query = query.group_by(column).order_by(func.count().desc(), column).limit(MOST_VALUES)
+    return [(row[0], row[1]) for row in context.session.execute(query)]
+
+
+def _gear(kind: type[Camera | Lens]) -> Any:  # noqa: ANN401
+    def labels(context: Context, ids: list[int]) -> dict[int, str]:
+        known: Iterable[Camera | Lens] = context.session.scalars(select(kind).where(kind.id.in_(ids)))
+        return {gear.id: gear_name(gear) for gear in known}
+
+    return labels
+
+
+def _cities(context: Context, keys: list[str]) -> dict[str, str]:
+    """Search rows hold cities folded; the places know how they are written."""
+    written = context.session.scalars(select(Place.city).distinct().order_by(Place.city))
+    names = {fold(name): name for name in written}
+    return {key: names[key] for key in keys if key in names}
+
+
+_LABELS = {
+    "camera": _gear(Camera),
+    "lens": _gear(Lens),
+    "city": _cities,
+    "color": lambda _context, ids: {number: COLORS[number] for number in ids if 0 <= number < len(COLORS)},
+}
