@@ -4,15 +4,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 from accounts import add_client, add_credential, add_user
+from click.testing import CliRunner
 from support import NOW, Library, MovedClock, open_library
 from werkzeug.test import TestResponse
 
 from photosvc.auth.credentials import issue
 from photosvc.auth.passwords import hash_password
 from photosvc.auth.scopes import parse_scope
+from photosvc.cli import svc
 from photosvc.models import CLIENT_TOKEN, User
 from photosvc.web.current import current_service
 
@@ -82,6 +85,12 @@ class House:
         with self.library.session() as session:
             client = add_client(session, role=role, scope=scope)
             return add_credential(session, CLIENT_TOKEN, scope, client_id=client.id, **values)
+
+    def svc(self, *arguments: str, stdin: str = "") -> CompletedProcess[str]:
+        """What a command prints and ends with, run within this process; nobody is at a terminal."""
+        app = self.library.app
+        done = CliRunner().invoke(svc, arguments, obj=lambda: app, input=stdin, prog_name="svc")
+        return CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
     def user_path(self, name: str = "alice", rest: str = "") -> str:
         """The path of an account."""

@@ -6,9 +6,9 @@ import click
 
 from photosvc.cli.context import with_database
 from photosvc.cli.group import LazyGroup
-from photosvc.cli.options import count_option, writing, yes_option
+from photosvc.cli.options import count_option, printing_secret, writing, yes_option
 from photosvc.cli.prompts import ask, confirm
-from photosvc.cli.report import format_options, print_list, print_record
+from photosvc.cli.report import format_options, print_list, print_record, require_stdout
 
 if TYPE_CHECKING:
     from photosvc.models import Credential
@@ -53,10 +53,11 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
 
     The secret is shown this once.
     """
-    from photosvc.auth.credentials import expiry, issue
+    from photosvc.auth.credentials import expiry, find_credential, issue, revoke
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
 
+    require_stdout()
     session, now = service.session, service.now()
     owner = find_user(session, username) if username is not None else None
     expiry(expires, now)
@@ -67,9 +68,9 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
         user = find_user(session, owner_uid) if owner_uid else None
         issued = issue(session, now, name=name, scope=wanted, lifetime=expires, user=user)
         record = {"secret": issued.secret, "scope": issued.credential.scope, "id": issued.credential.uid}
-    click.echo("Keep the secret now: it is not shown again.", err=True)
     kind = "App Password" if owner_uid else "Access Token"
-    print_record({"secret": kind, "scope": "Authorization Scope", "id": "ID"}, record)
+    with printing_secret(service, lambda: revoke(session, find_credential(session, record["id"]))):
+        print_record({"secret": kind, "scope": "Authorization Scope", "id": "ID"}, record)
 
 
 @auth.command()

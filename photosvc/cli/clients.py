@@ -7,9 +7,9 @@ import click
 
 from photosvc.cli.context import with_database
 from photosvc.cli.group import LazyGroup
-from photosvc.cli.options import count_option, writing, yes_option
+from photosvc.cli.options import count_option, printing_secret, writing, yes_option
 from photosvc.cli.prompts import ask, confirm
-from photosvc.cli.report import format_options, print_list, print_record
+from photosvc.cli.report import format_options, print_list, print_record, require_stdout
 
 if TYPE_CHECKING:
     from photosvc.models import Client
@@ -120,10 +120,11 @@ def add(
 
     With USERNAME it belongs to that account: it rests while that is disabled, but gets none of its rights.
     """
-    from photosvc.auth.clients import check_lifetime, check_limit, register
+    from photosvc.auth.clients import check_lifetime, check_limit, register, remove_client
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
 
+    require_stdout()
     session, now = service.session, service.now()
     owner_uid = find_user(session, username).uid if username is not None else None
     check_lifetime(expires)
@@ -135,8 +136,8 @@ def add(
         registered = register(session, now, name=name, scope=wanted, lifetime=expires, limit=tokens, user=user, **rest)
         session.refresh(registered.client)
         record = {**_row(registered.client), "client_secret": registered.secret}
-    _warn()
-    print_record({**_SECRET, **_COLUMNS}, record)
+    with printing_secret(service, lambda: remove_client(session, record["client_id"])):
+        print_record({**_SECRET, **_COLUMNS}, record)
 
 
 @clients.command()

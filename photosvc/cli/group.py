@@ -1,6 +1,8 @@
 """Command groups that import late and end every error as one sentence and an exit code."""
 
 import importlib
+import os
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,6 +50,7 @@ class LazyGroup(click.Group):
         except BrokenPipeError:  # whoever read us has enough; click ends quietly
             raise
         except OSError as error:
+            _drop_unprinted()
             where = f": {error.filename}" if error.filename else ""
             raise PlainError(f"{error.strerror or type(error).__name__}{where}", 1) from error
         except Exception as error:
@@ -55,3 +58,11 @@ class LazyGroup(click.Group):
                 msg = f"The database cannot be used: {str(getattr(error, 'orig', error)).strip()}"
                 raise PlainError(msg, 1) from error
             raise
+
+
+def _drop_unprinted() -> None:
+    """Forget what standard output does not take: Python would try again at exit, and complain once more."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

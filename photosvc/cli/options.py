@@ -1,6 +1,7 @@
 """Options and manners that commands share."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -29,3 +30,16 @@ def writing(service: "Service") -> Iterator[None]:
         session.rollback()
         raise
     session.commit()
+
+
+@contextmanager
+def printing_secret(service: "Service", undo: Callable[[], object]) -> Iterator[None]:
+    """Print a new secret inside. If that fails, nobody has it, and `undo` removes what it belongs to."""
+    click.echo("Keep the secret now: it is not shown again.", err=True)
+    try:
+        yield
+        sys.stdout.flush()
+    except BaseException:
+        with writing(service):
+            undo()
+        raise

@@ -9,7 +9,7 @@ _LONGEST_LINE = 4096
 
 def has_terminal() -> bool:
     """Whether somebody can answer."""
-    return sys.stdin.isatty()
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def ask(option: str, question: str, default: str | None = None) -> str:
@@ -30,16 +30,25 @@ def ask_password(*, from_stdin: bool) -> str:
     """A new password: asked for twice without an echo, or the first line of standard input.
 
     Raises:
-        click.UsageError: there is neither a terminal nor `--password-stdin`.
+        click.UsageError: there is neither a terminal nor `--password-stdin`, or what comes in is no text.
 
     """
     if from_stdin:
-        return sys.stdin.readline(_LONGEST_LINE).rstrip("\r\n")
+        return _first_line()
     if not has_terminal():
         msg = "there is no terminal to ask for the password on; pass --password-stdin"
         raise click.UsageError(msg)
     password: str = click.prompt("Password", hide_input=True, confirmation_prompt="Again", err=True)
     return password
+
+
+def _first_line() -> str:
+    line = b"" if sys.stdin is None else sys.stdin.buffer.readline(_LONGEST_LINE)
+    try:
+        return line.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        msg = "the password on standard input is not UTF-8"
+        raise click.UsageError(msg) from None
 
 
 def confirm(question: str, *, yes: bool) -> None:

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import click
 import orjson
 
+from photosvc.cli.group import PlainError
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Mapping[str, Any]
 
@@ -48,6 +50,18 @@ def _remember(name: str) -> Callable[[click.Context, click.Parameter, bool], Non
     return remember
 
 
+def require_stdout() -> None:
+    """Make sure that what is printed goes somewhere.
+
+    Raises:
+        PlainError: standard output is closed.
+
+    """
+    if sys.stdout is None:
+        msg = "There is no standard output to print on."
+        raise PlainError(msg, 1)
+
+
 def chosen_format() -> str:
     """`table`, or the format that was asked for."""
     chosen: str = click.get_current_context().meta.get("photosvc.output", "table")
@@ -56,6 +70,7 @@ def chosen_format() -> str:
 
 def print_list(columns: Mapping[str, str], rows: Sequence[Row]) -> None:
     """Print rows; `columns` maps keys to headings."""
+    require_stdout()
     output = chosen_format()
     if output == "json":
         _write_json([{key: row[key] for key in columns} for row in rows])
@@ -66,6 +81,7 @@ def print_list(columns: Mapping[str, str], rows: Sequence[Row]) -> None:
 
 def print_record(columns: Mapping[str, str], row: Row) -> None:
     """Print one record, a line for each of its values."""
+    require_stdout()
     output = chosen_format()
     if output == "json":
         _write_json({key: row[key] for key in columns})

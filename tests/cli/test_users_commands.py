@@ -1,0 +1,106 @@
+"""`svc users`: accounts."""
+
+import json
+
+import pytest
+from people import PASSWORD, open_house
+from terminal import type_at
+
+
+@pytest.fixture
+def house(tmp_path):
+    with open_house(tmp_path) as house:
+        yield house
+
+
+@pytest.fixture
+def users(house):
+    return lambda *arguments, stdin="": house.svc("users", *arguments, stdin=stdin)
+
+
+def names(users):
+    return [user["Name"] for user in json.loads(users("ls", "--json").stdout)]
+
+
+def test_an_account_is_added_with_the_password_on_standard_input(house, users):
+    done = users("add", "bob", "-r", "viewer", "-d", "Böb", "--password-stdin", "--json", stdin=PASSWORD + "\nmore\n")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert (record["Name"], record["Role"], record["DisplayName"], record["LoginAt"]) == ("bob", "viewer", "Böb", None)
+    assert PASSWORD not in done.stdout + done.stderr
+    assert house.log_in("bob").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "code"),
+    [
+        (["bob", "--password-stdin"], "", 2),
+        (["bob", "--password-stdin"], "short\n", 2),
+        (["b:b", "--password-stdin"], PASSWORD, 2),
+        (["bob", "-r", "root", "--password-stdin"], PASSWORD, 2),
+        (["alice", "--password-stdin"], PASSWORD, 1),
+        (["bob"], PASSWORD, 2),
+        (["--password-stdin"], PASSWORD, 2),
+        (["bob", "--password", PASSWORD], "", 2),
+        (["bob", PASSWORD], "", 2),
+    ],
+)
+def test_what_is_not_fit_adds_nobody(users, arguments, stdin, code):
+    done = users("add", *arguments, stdin=stdin)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert names(users) == ["alice", "ann", "vera"]
+
+
+def test_at_a_terminal_the_password_is_asked_for_twice_and_not_echoed(house):
+    typed = [("User name", "bob\n"), ("Password", PASSWORD + "\n"), ("Again", PASSWORD + "\n")]
+    code, out, err, shown = type_at(house.library.instance, ["users", "add"], typed)
+    assert code == 0, err
+    assert PASSWORD not in out + err + shown
+    assert house.log_in("bob").status_code == 200
+
+
+def test_accounts_are_listed_and_shown_in_every_format_without_secrets(house, users):
+    for arguments in (["ls"], ["ls", "ali"], ["show", "alice"], ["show", house.uids["alice"]]):
+        for option in ("--json", "--md", "--csv", "--tsv", "-j", "-m", "-c", "-t"):
+            done = users(*arguments, option)
+            assert done.returncode == 0, done.stderr
+            assert house.uids["alice"] in done.stdout
+            assert "argon2" not in done.stdout
+
+
+def test_a_change_holds_for_sessions_that_are_open(house, users):
+    own = house.session_of()
+    assert json.loads(users("mod", "alice", "-r", "admin", "--json").stdout)["Role"] == "admin"
+    assert house.call("GET", "/users", own).status_code == 200
+    assert users("mod", "alice", "--disable").returncode == 0
+    assert not house.is_alive(own)
+    assert users("mod", "alice", "--enable").returncode == 0
+    assert house.log_in().status_code == 200
+    assert users("mod", "alice").returncode == 2
+
+
+def test_the_owner_of_the_machine_may_take_the_last_administrator_away(users):
+    assert users("mod", "ann", "--role", "user").returncode == 0
+    assert users("rm", "ann", "--yes").returncode == 0
+    assert names(users) == ["alice", "vera"]
+
+
+def test_two_factor_authentication_can_be_taken_off(house, users):
+    import pyotp
+
+    own = house.session_of()
+    secret = house.call("POST", house.user_path(rest="/passcode"), own, json={"password": PASSWORD}).json["secret"]
+    code = {"code": pyotp.TOTP(secret).at(house.clock())}
+    assert house.call("POST", house.user_path(rest="/passcode/confirm"), own, json=code).status_code == 200
+    assert house.log_in().json["code"] == 32
+    assert users("mod", "alice", "--disable-2fa").returncode == 0
+    assert house.log_in().status_code == 200
+
+
+def test_removing_takes_the_credentials_along(house, users):
+    app = house.app_password()
+    assert users("rm", house.uids["alice"], "-y").returncode == 0
+    assert not house.is_alive(app)
+    assert users("rm", "alice", "-y").returncode == 3
+    assert users("reset", "--yes").returncode == 0
+    assert names(users) == []
