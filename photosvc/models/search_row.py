@@ -122,10 +122,10 @@ def _index(name: str, *columns: str, listed: bool = True) -> Index:
     )
 
 
-# One for each order, each ending in a unique key. The commonest also say what is private, so that they answer alone.
-_index("added", "newest_key", "private")
-_index("taken", "taken_at", "newest_key", "private")
-_index("oldest", "taken_at", "oldest_key", "private")
+# One for each order, each ending in a unique key. The commonest hold more, so that they answer alone.
+_index("added", "newest_key", "private", "photo_id")
+_index("taken", "taken_at", "newest_key", "private", "photo_id")
+_index("oldest", "taken_at", "oldest_key", "private", "photo_id")
 _index("updated", "updated_at", "newest_key")
 _index("edited", "edited_at", "newest_key")
 _index("relevance", "quality", "taken_at", "newest_key")
@@ -137,6 +137,7 @@ _index("name", "path", "name", "oldest_key")
 _index("title", "title_key", "name", "oldest_key")
 _index("unlisted", "newest_key", listed=False)
 _index("position", "lat", "lng")
+_index("path", "path_key")
 
 #: Columns whose values find their photos in the order of `newest` and of `added`.
 INDEXED = ("color", "country", "year", "camera_id", "photo_type")

@@ -26,6 +26,9 @@ KEYS = {
     "city": "city_key",
 }
 
+#: No text that begins alike comes behind it.
+_LAST = chr(0x10FFFF)
+
 _ESCAPE = "\\"
 _SPECIAL = str.maketrans({character: _ESCAPE + character for character in "\\%_"})
 
@@ -43,7 +46,7 @@ def compare(name: str, item: Item | str, context: Context) -> Condition:
         case bool():
             return and_(column) if item else not_(column)
         case Pattern():
-            return fits(column, item)
+            return and_(begins(column, item), fits(column, item)) if context.bare else fits(column, item)
         case Range(low, high):
             return _between(column, low, high)
         case Days(start, end):
@@ -90,6 +93,12 @@ def fits(column: Column, pattern: Pattern) -> Condition:
 def day_number(day: date) -> int:
     """The day as `taken_day` has it: yyyymmdd."""
     return day.year * 10_000 + day.month * 100 + day.day
+
+
+def begins(column: Column, pattern: Pattern) -> Condition:
+    """What an index can tell of a pattern: how the text begins."""
+    first = pattern.pieces[0]
+    return and_(column >= first, column <= first + _LAST) if len(pattern.pieces) > 1 and first else true()
 
 
 def _between(column: Column, low: float | None, high: float | None) -> Condition:

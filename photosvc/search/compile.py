@@ -3,6 +3,8 @@
 Values become bind parameters and nothing else: queries of the same shape give the same SQL text.
 """
 
+from collections.abc import Sequence
+
 from sqlalchemy import ColumnElement, and_, false, not_, or_, true
 
 from photosvc.query.filters import FILTERS
@@ -26,15 +28,22 @@ def compile_query(node: Node, context: Context) -> Condition:
         case Everything():
             return true()
         case Word() | Phrase():
-            return texts.contains("words", node, context)
+            return texts.contains("words", [node], context)
         case Filter(name, value):
             return _filter(FILTERS[name], value, context)
         case Not(part):
             return not_(compile_query(part, context))
         case And(parts):
-            return and_(*(compile_query(part, context) for part in parts))
+            return compile_all(parts, context)
         case Or(parts):
             return or_(*(compile_query(part, context) for part in parts))
+
+
+def compile_all(parts: Sequence[Node], context: Context) -> Condition:
+    """The condition that all parts hold. Words are looked for together: the text of a photo is read once."""
+    terms = [part for part in parts if isinstance(part, Word | Phrase)]
+    others = [compile_query(part, context) for part in parts if not isinstance(part, Word | Phrase)]
+    return and_(true(), *others, *([texts.contains("words", terms, context)] if terms else []))
 
 
 def _filter(spec: FilterSpec, value: Value, context: Context) -> Condition:
@@ -62,7 +71,7 @@ def _any(spec: FilterSpec, items: tuple[Item, ...], context: Context) -> Conditi
             return names.shows(items, context)
         case "keywords":
             return or_(
-                *(texts.contains("keywords", item, context) for item in items if isinstance(item, Word | Phrase))
+                *(texts.contains("keywords", [item], context) for item in items if isinstance(item, Word | Phrase))
             )
         case "camera_id" | "lens_id" as column:
             return names.taken_with(column, items, context)

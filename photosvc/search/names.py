@@ -48,7 +48,7 @@ def shows(items: Iterable[Item], context: Context) -> Condition:
     for item in items:
         match item:
             case Word() | Phrase():
-                found.append(texts.contains("people", item, context))
+                found.append(texts.contains("people", [item], context))
             case Pattern((name,)):
                 found.append(texts.named(name, context))
             case Pattern():

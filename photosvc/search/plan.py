@@ -4,6 +4,7 @@ PostgreSQL keeps statistics and plans for itself. SQLite does not know how commo
 is a thousand times slower than the other on a million photos; so it is counted first, up to a limit.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,20 +16,19 @@ from photosvc.query.filters import FILTERS
 from photosvc.query.items import Choice, Item, Pattern, Phrase, Word
 from photosvc.query.nodes import Filter, Node, conjuncts
 from photosvc.search import names, texts
-from photosvc.search.compile import compile_query
+from photosvc.search.compile import compile_all, compile_query
 from photosvc.search.context import Context
-from photosvc.search.visible import visible
+from photosvc.search.row import RANKS
+from photosvc.search.visible import asked_open, visible
 from photosvc.search.words import Term
 
 Condition = ColumnElement[bool]
 
-#: From this many photos on, walking the order finds a page sooner than sorting them does.
-FEW = 4000
-
 #: Orders that have an index for every column of `INDEXED`.
 _BY_VALUE = frozenset({"newest", "added"})
 
-_AREAS = frozenset({"near", "latlng", "olc"})
+#: Filters besides with an index of their own.
+_LOOKED_UP = frozenset({"near", "latlng", "olc", "path"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,15 @@ class Plan:
     sorts: bool
 
 
-def make_plan(node: Node, order: str, context: Context, ranked: tuple[Term, ...] = ()) -> Plan:
+def make_plan(node: Node, order: str, context: Context, *, reach: int = 100, ranked: tuple[Term, ...] = ()) -> Plan:
     """The conditions for the rows that `node` matches, in the form that finds a page of this order soonest.
+
+    Args:
+        node: the query.
+        order: the name of the order.
+        context: who searches, and where.
+        reach: how many rows are wanted, those that are skipped included.
+        ranked: the terms that the order ranks by.
 
     Raises:
         NotFoundError: the photo of `near` does not exist, or may not be seen.
@@ -49,49 +56,73 @@ def make_plan(node: Node, order: str, context: Context, ranked: tuple[Term, ...]
     parts = conjuncts(node)
     outer = visible(sees_private=context.sees_private, node=node)
     if context.on_postgresql or not parts:
-        return Plan((outer, *(compile_query(part, context) for part in parts)), sorts=False)
-    few = _fewest(parts, order, context, ranked)
+        return Plan((outer, compile_all(parts, context)), sorts=False)
+    few = _fewest(parts, order, context, reach, ranked)
     if few is not None:
-        conditions = (compile_query(part, context) for part in parts)
-        return Plan((SearchRow.photo_id.in_(few), outer, *conditions), sorts=True)
-    return Plan((outer, *(compile_query(part, _by_value(part, order, context)) for part in parts)), sorts=False)
+        rest = compile_all([part for part in parts if part not in few.exact], context)
+        return Plan((SearchRow.photo_id.in_(few.photos), outer, rest), sorts=True)
+    valued = [part for part in parts if order in _BY_VALUE and _value_column(part)]
+    by_value = [compile_query(part, replace(context, bare=True)) for part in valued]
+    return Plan((outer, *by_value, compile_all([part for part in parts if part not in valued], context)), sorts=False)
 
 
-def _by_value(part: Node, order: str, context: Context) -> Context:
-    """The context in which the part's own index is used, where that index has this order."""
-    return replace(context, bare=order in _BY_VALUE and _value_column(part) is not None)
+@dataclass(frozen=True, slots=True)
+class _Few:
+    """The photos that some of the parts can match, as an index tells them."""
+
+    photos: Any
+    exact: tuple[Node, ...] = ()
+    """Parts that all of them match for certain."""
 
 
-def _fewest(parts: tuple[Node, ...], order: str, context: Context, ranked: tuple[Term, ...]) -> Any:  # noqa: ANN401
-    """A select of the photos that the rarest part can match, if they are few; else None."""
-    best, fewest = None, FEW + 1
+def _fewest(parts: tuple[Node, ...], order: str, context: Context, reach: int, ranked: tuple[Term, ...]) -> _Few | None:
+    """The photos that the rarest parts can match, if they are so few that to sort them is sooner done than to walk."""
+    best, fewest = None, _few(context, reach) + 1
     for candidate in _candidates(parts, order, context):
-        count = context.session.scalar(select(func.count()).select_from(candidate.limit(fewest).subquery())) or 0
+        counted = select(func.count()).select_from(candidate.photos.limit(fewest).subquery())
+        count = context.session.scalar(counted) or 0
         if count < fewest:
             best, fewest = candidate, count
-    terms = _terms(parts)
-    if best is None and ranked and terms:  # no index knows this order: all that match must be ranked
-        return texts.matching(terms)
+    if best is None and ranked:  # no index knows this order: all that match must be ranked
+        return _by_words(parts)
     return best
 
 
-def _candidates(parts: tuple[Node, ...], order: str, context: Context) -> Iterator[Any]:
-    if terms := _terms(parts):
-        yield texts.matching(terms)
+def _few(context: Context, reach: int) -> int:
+    """How many photos are few.
+
+    Of N rows n match: to walk until `reach` of them are found takes about reach * N / n looks at a row, to sort them
+    n looks. They take as long when n is the square root of reach * N.
+    """
+    newest = context.session.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
+    return math.isqrt(reach * (newest // RANKS + 1))
+
+
+def _candidates(parts: tuple[Node, ...], order: str, context: Context) -> Iterator[_Few]:
+    if by_words := _by_words(parts):
+        yield by_words
     bare = replace(context, bare=True)
+    listed_only = not (context.sees_private and any(map(asked_open, parts)))  # as the indexes are
     for part in parts:
         match part:
             case Filter("album" | "albums", Choice(any_of)) if any_of:
                 albums = names.plain_albums(any_of, context)
                 if albums is not None:
-                    yield names.members(albums)
+                    yield _Few(names.members(albums))
             case Filter("uid", Choice(any_of)) if any_of:
-                yield select(SearchRow.photo_id).where(compile_query(part, bare))
-            case Filter(name, Choice(any_of)) if any_of and name in _AREAS:
-                yield select(SearchRow.photo_id).where(SearchRow.listed, compile_query(part, bare))
-            case Filter(name) if FILTERS[name].columns[:1] and FILTERS[name].columns[0] in INDEXED:
+                yield _Few(select(SearchRow.photo_id).where(compile_query(part, bare)))
+            case Filter(name, Choice(any_of)) if any_of and name in _LOOKED_UP and listed_only:
+                yield _Few(select(SearchRow.photo_id).where(SearchRow.listed, compile_query(part, bare)))
+            case Filter(name) if listed_only and FILTERS[name].columns[:1] and FILTERS[name].columns[0] in INDEXED:
                 if order not in _BY_VALUE or _value_column(part) is None:
-                    yield select(SearchRow.photo_id).where(SearchRow.listed, compile_query(part, bare))
+                    yield _Few(select(SearchRow.photo_id).where(SearchRow.listed, compile_query(part, bare)))
+
+
+def _by_words(parts: tuple[Node, ...]) -> _Few | None:
+    terms = _terms(parts)
+    if not terms:
+        return None
+    return _Few(texts.matching(terms), exact=tuple(part for part in parts if isinstance(part, Word)))
 
 
 def _terms(parts: tuple[Node, ...]) -> list[Term]:

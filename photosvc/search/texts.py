@@ -4,7 +4,7 @@ Every one is a substring of `SearchText`, on both databases alike; which photos 
 affair: `matching` asks the full-text index for the few that have a rare word.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, case, cast, func, literal, literal_column, select
@@ -23,13 +23,13 @@ Condition = ColumnElement[bool]
 _MOST_RANKED = 16
 
 
-def contains(section: str, term: Term, context: Context) -> Condition:
-    """Whether a photo's words, or its `title`, `keywords` or `people`, have this term."""
-    found = _has(getattr(SearchText, section), needle(term), context)
-    query = select(1).where(SearchText.photo_id == SearchRow.photo_id, found)
+def contains(section: str, terms: Sequence[Term], context: Context) -> Condition:
+    """Whether a photo's words, or its `title`, `keywords` or `people`, have all of these terms."""
+    found = [_has(getattr(SearchText, section), needle(term), context) for term in terms]
+    query = select(1).where(SearchText.photo_id == SearchRow.photo_id, *found)
     if context.on_postgresql:
-        terms: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
-        query = query.where(terms.op("@@")(cast(_tsquery([term]), TSQUERY)))
+        indexed: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
+        query = query.where(indexed.op("@@")(cast(_tsquery(terms), TSQUERY)))
     return query.exists()
 
 

@@ -23,10 +23,15 @@ def visible(*, sees_private: bool, node: Node = Everything()) -> ColumnElement[b
     """
     if not sees_private:
         return and_(SearchRow.listed, not_(unindexed(SearchRow.private)))
-    opened = sorted({name for name in _asked(node, wanted=True) if name in _OPENED})
+    opened = asked_open(node)
     if not opened:
         return and_(SearchRow.listed)
     return or_(SearchRow.listed, and_(SearchRow.present, or_(*(_OPENED[name] for name in opened))))
+
+
+def asked_open(node: Node) -> list[str]:
+    """The switches by which the query asks for what is left out otherwise."""
+    return sorted({name for name in _asked(node, wanted=True) if name in _OPENED})
 
 
 def _asked(node: Node, *, wanted: bool) -> Iterator[str]:

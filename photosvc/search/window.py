@@ -87,7 +87,9 @@ def prepare(context: Context, request: SearchRequest) -> Search:
 
     """
     node = whole_node(context, request.node, request.album)
-    return Search(request, context, make_plan(node, request.order.name, context, request.ranked))
+    reach = request.count + (0 if request.cursor else request.offset)
+    plan = make_plan(node, request.order.name, context, reach=reach, ranked=request.ranked)
+    return Search(request, context, plan)
 
 
 def whole_node(context: Context, node: Node, album: str) -> Node:

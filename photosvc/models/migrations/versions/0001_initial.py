@@ -452,7 +452,7 @@ def upgrade() -> None:
     with op.batch_alter_table("photosvc_search_rows", schema=None) as batch_op:
         batch_op.create_index(
             "ix_photosvc_search_rows_added",
-            ["newest_key", "private"],
+            ["newest_key", "private", "photo_id"],
             unique=False,
             sqlite_where=sa.text("listed = 1"),
             postgresql_where=sa.text("listed"),
@@ -524,7 +524,14 @@ def upgrade() -> None:
         )
         batch_op.create_index(
             "ix_photosvc_search_rows_oldest",
-            ["taken_at", "oldest_key", "private"],
+            ["taken_at", "oldest_key", "private", "photo_id"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_path",
+            ["path_key"],
             unique=False,
             sqlite_where=sa.text("listed = 1"),
             postgresql_where=sa.text("listed"),
@@ -582,7 +589,7 @@ def upgrade() -> None:
         )
         batch_op.create_index(
             "ix_photosvc_search_rows_taken",
-            ["taken_at", "newest_key", "private"],
+            ["taken_at", "newest_key", "private", "photo_id"],
             unique=False,
             sqlite_where=sa.text("listed = 1"),
             postgresql_where=sa.text("listed"),
@@ -704,6 +711,9 @@ def downgrade() -> None:
             "ix_photosvc_search_rows_photo_size", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
         )
         batch_op.drop_index(batch_op.f("ix_photosvc_search_rows_photo_id"))
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_path", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
+        )
         batch_op.drop_index(
             "ix_photosvc_search_rows_oldest", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
         )
