@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from authlib.oauth2.rfc6749 import InvalidClientError
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.principal import Principal
@@ -14,6 +14,12 @@ from photosvc.core import ids
 from photosvc.models import CLIENT_TOKEN, Client, User
 
 CLIENT_CREDENTIALS = "client_credentials"
+
+_BY_UID = (
+    select(Client.__table__, User.disabled.label("user_disabled"))
+    .outerjoin(User, User.id == Client.user_id)
+    .where(Client.uid == bindparam("uid"))
+)
 
 #: Compared with where there is no client: a secret nobody has, in the same time (ASVS 6.3.8).
 _NOBODY = ids.digest("")
@@ -62,15 +68,7 @@ def authenticate(session: Session, client_id: str, secret: str) -> Authenticated
     """
     row = None
     if ids.is_uid(client_id, ids.CLIENT):
-        row = (
-            session.connection()
-            .execute(
-                select(Client.__table__, User.disabled.label("user_disabled"))
-                .outerjoin(User, User.id == Client.user_id)
-                .where(Client.uid == client_id)
-            )
-            .first()
-        )
+        row = session.connection().execute(_BY_UID, {"uid": client_id}).first()
     expected = _NOBODY if row is None else row.secret_digest
     matches = hmac.compare_digest(ids.digest(secret), expected)
     if row is None or not matches or not row.enabled or row.user_disabled:

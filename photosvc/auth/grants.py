@@ -1,5 +1,7 @@
 """The one grant there is: client credentials (RFC 6749 section 4.4); RFC 9700 section 2.4 forbids passwords as one."""
 
+from functools import lru_cache
+
 from authlib.oauth2.rfc6749 import InvalidScopeError
 from authlib.oauth2.rfc6749.grants import ClientCredentialsGrant as AuthlibClientCredentialsGrant
 
@@ -22,6 +24,7 @@ class ClientCredentialsGrant(AuthlibClientCredentialsGrant):  # type: ignore[mis
         granted_scope(self.client.scope, self.request.payload.scope)
 
 
+@lru_cache(maxsize=1024)
 def granted_scope(own: Scope, requested: str | None) -> Scope:
     """The scope of a token: the client's own, or the part of it that was asked for.
 
