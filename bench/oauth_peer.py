@@ -1,4 +1,4 @@
-# ruff: noqa: ANN, ARG002 - written as the example is
+# ruff: noqa: ANN001, ANN201, ANN202, ARG002
 """What tokens are compared with: Authlib's own example of an OAuth2 server, cut down to client credentials.
 
 Flask, Flask-SQLAlchemy and Authlib's server with nothing in front. Secrets and tokens are stored as digests, and SQLite

@@ -1,6 +1,8 @@
 """POST /oauth/token: what is granted, and every way to be refused."""
 
 import base64
+import statistics
+import time
 
 import pytest
 from accounts import add_user
@@ -297,3 +299,19 @@ def test_a_database_without_tables_is_unavailable_in_the_form_of_the_rfc(tmp_pat
     with open_desk(tmp_path, upgrade=False) as desk:
         answer = desk.post("/token", GRANT, unknown())
         check_oauth_error(answer, 503, "temporarily_unavailable")
+
+
+@pytest.mark.slow
+def test_an_unknown_client_is_refused_as_fast_as_a_wrong_secret(desk, client):
+    """500 interleaved pairs: the medians differ by less than 5 % or 1 ms."""
+    pairs = {"unknown": unknown(), "wrong": Pair(client.client_id, SECRET)}
+    taken = {name: [] for name in pairs}
+    for number in range(500):
+        for name, pair in pairs.items():
+            begin = time.perf_counter()
+            answer = desk.post("/token", GRANT, pair, address=f"10.{number // 250}.{number % 250}.1")
+            taken[name].append(time.perf_counter() - begin)
+            assert answer.status_code == 401
+    medians = [statistics.median(times) for times in taken.values()]
+    difference = abs(medians[0] - medians[1])
+    assert difference < 0.001 or difference < 0.05 * min(medians)

@@ -20,7 +20,7 @@ WORDS = st.lists(
 
 @pytest.mark.parametrize("requested", [None, ""])
 def test_without_a_wish_the_clients_own_scope_is_granted(requested):
-    assert granted_scope(EVERYTHING, requested) is EVERYTHING
+    assert granted_scope(EVERYTHING, requested) == EVERYTHING
 
 
 @settings(max_examples=300)
