@@ -67,6 +67,7 @@ TABLE = {
     "GET /oauth/userinfo": PLACEHOLDER,
     "POST /oauth/userinfo": PLACEHOLDER,
     "GET /photos": row(200, "photos read", ANYTHING, EVERYBODY),
+    "GET /photos/facets": row(400, "photos read", ANYTHING, EVERYBODY),
     "GET /status": Row(200),
     "POST /session": LOG_IN,
     "POST /sessions": LOG_IN,
