@@ -1,13 +1,21 @@
 """Which state of the library an answer was made from."""
 
 import hashlib
+from functools import lru_cache
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.models import CHANGES, PROJECTION_VERSION, LibraryState
 from photosvc.query.text import to_text
+from photosvc.search.prepared import Prepared, prepare_statement
 from photosvc.search.request import SearchRequest
+
+
+@lru_cache(maxsize=8)
+def _changes(dialect: Dialect) -> Prepared:
+    return prepare_statement(select(LibraryState.value).where(LibraryState.name == bindparam("name")), dialect)
 
 
 def page_tag(session: Session, request: SearchRequest, *, sees_private: bool) -> str | None:
@@ -30,6 +38,7 @@ def page_tag(session: Session, request: SearchRequest, *, sees_private: bool) ->
 
 def state_tag(session: Session, *made_of: object, sees_private: bool) -> str:
     """A tag of the library's state, who sees it, and what an answer was made of besides."""
-    changes = session.scalar(select(LibraryState.value).where(LibraryState.name == CHANGES))
+    connection = session.connection()
+    ((changes,),) = _changes(connection.dialect).run(connection, {"name": CHANGES}) or [(0,)]
     text = repr((changes, PROJECTION_VERSION, sees_private, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

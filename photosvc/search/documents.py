@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from http import HTTPStatus
 
-from sqlalchemy import bindparam, select
+import orjson
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.models import SearchDocument
 
-_BY_IDS = SearchDocument.file_id.in_(bindparam("ids", expanding=True))
-_RESULTS = select(SearchDocument.file_id, SearchDocument.result).where(_BY_IDS)
-_FILES = select(SearchDocument.file_id, SearchDocument.file).where(_BY_IDS)
+_TABLE = SearchDocument.__tablename__
+
+#: One parameter however many files: the text of a statement stays the same.
+_BY_IDS = {
+    "sqlite": "file_id IN (SELECT value FROM json_each(?))",
+    "postgresql": "file_id = ANY(%s)",
+}
 
 
 class LibraryChangedError(PhotosvcError):
@@ -27,7 +31,7 @@ def results(session: Session, file_ids: Sequence[int]) -> list[str]:
         LibraryChangedError: one of them is gone.
 
     """
-    return _in_order(session, _RESULTS, file_ids)
+    return _read(session, "result", file_ids)
 
 
 def files(session: Session, file_ids: Sequence[int]) -> list[str]:
@@ -37,11 +41,15 @@ def files(session: Session, file_ids: Sequence[int]) -> list[str]:
         LibraryChangedError: one of them is gone.
 
     """
-    return _in_order(session, _FILES, file_ids)
+    return _read(session, "file", file_ids)
 
 
-def _in_order(session: Session, query: object, file_ids: Sequence[int]) -> list[str]:
-    texts = dict(session.execute(query, {"ids": file_ids}).all())  # type: ignore[call-overload]
+def _read(session: Session, column: str, file_ids: Sequence[int]) -> list[str]:
+    connection = session.connection()
+    dialect = connection.dialect.name
+    query = f"SELECT file_id, {column} FROM {_TABLE} WHERE {_BY_IDS[dialect]}"  # noqa: S608 - names of this module
+    ids = orjson.dumps(file_ids).decode() if dialect == "sqlite" else list(file_ids)
+    texts: dict[int, str] = dict(connection.exec_driver_sql(query, (ids,)).fetchall())
     try:
         return [texts[file_id] for file_id in file_ids]
     except KeyError:

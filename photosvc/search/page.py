@@ -56,7 +56,7 @@ def find(session: Session, request: SearchRequest, *, sees_private: bool) -> Pag
         found, groups = merged_window(search)
     else:
         found = search.window(request.offset, request.count)
-        groups = [[one.file_id] for one in found]
+        groups = [[one[0]] for one in found]
     full = len(found) == request.count
     return Page(
         pieces=_pieces(search, groups),

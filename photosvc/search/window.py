@@ -1,6 +1,8 @@
 """A window: the files that lie between two places of an order, by their ids."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Label, func, select, tuple_
@@ -8,38 +10,44 @@ from sqlalchemy import Label, func, select, tuple_
 from photosvc.core.errors import NotFoundError
 from photosvc.models import SearchRow
 from photosvc.query.items import Choice, Uid
-from photosvc.query.nodes import Filter, Node, conjunction
+from photosvc.query.nodes import Everything, Filter, Node, conjunction
 from photosvc.search import names, texts
 from photosvc.search.context import Column, Context, unindexed
 from photosvc.search.cursor import Cursor
 from photosvc.search.plan import Plan, make_plan
+from photosvc.search.prepared import plain_window
 from photosvc.search.request import SearchRequest
 from photosvc.search.row import RANKS
 
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A file in a window, and its place in the order."""
-
-    file_id: int
-    keys: tuple[int | str, ...]
-
-    @property
-    def photo_id(self) -> int:
-        """The photo it belongs to: every order ends in a key that tells."""
-        return int(self.keys[-1]) // RANKS
+#: A file in a window: its id and its place in the order.
+Found = Sequence[Any]
 
 
-@dataclass(frozen=True, slots=True)
+def photo_of(found: Found) -> int:
+    """The photo a file belongs to: every order ends in a key that tells."""
+    return int(found[-1]) // RANKS
+
+
+@dataclass(frozen=True)
 class Search:
     """A request made ready to be run."""
 
     request: SearchRequest
     context: Context
-    plan: Plan
+    node: Node
+    """What the request asks for, its album included."""
 
-    def window(self, offset: int, count: int) -> list[Found]:
+    @cached_property
+    def plan(self) -> Plan:
+        """How its rows are found."""
+        request = self.request
+        reach = request.count + (0 if request.cursor else request.offset)
+        return make_plan(self.node, request.order.name, self.context, reach=reach, ranked=request.ranked)
+
+    def window(self, offset: int, count: int) -> Sequence[Found]:
         """At most `count` files: behind the request's cursor if it has one, else from `offset` on."""
+        if isinstance(self.node, Everything) and self.request.order.name != "random":
+            return self._plain_window(offset, count)
         keys = self._keys()
         query: Any = select(SearchRow.file_id, *keys).where(*self.plan.conditions)
         cursor = self.request.cursor
@@ -48,8 +56,21 @@ class Search:
             query = query.where(here < there if self.request.order.falling else here > there)
         elif offset:
             query = query.offset(offset)
-        rows = self.context.session.execute(self._sorted(query, keys).limit(count))
-        return [Found(row[0], tuple(row[1:])) for row in rows]
+        return self.context.session.execute(self._sorted(query, keys).limit(count)).all()
+
+    def _plain_window(self, offset: int, count: int) -> Sequence[Found]:
+        request, connection = self.request, self.context.session.connection()
+        prepared = plain_window(
+            request.order.name,
+            connection.dialect,
+            merged=request.merged,
+            sees_private=self.context.sees_private,
+            by_cursor=request.cursor is not None,
+        )
+        values: dict[str, Any] = {"count": count, "offset": offset}
+        if request.cursor:
+            values |= {f"key{number}": value for number, value in enumerate(request.cursor.values)}
+        return prepared.run(connection, values)
 
     def files_of(self, photo_id: int) -> list[int]:
         """All matching files of a photo, in order."""
@@ -63,7 +84,7 @@ class Search:
 
     def cursor_behind(self, found: Found, position: int) -> Cursor:
         """Where the page behind this file begins."""
-        return Cursor(self.request.order.name, self.request.seed, position, found.keys)
+        return Cursor(self.request.order.name, self.request.seed, position, tuple(found[1:]))
 
     def _keys(self) -> list[Column]:
         request = self.request
@@ -83,13 +104,10 @@ def prepare(context: Context, request: SearchRequest) -> Search:
     """The request made ready to be run.
 
     Raises:
-        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
+        NotFoundError: its album does not exist, or may not be seen.
 
     """
-    node = whole_node(context, request.node, request.album)
-    reach = request.count + (0 if request.cursor else request.offset)
-    plan = make_plan(node, request.order.name, context, reach=reach, ranked=request.ranked)
-    return Search(request, context, plan)
+    return Search(request, context, whole_node(context, request.node, request.album))
 
 
 def whole_node(context: Context, node: Node, album: str) -> Node:
