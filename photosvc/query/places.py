@@ -2,7 +2,9 @@
 
 import re
 
+from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.olc import decode_plus_code
 from photosvc.query.items import Box, Cell, Circle, Near, PlusCode
 
 LONGEST_DISTANCE = 20_038.0
@@ -10,11 +12,6 @@ LONGEST_DISTANCE = 20_038.0
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,5}(?:\.\d{0,17})?|\.\d{1,17})", re.ASCII)
 _TOKEN = re.compile(r"(?:s2:)?([0-9a-f]{1,16})", re.ASCII)
-
-#: The digits of plus codes, and how many of their finest cells (15 digits) make a degree.
-_ROWS, _COLUMNS = 8000 * 5**5, 8000 * 4**5
-_DIGITS = "23456789CFGHJMPQRVWX"
-_CODE = re.compile(rf"([{_DIGITS}]{{2,8}})(0*)\+([{_DIGITS}]{{2,7}})?")
 
 
 def read_latitude(text: str) -> float:
@@ -80,29 +77,13 @@ def read_cell(text: str) -> Cell:
 
 
 def read_plus_code(text: str) -> PlusCode:
-    """A full Open Location Code and its area. Raises ValueError for short and wrong ones.
-
-    Ten digits in pairs, each pair twenty times finer in both directions, then digits that cut the area into
-    five rows and four columns (Open Location Code specification).
-    """
+    """A full Open Location Code and its area. Raises ValueError for short and wrong ones."""
     code, km = _split(text)
-    found = _CODE.fullmatch(code.upper())
-    if found is None or len(found[1]) % 2 or len(found[1] + found[2]) != 8 or (found[2] and found[3]):
-        raise ValueError(text)
-    digits = [_DIGITS.index(c) for c in found[1] + (found[3] or "")]
-    # Counted in whole steps of the finest cell, so that neighbouring areas share their borders exactly.
-    south, west, height, width = 0, 0, 400 * _ROWS, 400 * _COLUMNS
-    for row, column in zip(digits[:10:2], digits[1:10:2], strict=True):
-        height, width = height // 20, width // 20
-        south, west = south + row * height, west + column * width
-    for digit in digits[10:]:
-        height, width = height // 5, width // 4
-        south, west = south + digit // 4 * height, west + digit % 4 * width
-    if south >= 180 * _ROWS or west >= 360 * _COLUMNS:  # the first pair reaches beyond the earth
-        raise ValueError(text)
-    south, west = south - 90 * _ROWS, west - 180 * _COLUMNS
-    north, east = min(south + height, 90 * _ROWS), west + width
-    return PlusCode(found[0], Box(north / _ROWS, east / _COLUMNS, south / _ROWS, west / _COLUMNS), km)
+    try:
+        area = decode_plus_code(code)
+    except InvalidValueError as error:
+        raise ValueError(text) from error
+    return PlusCode(code.upper(), Box(area.north, area.east, area.south, area.west), km)
 
 
 def _split(text: str) -> tuple[str, float | None]:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Label, func, select, tuple_
 
 from photosvc.core.errors import NotFoundError
+from photosvc.core.ids import ALBUM, is_uid
 from photosvc.models import SearchRow
 from photosvc.query.items import Choice, Uid
 from photosvc.query.nodes import Everything, Filter, Node, conjunction
@@ -119,7 +120,9 @@ def whole_node(context: Context, node: Node, album: str) -> Node:
     """
     if not album:
         return node
-    if names.find_album(context.session, album, sees_private=context.sees_private) is None:
+    # Only what looks like a UID is looked up: PostgreSQL refuses some texts.
+    known = is_uid(album, ALBUM) and names.find_album(context.session, album, sees_private=context.sees_private)
+    if not known:
         msg = "there is no such album"
         raise NotFoundError(msg, field="s")
     return conjunction([node, Filter("album", Choice((Uid(album, "albums"),)))])

@@ -1,0 +1,50 @@
+"""Hostile searches over HTTP: no text in any parameter fails the service or widens what is found."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from shelves import fill
+from support import NOW, open_library
+
+from photosvc.query.filters import NAMES
+
+PAYLOADS = (
+    "'", '"', "' OR '1'='1", "1 OR 1=1", "1); DROP TABLE photosvc_photos; --", "x' UNION SELECT 1 --", "%", "_", "\\",
+    "\x00", "\ufffd", "*" * 50, "(" * 100, "-" * 5000, "a" * 5000, "a:b:c", "9" * 30, "-1", "1e999", "NaN", "٣", "%27",
+)  # fmt: skip
+OTHERS = ("q", "s", "filter", "order", "count", "offset", "cursor", "seed", "merged", "total", "by")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("hostile"))
+    with library.session() as session:
+        fill(session, 10, NOW)
+    return library
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES, *OTHERS}))
+def test_no_value_of_a_parameter_fails_or_widens_a_search(library, name):
+    everything = {record["ID"] for record in library.find(count=1000)}
+    for payload in PAYLOADS:
+        answer = library.get({name: payload})
+        assert answer.status_code in {200, 400, 404}, (payload, answer.text)
+        if answer.status_code == 200:
+            assert {record["ID"] for record in answer.json} <= everything
+        else:
+            assert answer.json["error"]
+    assert {record["ID"] for record in library.find(count=1000)} == everything
+
+
+TEXT = st.one_of(
+    st.text(st.characters(codec="utf-8"), max_size=80),
+    st.text('ab12 -!|&()":*\\,.@', max_size=80),
+    st.sampled_from(sorted(NAMES)),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(TEXT, max_size=4).map(":".join), st.sampled_from(["newest", "name", "relevance"]))
+def test_any_query_is_answered_or_refused(library, query, order):
+    answer = library.get({"q": query, "order": order, "merged": "true", "total": "true"})
+    assert answer.status_code in {200, 400, 404}, query
