@@ -61,7 +61,7 @@ class PhotoService:
 
         """
         instance = Path(app.instance_path)
-        settings = settings or load_settings(instance, given=_given(app.config))
+        settings = settings or load_settings(instance, given=_given(app.config), reads_config=False)
         service = Service(
             settings=settings,
             clock=clock,

@@ -143,9 +143,19 @@ def setting_fields() -> dict[str, Mapping[str, Any]]:
 
 
 def load_settings(
-    instance: Path, *, environ: Mapping[str, str] | None = None, given: Mapping[str, object] | None = None
+    instance: Path,
+    *,
+    environ: Mapping[str, str] | None = None,
+    given: Mapping[str, object] | None = None,
+    reads_config: bool = True,
 ) -> Settings:
     """The settings of a service that lives in the folder `instance`.
+
+    Args:
+        instance: holds `config.py` and the keys.
+        environ: where `PHOTOSVC_*` variables are looked up.
+        given: names and values that win over all others.
+        reads_config: false inside a host app, whose `config.py` is the host's own business.
 
     Raises:
         SettingError: a name is unknown or a value is invalid; the sentence names it and its source.
@@ -153,7 +163,7 @@ def load_settings(
     """
     known = setting_fields()
     sources: list[tuple[str, Mapping[str, object]]] = [
-        ("instance/config.py", _config_file(instance / "config.py")),
+        ("instance/config.py", _config_file(instance / "config.py") if reads_config else {}),
         ("environment", {k: v for k, v in (environ or {}).items() if k.startswith(PREFIX) and k != INSTANCE_VARIABLE}),
         ("app", given or {}),
     ]

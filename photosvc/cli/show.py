@@ -51,16 +51,17 @@ def config(service: "Service") -> None:
 
 
 def _masked(name: str, value: str) -> str:
-    """Addresses lose only their password; other secrets are hidden whole."""
+    """Addresses lose only their password and the values of their parameters; other secrets are hidden whole."""
     if not name.endswith(("_uri", "_url")):
         return _MASK
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
     try:
-        return make_url(value).render_as_string(hide_password=True)
+        url = make_url(value)
     except ArgumentError:
         return _MASK
+    return url.set(query=dict.fromkeys(url.query, "***")).render_as_string(hide_password=True)
 
 
 @show.command()

@@ -6,8 +6,8 @@ from pathlib import Path, PurePosixPath
 
 from photosvc.core.errors import NotFoundError
 
-# Bytes that are not UTF-8 (as surrogates), control characters, and the escape itself.
-_UNCLEAN = re.compile("[\x00-\x1f\x7f\udc80-\udcff]")
+# Bytes that are not UTF-8 (as surrogates), control characters, and marks that turn the direction of text.
+_UNCLEAN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
 _ESCAPED = re.compile("%([0-9A-F]{2})")
 #: Leads names that hold escapes, so that a plain `100%25.jpg` stays what it is.
 _MARK = "%FF"
@@ -25,8 +25,11 @@ def clean_name(name: str) -> str:
 def _clean_part(part: str) -> str:
     if not _UNCLEAN.search(part) and not part.startswith(_MARK):
         return part
-    escaped = re.sub("[%\x00-\x1f\x7f]", lambda match: f"%{ord(match[0]):02X}", part)
-    return _MARK + re.sub("[\udc80-\udcff]", lambda match: f"%{ord(match[0]) - 0xDC00:02X}", escaped)
+    return _MARK + re.sub(f"%|{_UNCLEAN.pattern}", _escaped, part)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in os.fsencode(match[0]))
 
 
 def disk_name(name: str) -> str:

@@ -23,6 +23,14 @@ _START_SECONDS = 60.0
 _STALL_SECONDS = 10  # for the rest of a message that has begun
 
 
+#: What a child needs of the environment. Keys and addresses of the service are none of a decoder's business.
+_PASSED_ON = {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV"}
+
+
+def _surroundings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith("LC_")}
+
+
 class Worker(Generic[Item]):
     """One child process. It ends with this process, even one that is killed.
 
@@ -50,7 +58,7 @@ class Worker(Generic[Item]):
             arguments = (theirs.fileno(), os.getpid(), memory_bytes)
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [os.fsdecode(spawn.get_executable()), "-P", "-c", _PROGRAM, *map(str, arguments)],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path or str(os.curdir) for path in sys.path)},
+                env={**_surroundings(), "PYTHONPATH": os.pathsep.join(path or str(os.curdir) for path in sys.path)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,  # decoders in C chatter there

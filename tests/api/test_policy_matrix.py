@@ -68,6 +68,7 @@ TABLE = {
     "POST /oauth/userinfo": PLACEHOLDER,
     "GET /photos": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/facets": row(400, "photos read", ANYTHING, EVERYBODY),
+    "GET /metrics": row(200, "metrics read", ANYTHING, {"admin", "client"}),
     "GET /status": Row(200),
     "POST /session": LOG_IN,
     "POST /sessions": LOG_IN,

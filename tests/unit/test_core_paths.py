@@ -74,3 +74,10 @@ def test_whatever_the_name_the_path_is_below_the_root_or_refused(tmp_path_factor
         return
     assert path.is_relative_to(root)
     assert path != root
+
+
+@pytest.mark.parametrize("name", ["x\x9b31m.txt", "a\u202egpj.exe", "line\u2028break.jpg", "%FF\x85"])
+def test_names_that_would_steer_a_terminal_are_escaped_and_lead_back(name):
+    clean = clean_name(name)
+    assert clean.isprintable()
+    assert disk_name(clean) == name

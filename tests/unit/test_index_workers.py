@@ -341,3 +341,12 @@ def test_a_killed_parent_takes_its_children_along(program):
 def test_an_idle_child_leaves_when_its_connection_closes(monkeypatch):
     monkeypatch.setattr("os.killpg", lambda *_: pytest.fail("it had to be killed"))
     assert outcomes([1, 2, 3, 4], square) == {1: 1, 2: 4, 3: 9, 4: 16}
+
+
+def test_a_worker_does_not_inherit_the_secrets_of_the_service(monkeypatch):
+    monkeypatch.setenv("PHOTOSVC_SECRET_KEY", "s" * 40)
+    with WorkerPool(os.getenv, workers=1) as pool:
+        assert dict(pool.run(["PHOTOSVC_SECRET_KEY", "PATH"])) == {
+            "PHOTOSVC_SECRET_KEY": None,
+            "PATH": os.environ["PATH"],
+        }
