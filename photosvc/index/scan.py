@@ -9,6 +9,7 @@ from pathlib import Path
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import clean_name, disk_name
 
+_INT64 = 2**63
 #: Folders within folders beyond this depth are left out.
 MAX_DEPTH = 100
 #: Kept by file systems and photo programs for themselves.
@@ -107,7 +108,12 @@ def _look(entry: os.DirEntry[str], relative: str) -> FoundFile | Unreachable | s
         return Unreachable(name, f"cannot be read: {_why(error)}", failed=True)
     if not stat.S_ISREG(status.st_mode):
         return Unreachable(name, "not a regular file", failed=False)
-    return FoundFile(name, status.st_size, status.st_mtime_ns)
+    return FoundFile(name, status.st_size, clamped_time(status))
+
+
+def clamped_time(status: os.stat_result) -> int:
+    """The time of the last change in nanoseconds since 1970, as far as 64 bits go: from 1677 to 2262."""
+    return max(-_INT64, min(status.st_mtime_ns, _INT64 - 1))
 
 
 def disk_path(root: Path, name: str) -> Path:

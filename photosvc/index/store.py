@@ -1,5 +1,7 @@
 """From extractions to rows: the library's one writer while indexing. Flushes; the job commits."""
 
+import os
+import stat
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -8,12 +10,13 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
+from photosvc.core.paths import disk_name
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.extraction import Extraction
 from photosvc.index.known import COPY_OF
 from photosvc.index.names import split_name
-from photosvc.index.scan import FoundFile, disk_path
+from photosvc.index.scan import FoundFile, clamped_time
 from photosvc.index.stored import keep
 from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
 from photosvc.search.project import project
@@ -33,16 +36,16 @@ class Store:
 
     def save(self, found: FoundFile, extraction: Extraction) -> tuple[str, str]:
         """Keep one extraction; gives what became of it and, for a duplicate, of which file."""
-        file = self._session.scalar(select(File).where(File.root == ORIGINALS_ROOT, File.name == found.name))
+        file = self._named(found.name)
         outcome = UPDATED
         if file is None:
-            twin = self._twin(extraction.hash)
-            if twin is not None and self._lies_there(twin):
-                reason = f"{COPY_OF}{twin.name}"
+            same, moved = self._same_content(extraction.hash)
+            if same is not None:
+                reason = f"{COPY_OF}{same.name}"
                 self.reject(found, reason, failed=False)
                 return DUPLICATE, reason
-            file = twin if twin is not None else self._new_file(found)
-            outcome = INDEXED if twin is None else UPDATED
+            file = moved if moved is not None else self._new_file(found)
+            outcome = INDEXED if moved is None else UPDATED
             file.name = found.name
         keep(file, extraction)
         self._forget_rejection(found.name)
@@ -68,9 +71,9 @@ class Store:
                 created_at=self._now,
             )
         )
-        file = self._session.scalar(select(File).where(File.root == ORIGINALS_ROOT, File.name == found.name))
+        file = self._named(found.name)
         if file is not None:  # it was a picture once
-            file.error, file.size, file.mtime_ns = reason, found.size, found.mtime_ns
+            file.error, file.size, file.mtime_ns, file.missing = reason, found.size, found.mtime_ns, False
             self._touched[file.photo_id] = file.photo
 
     def miss(self, names: Sequence[str]) -> int:
@@ -97,17 +100,40 @@ class Store:
         self._touched.clear()
         return count
 
-    def _twin(self, content_hash: str) -> File | None:
-        query = select(File).where(File.root == ORIGINALS_ROOT, File.hash == content_hash)
-        return self._session.scalar(query.order_by(File.missing, File.id).limit(1))
+    def _named(self, name: str) -> File | None:
+        return self._session.scalar(select(File).where(File.root == ORIGINALS_ROOT, File.name == name))
 
-    def _lies_there(self, file: File) -> bool:
-        """Whether the disk still has what this row says, under its name."""
+    def _same_content(self, content_hash: str) -> tuple[File | None, File | None]:
+        """Of the files that had this content: one that lies there as it was, else one whose name is gone: it moved.
+
+        A file that still lies there with another size or time is neither. It was changed in place, and keeps its
+        photo, and whatever people said of it, for what it becomes.
+        """
+        moved = None
+        query = select(File).where(File.root == ORIGINALS_ROOT, File.hash == content_hash)
+        for file in self._session.scalars(query.order_by(File.missing, File.id)):
+            now = self._on_disk(file)
+            if now == (file.size, file.mtime_ns):
+                return file, None
+            if now is None:
+                moved = moved or file
+        return None, moved
+
+    def _on_disk(self, file: File) -> tuple[int, int] | None:
+        """Size and time of what lies under its name now; None when nothing does, or a link.
+
+        What the library knows, when nobody can tell.
+        """
+        path = os.path.join(os.path.realpath(self._root), disk_name(file.name))  # noqa: PTH118
+        if os.path.realpath(path) != path:
+            return None
         try:
-            status = disk_path(self._root, file.name).stat()
+            status = os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
         except OSError:
-            return False
-        return (status.st_size, status.st_mtime_ns) == (file.size, file.mtime_ns)
+            return file.size, file.mtime_ns
+        return (status.st_size, clamped_time(status)) if stat.S_ISREG(status.st_mode) else None
 
     def _new_file(self, found: FoundFile) -> File:
         folder, base, _ = split_name(found.name)

@@ -10,6 +10,7 @@ from support import NOW, SURROUNDINGS, hashes, svc
 
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.models import File, LibraryState, Photo, RejectedFile
+from photosvc.search.project import project
 
 
 def counts(summary):
@@ -182,6 +183,72 @@ def test_a_copy_that_becomes_another_picture_is_one(library):
     library.put("b.jpg", jpeg(80, 80), age=60)
     assert counts(library.index()) == (1, 0, 1, 0, 0, 0)
     assert library.names() == ["a.jpg", "b.jpg"]
+
+
+@pytest.mark.parametrize("copy", ["a/copy.jpg", "z/copy.jpg"])
+def test_a_private_picture_stays_private_when_it_is_edited_beside_a_copy_of_its_old_bytes(library, copy):
+    library.put("m/x.jpg", jpeg())
+    library.index()
+    with library.session() as session:
+        photo = session.query(Photo).one()
+        photo.private = photo.favorite = True
+        uid = photo.uid
+        project(session, [photo.id])
+    viewer, admin = library.token(role="viewer"), library.token(role="admin")
+    for number in range(110):  # the copy and the edit come in different batches
+        library.put(f"n/{number:03}.jpg", jpeg(100 + number, 48))
+    library.put(copy, jpeg())
+    library.put("m/x.jpg", jpeg(80, 80), age=10)
+    library.index()
+    shown = {record["FileName"]: record for record in library.find(token=admin, path="a|m|z")}
+    assert (shown["m/x.jpg"]["UID"], shown["m/x.jpg"]["Private"], shown["m/x.jpg"]["Favorite"]) == (uid, True, True)
+    assert (shown["m/x.jpg"]["Width"], shown[copy]["UID"] != uid) == (80, True)
+    assert library.names(token=viewer, path="m") == []
+    again = library.index()
+    assert (again.indexed, again.updated, again.unchanged) == (0, 0, 112)
+
+
+def test_a_third_copy_of_what_was_edited_is_one_of_the_second(library):
+    library.put("m.jpg", jpeg())
+    library.index()
+    library.put("a.jpg", jpeg())
+    library.put("b.jpg", jpeg())
+    library.put("m.jpg", jpeg(80, 80), age=10)
+    assert library.index().skipped == [("b.jpg", "the same content as a.jpg")]
+    assert library.names() == ["a.jpg", "m.jpg"]
+
+
+def test_a_file_whose_old_name_became_a_link_to_it_has_moved(library):
+    path = library.put("old/a.jpg", jpeg())
+    library.index()
+    (before,) = library.find()
+    (library.originals / "old").rename(library.originals / "new")
+    path.parent.mkdir()
+    path.symlink_to(library.originals / "new/a.jpg")
+    library.index()
+    (after,) = library.find()
+    assert (after["FileName"], after["UID"]) == ("new/a.jpg", before["UID"])
+    path.unlink()
+    path.parent.rmdir()
+    path.parent.symlink_to("new")
+    assert counts(library.index())[:4] == (0, 0, 1, 0)
+    assert [record["UID"] for record in library.find()] == [before["UID"]]
+
+
+def test_a_file_that_comes_back_broken_is_missing_no_more(library):
+    library.put("b.jpg", jpeg(80, 48))
+    path = library.put("a.jpg", jpeg())
+    library.index()
+    path.unlink()
+    assert library.index().missing == 1
+    library.put("a.jpg", b"words", age=10)
+    reason = [("a.jpg", "its content is not a picture")]
+    assert library.index().skipped == library.index().skipped == reason
+    with library.session() as session:
+        file = session.query(File).filter_by(name="a.jpg").one()
+        assert (file.missing, file.error) == (False, reason[0][1])
+    path.unlink()
+    assert library.index().missing == 1
 
 
 def test_a_deleted_file_leaves_the_search_and_comes_back_as_itself(library):
