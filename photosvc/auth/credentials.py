@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Delete, delete, func, or_, select
+from sqlalchemy import ColumnElement, delete, func, or_, select, true
 from sqlalchemy.orm import Session, selectinload
 
 from photosvc.auth.errors import ExpiredTokenError
@@ -186,43 +186,48 @@ def find_credential(session: Session, identifier: str) -> Credential:
 def revoke(session: Session, credential: Credential) -> None:
     """End a credential, and with it the login sessions made from it."""
     credential_id = credential.id
-    begin_write(session)
-    session.execute(delete(Credential).where(Credential.id == credential_id))
+    end(session, Credential.id == credential_id)
 
 
 def revoke_all(session: Session) -> int:
     """End every credential there is; gives how many there were."""
-    return _count(session, delete(Credential))
+    return end(session, true())
 
 
 def end_login_sessions(session: Session, user_id: int, *, keep: int | None = None) -> int:
     """End a user's login sessions but `keep`, and those that live by an app password; gives how many."""
-    statement = delete(Credential).where(
+    return end(
+        session,
         Credential.user_id == user_id,
         Credential.kind == LOGIN_SESSION,
         Credential.parent_id.is_(None),
         Credential.id != (keep or 0),
     )
-    return _count(session, statement)
 
 
 def bury(session: Session, error: ExpiredTokenError) -> None:
     """Remove the one credential that was just seen to be over, so that no clock set back wakes it up again."""
-    begin_write(session)
-    session.execute(delete(Credential).where(Credential.id == error.credential_id))
+    end(session, Credential.id == error.credential_id)
 
 
 def sweep(session: Session, now: datetime) -> int:
     """Remove all credentials that are over; gives how many."""
-    swept = _count(session, delete(Credential).where(Credential.expires_at <= now))
+    swept = end(session, Credential.expires_at <= now)
     idle_times = session.scalars(select(Credential.idle_seconds).where(Credential.idle_seconds.is_not(None)).distinct())
     last_use = func.coalesce(Credential.last_used_at, Credential.created_at)
     for idle in idle_times.all():
         ended = now - timedelta(seconds=idle or 0)
-        swept += _count(session, delete(Credential).where(Credential.idle_seconds == idle, last_use <= ended))
+        swept += end(session, Credential.idle_seconds == idle, last_use <= ended)
     return swept
 
 
-def _count(session: Session, statement: Delete) -> int:
+def end(session: Session, *conditions: ColumnElement[bool]) -> int:
+    """Remove credentials, and first the login sessions made from them; gives how many.
+
+    Children go by a statement of their own: a host's database may not cascade.
+    """
     begin_write(session)
-    return len(session.execute(statement.returning(Credential.id)).all())
+    parents = select(Credential.id).where(*conditions)
+    children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id)
+    own = delete(Credential).where(*conditions).returning(Credential.id)
+    return sum(len(session.execute(statement).all()) for statement in (children, own))

@@ -39,6 +39,7 @@ _COLUMNS: tuple[Any, ...] = (
     Credential.idle_seconds,
     Credential.last_used_at,
     Credential.parent_id,
+    _Parent.uid.label("parent_uid"),
     _Parent.expires_at.label("parent_expires_at"),
     Credential.user_id,
     User.uid.label("user_uid"),
@@ -50,6 +51,7 @@ _COLUMNS: tuple[Any, ...] = (
     Client.uid.label("client_uid"),
     Client.role.label("client_role"),
     Client.enabled.label("client_enabled"),
+    Client.user_id.label("sponsor_id"),
     _Sponsor.role.label("sponsor_role"),
     _Sponsor.disabled.label("sponsor_disabled"),
 )
@@ -99,7 +101,7 @@ def _read(session: Session, statement: Executable, key: str) -> Row[Any] | None:
 
 
 def _principal(row: Row[Any] | None, now: datetime) -> Principal:
-    if row is None:
+    if row is None or _is_orphan(row):
         raise InvalidTokenError
     if _is_over(row, now):
         raise ExpiredTokenError(row.id)
@@ -124,6 +126,16 @@ def _principal(row: Row[Any] | None, now: datetime) -> Principal:
         password_version=row.password_version or 0,
         client_id=row.client_id,
         client_uid=row.client_uid,
+    )
+
+
+def _is_orphan(row: Row[Any]) -> bool:
+    """Whether somebody it belongs to is gone: a host's database may not cascade, and without an owner it would gain."""
+    return (
+        (row.user_id is not None and row.user_uid is None)
+        or (row.client_id is not None and row.client_uid is None)
+        or (row.sponsor_id is not None and row.sponsor_role is None)
+        or (row.parent_id is not None and row.parent_uid is None)
     )
 
 

@@ -7,14 +7,14 @@ from sqlalchemy import ColumnElement, delete, not_, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from photosvc.auth.credentials import end_login_sessions
+from photosvc.auth.credentials import end, end_login_sessions
 from photosvc.auth.errors import InvalidCredentialsError, LastAdminError, UserExistsError
 from photosvc.auth.passwords import check_password, hash_password, verify_password
 from photosvc.auth.principal import ADMIN, USER, USER_ROLES
 from photosvc.auth.user_names import check_user_name, is_name, normal_name
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.models import Client, User
+from photosvc.models import Client, Credential, RecoveryCode, User
 from photosvc.models.database import begin_write
 
 _MAX_TEXT = 255
@@ -144,7 +144,7 @@ def remove_user(session: Session, user: User, *, keep_admin: bool = True) -> Non
 
     """
     user_id, _uid = _lock(session, user)
-    session.execute(update(Client).where(Client.user_id == user_id).values(enabled=False))
+    _leave_nothing(session, user_id)
     statement = delete(User).where(User.id == user_id).returning(User.id)
     if keep_admin:
         statement = statement.where(_is_spare(user_id))
@@ -155,8 +155,11 @@ def remove_user(session: Session, user: User, *, keep_admin: bool = True) -> Non
 def remove_all_users(session: Session) -> int:
     """Remove every account; gives how many there were."""
     begin_write(session)
-    session.execute(update(Client).where(Client.user_id.is_not(None)).values(enabled=False))
-    return len(session.scalars(delete(User).returning(User.id)).all())
+    removed = session.scalars(select(User.id).order_by(User.id).with_for_update()).all()
+    for user_id in removed:
+        _leave_nothing(session, user_id)
+    session.execute(delete(User).where(User.id.in_(removed)))
+    return len(removed)
 
 
 def change_password(
@@ -221,6 +224,13 @@ def _lock(session: Session, user: User) -> tuple[int, str]:
     begin_write(session)
     session.execute(select(User.id).where(User.role == ADMIN).order_by(User.id).with_for_update())
     return found
+
+
+def _leave_nothing(session: Session, user_id: int) -> None:
+    """Remove what an account has, and disable its clients. A host's database may not cascade."""
+    end(session, Credential.user_id == user_id)
+    session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
+    session.execute(update(Client).where(Client.user_id == user_id).values(enabled=False, user_id=None))
 
 
 def _is_spare(user_id: int) -> ColumnElement[bool]:

@@ -36,6 +36,9 @@ class UTCDateTime(TypeDecorator[datetime]):
 #: 64-bit keys; SQLite numbers rows by itself only in a column of type INTEGER.
 RowId = BigInteger().with_variant(Integer, "sqlite")
 
+#: For tables whose ids say who may do what: SQLite would give the id of a removed row to the next one.
+NEVER_REUSE_IDS = {"sqlite_autoincrement": True}
+
 
 class Base(DeclarativeBase):
     """What all models share."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.base import NEVER_REUSE_IDS, TABLE_PREFIX, Base, RowId, UTCDateTime
 from photosvc.models.user import User
 
 
@@ -13,6 +13,7 @@ class Client(Base):
     """A client that may ask for access tokens (spec section 2.4)."""
 
     __tablename__ = TABLE_PREFIX + "clients"
+    __table_args__ = NEVER_REUSE_IDS
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.base import NEVER_REUSE_IDS, TABLE_PREFIX, Base, RowId, UTCDateTime
 from photosvc.models.client import Client
 from photosvc.models.user import User
 
@@ -19,6 +19,7 @@ class Credential(Base):
     """Something a request can show to prove who acts (spec sections 2.4 and 5.2)."""
 
     __tablename__ = TABLE_PREFIX + "credentials"
+    __table_args__ = NEVER_REUSE_IDS
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)

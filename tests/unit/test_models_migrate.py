@@ -58,3 +58,13 @@ def test_tables_of_a_host_are_left_alone(engine):
         assert connection.execute(text("SELECT id, nick FROM users")).all() == [(1, "host")]
         assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == "the host's"
     assert {"users", "photos", "alembic_version"} <= set(inspect(engine).get_table_names())
+
+
+@pytest.mark.parametrize("table", ["users", "clients", "credentials"])
+def test_ids_that_say_who_may_do_what_are_never_reused_on_sqlite(tmp_path, table):
+    engine = create_engine(f"sqlite:///{tmp_path / 'ids.db'}")
+    migrate.upgrade(engine)
+    with engine.connect() as connection:
+        query = text("SELECT sql FROM sqlite_master WHERE name = :name")
+        assert "AUTOINCREMENT" in connection.execute(query, {"name": TABLE_PREFIX + table}).scalar_one()
+    engine.dispose()

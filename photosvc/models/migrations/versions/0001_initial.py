@@ -115,6 +115,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_photosvc_users")),
         sa.UniqueConstraint("name", name=op.f("uq_photosvc_users_name")),
         sa.UniqueConstraint("uid", name=op.f("uq_photosvc_users_uid")),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "photosvc_cells",
@@ -146,6 +147,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_photosvc_clients")),
         sa.UniqueConstraint("uid", name=op.f("uq_photosvc_clients_uid")),
+        sqlite_autoincrement=True,
     )
     with op.batch_alter_table("photosvc_clients", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_photosvc_clients_user_id"), ["user_id"], unique=False)
@@ -282,6 +284,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_photosvc_credentials")),
         sa.UniqueConstraint("digest", name=op.f("uq_photosvc_credentials_digest")),
         sa.UniqueConstraint("uid", name=op.f("uq_photosvc_credentials_uid")),
+        sqlite_autoincrement=True,
     )
     with op.batch_alter_table("photosvc_credentials", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_photosvc_credentials_client_id"), ["client_id"], unique=False)
@@ -536,6 +539,13 @@ def upgrade() -> None:
             sqlite_where=sa.text("listed = 1"),
             postgresql_where=sa.text("listed"),
         )
+        batch_op.create_index(
+            "ix_photosvc_search_rows_photo",
+            ["photo_id", "taken_at", "newest_key", "private"],
+            unique=False,
+            sqlite_where=sa.text("listed = 1"),
+            postgresql_where=sa.text("listed"),
+        )
         batch_op.create_index(batch_op.f("ix_photosvc_search_rows_photo_id"), ["photo_id"], unique=False)
         batch_op.create_index(
             "ix_photosvc_search_rows_photo_size",
@@ -711,6 +721,9 @@ def downgrade() -> None:
             "ix_photosvc_search_rows_photo_size", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
         )
         batch_op.drop_index(batch_op.f("ix_photosvc_search_rows_photo_id"))
+        batch_op.drop_index(
+            "ix_photosvc_search_rows_photo", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
+        )
         batch_op.drop_index(
             "ix_photosvc_search_rows_path", sqlite_where=sa.text("listed = 1"), postgresql_where=sa.text("listed")
         )
