@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from flask import Blueprint, Response, request
+from sqlalchemy.orm import Session
 
 from photosvc import __version__
 from photosvc.auth import credentials, link_tokens, login_sessions, policy, throttle, throttle_database, users
@@ -10,7 +11,7 @@ from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
-from photosvc.models.database import begin_write
+from photosvc.models.database import begin_write, write_if_free
 from photosvc.records.login import LoginSchema, LoginSessionSchema
 from photosvc.search.library import years
 from photosvc.web.answer import json_answer
@@ -81,13 +82,14 @@ def log_in() -> Response:
 
 
 def _sweep(service: Service) -> None:
-    """Remove what is over. Logging in is rare and slow by design, so here nobody notices."""
-    session, now = service.session, service.now()
-    session.rollback()
-    begin_write(session)
-    credentials.sweep(session, now)
-    throttle_database.sweep(session, now)
-    session.commit()
+    """Remove what is over, unless others write. Logging in is rare and slow by design, so here nobody notices."""
+    now = service.now()
+
+    def sweep(session: Session) -> None:
+        credentials.sweep(session, now)
+        throttle_database.sweep(session, now)
+
+    write_if_free(service.session, sweep)
 
 
 @require("session.read")

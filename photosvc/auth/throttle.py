@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, ThrottledError
 from photosvc.auth.user_names import normal_name
 from photosvc.core import ids
+from photosvc.models.database import write_if_free
 
 KNOWN_ADDRESS_DAYS = 30
 #: A wrong passcode counts like so many wrong passwords: there are only a million.
@@ -133,13 +134,14 @@ def password_check(
 
 
 def count_unknown_token(store: FailureStore, session: Session, now: datetime, *, address: str) -> None:
-    """Count a token that is not valid, after it was looked up. Commits.
+    """Count a token that is not valid, after it was looked up. Commits; while others write for long, counts nothing.
 
     Raises:
         ThrottledError: instead of a 401, when the address showed too many.
 
     """
-    _take_all(store, session, now, [by_address(TOKEN_BY_ADDRESS, address)])
+    charges = [by_address(TOKEN_BY_ADDRESS, address)]
+    write_if_free(session, lambda spare: _take_all(store, spare, now, charges))
 
 
 @contextmanager

@@ -1,15 +1,25 @@
 """How the service talks to its database: SQLite settings, transactions, the schema check."""
 
+import logging
 import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import SchemaError
+from photosvc.core.errors import PhotosvcError, SchemaError
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX
 
 VERSION_TABLE = TABLE_PREFIX + "schema"
+
+_LOG = logging.getLogger("photosvc")
+
+#: Milliseconds that a write waits for others which may as well be left out: longer than theirs usually take.
+_SHORT_WAIT = 50
 
 #: Execution option of a transaction that will write.
 _WRITES = "photosvc_writes"
@@ -55,6 +65,54 @@ def begin_write(session: Session) -> None:
             return
         session.rollback()
     session.connection(execution_options={_WRITES: True})
+
+
+def write_if_free(session: Session, write: Callable[[Session], object]) -> None:
+    """Do and commit a write that may as well be left out, as it is when others have been writing for 50 ms.
+
+    `write` gets a session of its own. What is open in `session` ends: two connections would wait for each other.
+    """
+    session.rollback()
+    try:
+        with session.get_bind().engine.connect() as connection, _short_wait(connection), Session(connection) as own:
+            begin_write(own)
+            if connection.dialect.name == "postgresql":
+                own.execute(text(f"SET LOCAL lock_timeout = {_SHORT_WAIT}"))
+            write(own)
+            own.commit()
+    except OperationalError as error:
+        _LOG.info("left out a write: %s", error.orig)
+
+
+@contextmanager
+def _short_wait(connection: Connection) -> Iterator[None]:
+    """For the moment, SQLite waits shortly for a lock, whatever it was told before."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    driver: Any = connection.connection.driver_connection
+    ((before,),) = driver.execute("PRAGMA busy_timeout")
+    driver.execute(f"PRAGMA busy_timeout={_SHORT_WAIT}")
+    try:
+        yield
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={before}")
+
+
+def blames_data(error: Exception) -> bool:
+    """Whether a write failed for what was written: not because the database is locked, full, away or broken."""
+    if isinstance(error, PhotosvcError | OSError):
+        return False
+    if not isinstance(error, DBAPIError):
+        return True
+    # PostgreSQL counts values beyond its limits (class 54: an index row too long) among operational errors.
+    about_values = isinstance(error, DataError | IntegrityError) or _state(error).startswith("54")
+    return about_values and not error.connection_invalidated
+
+
+def _state(error: DBAPIError) -> str:
+    """The SQLSTATE; empty on SQLite."""
+    return getattr(error.orig, "sqlstate", None) or ""
 
 
 def is_ours(_item: object, name: str | None, kind: str, _reflected: object, _other: object) -> bool:

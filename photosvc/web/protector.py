@@ -9,7 +9,7 @@ from flask import g, request
 from photosvc.auth import credentials, policy, throttle, tokens
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.principal import Principal
-from photosvc.models.database import begin_write
+from photosvc.models.database import write_if_free
 from photosvc.web.authorization import token_of
 from photosvc.web.current import Service, current_service
 
@@ -75,16 +75,13 @@ def _verify(service: Service) -> Principal:
     try:
         who = tokens.verify(session, token, now)
     except ExpiredTokenError as error:
-        begin_write(session)
-        credentials.bury(session, error)
-        session.commit()
+        over = error
+        write_if_free(session, lambda spare: credentials.bury(spare, over))
         raise
     except InvalidTokenError:
-        session.rollback()
         throttle.count_unknown_token(service.failures, session, now, address=request.remote_addr or "")
         raise
     if tokens.needs_touch(who, now):
-        begin_write(session)
-        tokens.touch(session, who, now, address=request.remote_addr or "")
-        session.commit()
+        address = request.remote_addr or ""
+        write_if_free(session, lambda spare: tokens.touch(spare, who, now, address=address))
     return who

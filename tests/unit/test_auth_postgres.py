@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyotp
 import pytest
 from accounts import NOW, add_user, new_settings
-from sqlalchemy import create_engine, delete, select
+from sqlalchemy import create_engine, delete, select, text, update
 from sqlalchemy.orm import Session
 
 from photosvc.auth import second_factor, users
@@ -18,6 +18,7 @@ from photosvc.auth.throttle_database import DatabaseFailureStore
 from photosvc.auth.throttle_database import sweep as sweep_throttle
 from photosvc.auth.tokens import touch, verify
 from photosvc.models import Base, User
+from photosvc.models.database import write_if_free
 
 PASSWORD = "correct horse"
 
@@ -105,3 +106,17 @@ def test_credentials_live_and_die_the_same(session, tmp_path):
     session.commit()
     assert sweep(session, NOW.replace(minute=1)) == 2
     assert verify(session, login.secret, NOW.replace(minute=1)).user_name == "alice"
+
+
+def test_a_note_does_not_wait_for_a_row_that_another_holds(engine, session):
+    alice = add_user(session)
+    session.commit()
+    change = update(User).where(User.id == alice.id)
+    with Session(engine) as other:
+        other.execute(change.values(email="held"))
+        write_if_free(session, lambda own: own.execute(change.values(email="left out")))
+        other.commit()
+    write_if_free(session, lambda own: own.execute(change.values(display_name="noted")))
+    session.refresh(alice)
+    assert (alice.email, alice.display_name) == ("held", "noted")
+    assert session.scalar(text("SHOW lock_timeout")) == "0"

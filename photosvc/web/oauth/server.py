@@ -60,7 +60,6 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         try:
             return authenticate(session, *request.credentials)
         except InvalidClientError:
-            session.rollback()
             throttle.count_unknown_token(service.failures, session, service.now(), address=_address())
             raise
 
