@@ -9,7 +9,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.compose import Part, merged_metadata, photo_type, primary_index, taken
 from photosvc.index.names import split_name
 from photosvc.index.quality import Scored, quality
-from photosvc.index.stored import kept
+from photosvc.index.stored import bounded, kept
 from photosvc.index.title import make_title
 from photosvc.media.metadata import Metadata
 from photosvc.models import UNKNOWN_PLACE, File, Photo
@@ -86,7 +86,7 @@ def _describe_picture(photo: Photo, files: list[File], primary: File) -> None:
     photo.color = max(primary.main_color, 0)
     photo.duration_ns = max(file.duration_ns for file in files)
     pixels = max(file.width * file.height for file in files)
-    photo.resolution = round(pixels / 1_000_000)
+    photo.resolution = bounded(round(pixels / 1_000_000))
     photo.panorama = any(
         file.width > 1000 and file.height > 500 and (bool(file.projection) or file.aspect_ratio > _PANORAMA_RATIO)
         for file in files

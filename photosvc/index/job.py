@@ -5,12 +5,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from http import HTTPStatus
 
 from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.lock import held_alone
+from photosvc.index.blame import blames_data
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import FileChangedError, extract
 from photosvc.index.extraction import Extraction
@@ -70,6 +72,12 @@ def run_index(
     return summary
 
 
+class UnstorableFileError(PhotosvcError):
+    """The database does not take what the file says."""
+
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+
+
 class _Run:
     """The writing half of a run."""
 
@@ -108,12 +116,43 @@ class _Run:
                 self.summary.missing += store.miss(names[start : start + _BATCH])
 
     def _store(self, batch: list[_Read]) -> None:
+        """Store a batch; what the database does not take, file by file, so that only the one at fault is left out."""
+        batch = sorted(batch, key=lambda read: read[0].name)
+        try:
+            self._write(batch)
+        except Exception as error:  # noqa: BLE001 - `_give_up` raises what no file is to blame for
+            self._give_up(error)
+            for found, result in batch:
+                self._store_alone(found, result)
+
+    def _store_alone(self, found: FoundFile, result: Extraction | PhotosvcError) -> None:
+        try:
+            self._write([(found, result)])
+        except Exception as error:  # noqa: BLE001 - whatever a hostile file leads to
+            self._give_up(error)
+            reason = f"it cannot be stored ({type(error).__name__})"
+            try:
+                self._write([(found, UnstorableFileError(reason))])
+            except Exception as second:  # noqa: BLE001 - then it is told at every run
+                self._give_up(second)
+                self.summary.failed.append((found.name, reason))
+
+    def _give_up(self, error: Exception) -> None:
+        """Undo the batch; raise what no file is to blame for."""
+        self._session.rollback()
+        self._session.expunge_all()
+        if not blames_data(error):
+            raise error
+
+    def _write(self, batch: list[_Read]) -> None:
+        told = Summary()
         with self._batch() as store:
-            for found, result in sorted(batch, key=lambda read: read[0].name):
+            for found, result in batch:
                 if isinstance(result, PhotosvcError):
-                    self._reject(store, found, result)
+                    _reject(store, found, result, told)
                 else:
-                    self._save(store, found, result)
+                    _save(store, found, result, told)
+        self.summary.add(told)
 
     @contextmanager
     def _batch(self) -> Iterator[Store]:
@@ -126,26 +165,27 @@ class _Run:
         self._session.commit()
         self._session.expunge_all()
 
-    def _save(self, store: Store, found: FoundFile, extraction: Extraction) -> None:
-        summary = self.summary
-        outcome, reason = store.save(found, extraction)
-        if outcome == DUPLICATE:
-            summary.skipped.append((found.name, reason))
-        elif extraction.error:
-            where = summary.skipped if needs_extra(extraction.error) else summary.failed
-            where.append((found.name, extraction.error))
-        elif outcome == INDEXED:
-            summary.indexed += 1
-        else:
-            summary.updated += 1
 
-    def _reject(self, store: Store, found: FoundFile, error: PhotosvcError) -> None:
-        if isinstance(error, FileChangedError):  # the next run finds it as it is then
-            self.summary.failed.append((found.name, error.message))
-            return
-        failed = not isinstance(error, UnsupportedFileError | MissingExtraError)
-        store.reject(found, error.message, failed=failed)
-        (self.summary.failed if failed else self.summary.skipped).append((found.name, error.message))
+def _save(store: Store, found: FoundFile, extraction: Extraction, summary: Summary) -> None:
+    outcome, reason = store.save(found, extraction)
+    if outcome == DUPLICATE:
+        summary.skipped.append((found.name, reason))
+    elif extraction.error:
+        where = summary.skipped if needs_extra(extraction.error) else summary.failed
+        where.append((found.name, extraction.error))
+    elif outcome == INDEXED:
+        summary.indexed += 1
+    else:
+        summary.updated += 1
+
+
+def _reject(store: Store, found: FoundFile, error: PhotosvcError, summary: Summary) -> None:
+    if isinstance(error, FileChangedError):  # the next run finds it as it is then
+        summary.failed.append((found.name, error.message))
+        return
+    failed = not isinstance(error, UnsupportedFileError | MissingExtraError)
+    store.reject(found, error.message, failed=failed)
+    (summary.failed if failed else summary.skipped).append((found.name, error.message))
 
 
 def _cores() -> int:

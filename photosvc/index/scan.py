@@ -8,10 +8,13 @@ from pathlib import Path
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import clean_name, disk_name
+from photosvc.query.fold import fold
 
 _INT64 = 2**63
 #: Folders within folders beyond this depth are left out.
 MAX_DEPTH = 100
+#: Bytes of a path, as written and as searched: database indexes and cursors hold it whole.
+MAX_PATH = 1024
 #: Kept by file systems and photo programs for themselves.
 _FOREIGN = frozenset({"@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information", "__MACOSX", "lost+found"})
 
@@ -98,6 +101,8 @@ def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
 def _look(entry: os.DirEntry[str], relative: str) -> FoundFile | Unreachable | str:
     """A file, a reason, or the path of a folder to walk."""
     name = clean_name(relative)
+    if any(len(text.encode()) > MAX_PATH for text in (name, fold(name))):
+        return Unreachable(name, f"its path is longer than {MAX_PATH} bytes", failed=False)
     try:
         if entry.is_symlink():
             return Unreachable(name, "a symbolic link, which is not followed", failed=False)

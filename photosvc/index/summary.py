@@ -18,6 +18,13 @@ class Summary:
     """Name and reason of what should have been readable."""
     seconds: float = 0.0
 
+    def add(self, other: "Summary") -> None:
+        """Count what another part of the run did."""
+        self.indexed += other.indexed
+        self.updated += other.updated
+        self.skipped += other.skipped
+        self.failed += other.failed
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexOptions:

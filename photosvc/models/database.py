@@ -8,10 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import PhotosvcError, SchemaError
+from photosvc.core.errors import SchemaError
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX
 
 VERSION_TABLE = TABLE_PREFIX + "schema"
@@ -97,22 +96,6 @@ def _short_wait(connection: Connection) -> Iterator[None]:
         yield
     finally:
         driver.execute(f"PRAGMA busy_timeout={before}")
-
-
-def blames_data(error: Exception) -> bool:
-    """Whether a write failed for what was written: not because the database is locked, full, away or broken."""
-    if isinstance(error, PhotosvcError | OSError):
-        return False
-    if not isinstance(error, DBAPIError):
-        return True
-    # PostgreSQL counts values beyond its limits (class 54: an index row too long) among operational errors.
-    about_values = isinstance(error, DataError | IntegrityError) or _state(error).startswith("54")
-    return about_values and not error.connection_invalidated
-
-
-def _state(error: DBAPIError) -> str:
-    """The SQLSTATE; empty on SQLite."""
-    return getattr(error.orig, "sqlstate", None) or ""
 
 
 def is_ours(_item: object, name: str | None, kind: str, _reflected: object, _other: object) -> bool:

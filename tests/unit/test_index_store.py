@@ -103,3 +103,20 @@ def test_what_is_kept_of_a_file_is_what_was_read():
     file = File()
     keep(file, told)
     assert kept(file) == told
+
+
+def test_numbers_that_no_column_holds_are_the_nearest_it_does(library, session):
+    far = Metadata(iso=2**40, focal_length=2**31, altitude=-(2**31) - 1, rating=2**15, lat=1.0, lng=2.0)
+    told = extraction(
+        1, width=2**32 - 1, height=1, frames=2**31, diff=-(2**40), duration_ns=2**63, orientation=2**15, metadata=far
+    )
+    save(library, session, "a.jpg", told)
+    file, photo = session.scalars(select(File)).one(), session.scalars(select(Photo)).one()
+    assert (file.width, file.height, file.frames, file.diff) == (0, 0, 2**31 - 1, -(2**31))
+    assert (file.duration_ns, file.orientation) == (2**63 - 1, 2**15 - 1)
+    assert (photo.iso, photo.focal_length, photo.altitude, photo.rating) == (2**31 - 1, 2**31 - 1, -(2**31), 2**15 - 1)
+
+
+def test_the_largest_size_a_column_holds_makes_no_larger_number(library, session):
+    save(library, session, "a.jpg", extraction(1, width=2**31 - 1, height=2**31 - 1))
+    assert session.scalars(select(Photo.resolution)).one() == 2**31 - 1
