@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, g
+from flask import Flask, Response, g
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
@@ -73,12 +73,13 @@ class PhotoService:
             oauth=OAuthServer(),
         )
         app.extensions[EXTENSION] = service
-        app.register_blueprint(create_api(), url_prefix=url_prefix + "/api/v1")
+        api = create_api()
+        api.after_request(_stop_reading)
+        app.register_blueprint(api, url_prefix=url_prefix + "/api/v1")
         app.register_blueprint(create_well_known(), url_prefix=url_prefix + "/.well-known")
         if (inserted := create_inserted(settings.base_url)) is not None:
             app.register_blueprint(inserted, url_prefix="/.well-known")
-        if bind_key is not None:
-            app.teardown_appcontext(_close)
+        app.teardown_appcontext(_close)
 
 
 def _given(config: Mapping[str, object]) -> dict[str, object]:
@@ -90,13 +91,18 @@ def _engine(db: SQLAlchemy, bind_key: str | None) -> Engine:
 
 
 def _session(db: SQLAlchemy, bind_key: str | None) -> Session:
-    if bind_key is None:
-        return db.session()
-    # The host's session sends our models to its default engine, so another engine gets a session of its own.
+    # Not the host's session: what waits there to be written is for the host to commit or roll back.
     if "photosvc_session" not in g:
-        g.photosvc_session = Session(db.engines[bind_key])
+        g.photosvc_session = Session(_engine(db, bind_key))
     session: Session = g.photosvc_session
     return session
+
+
+def _stop_reading(answer: Response) -> Response:
+    """A host that commits after each request must not find our transaction in its way: SQLite may let none write."""
+    if not answer.is_streamed and (session := g.get("photosvc_session")) is not None:
+        session.rollback()
+    return answer
 
 
 def _close(_error: BaseException | None) -> None:

@@ -5,15 +5,16 @@ import threading
 from pathlib import Path
 
 import pytest
-from flask import Flask
+from flask import Flask, request
 from flask_sqlalchemy import SQLAlchemy
 from pictures import jpeg
-from sqlalchemy import inspect, select, text
+from sqlalchemy import event, inspect, select, text
 from support import MovedClock
 
 from photosvc.app import create_app
 from photosvc.auth.credentials import issue
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.users import add_user, find_user, remove_user
 from photosvc.core.errors import SettingError
 from photosvc.extension import PhotoService
 from photosvc.index.job import IndexOptions, run_index
@@ -159,6 +160,81 @@ def test_a_host_with_a_wrong_setting_does_not_start(tmp_path):
     app.config.update(SQLALCHEMY_DATABASE_URI="sqlite://", PHOTOSVC_ORIGINALZ="/photos")
     with pytest.raises(SettingError, match=r"PHOTOSVC_ORIGINALZ \(app\) is not a setting"):
         PhotoService(app, db=SQLAlchemy(app))
+
+
+def keep_a_diary(host):
+    """The host notes each request before it and commits after it, whatever came of it; gives what it has noted."""
+    db = host.db
+
+    class Entry(db.Model):
+        __tablename__ = "diary"
+        id = db.Column(db.Integer, primary_key=True)
+        path = db.Column(db.Text)
+
+    def note():
+        db.session.add(Entry(path=request.full_path))
+        db.session.flush()
+
+    def keep(answer):
+        db.session.commit()
+        return answer
+
+    host.app.before_request(note)
+    host.app.after_request(keep)
+    with host.app.app_context():
+        db.create_all()
+
+    def read():
+        with host.app.app_context():
+            return list(db.session.scalars(select(Entry.path).order_by(Entry.id)))
+
+    return read
+
+
+def begin_strictly(host):
+    """SQLAlchemy's recipe for real transactions in SQLite: reading begins one too."""
+    with host.app.app_context():
+        engine = current_service().engine()
+        engine.dispose()
+        event.listen(engine, "connect", lambda connection, _: setattr(connection, "isolation_level", None))
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_the_host_has_not_committed_yet_is_the_hosts(host, strict):
+    if strict:
+        begin_strictly(host)
+    diary = keep_a_diary(host)
+    asked = {"?x=first": 200, "?x=second": 200, "?q=nosuch:1": 400, "?count=0": 400, "?x=last": 200}
+    for query, status in asked.items():
+        assert host.get("/media/api/v1/photos" + query, host.token).status_code == status
+    assert host.get("/media/api/v1/photos?x=token", "0" * 48).status_code == 401
+    assert diary() == [f"/media/api/v1/photos{query}" for query in (*asked, "?x=token")]
+
+
+def test_what_the_host_rolls_back_stays_undone(host):
+    diary = keep_a_diary(host)
+    host.app.after_request_funcs[None].clear()
+    host.app.after_request(lambda answer: host.db.session.rollback() or answer)
+    assert host.get("/media/api/v1/photos", host.token).status_code == 200
+    assert diary() == []
+
+
+def test_a_removed_accounts_app_password_is_over_on_the_hosts_engine_too(host):
+    with host.app.app_context():
+        service = current_service()
+        session, now = service.session, service.now()
+        assert session.connection().exec_driver_sql("PRAGMA foreign_keys").scalar() == 0
+        vera = add_user(session, now, name="vera", role="viewer")
+        secret = issue(session, now, name="frame", scope=parse_scope("*"), user=vera).secret
+        session.commit()
+    assert host.get("/media/api/v1/photos", secret).status_code == 200
+    with host.app.app_context():
+        session = current_service().session
+        remove_user(session, find_user(session, "vera"))
+        add_user(session, now, name="boss", role="admin")
+        session.commit()
+    assert host.get("/media/api/v1/photos", secret).status_code == 401
 
 
 HANDLES = Path("/proc/self/fd")
