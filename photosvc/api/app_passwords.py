@@ -42,7 +42,7 @@ def add_app_password(user_uid: str) -> Response:
     scope = parse_scope(body["scope"])
     check_grantable(principal(), scope)
     user = find_account(user_uid)
-    with proving(user):
+    with proving():
         if not passwords.verify_password(body["password"], user.password_hash):
             raise InvalidCredentialsError(field="password")
     user = find_account_to_change(user_uid)

@@ -28,7 +28,7 @@ def enrol(user_uid: str) -> Response:
     service = current_service()
     user = find_account(user_uid)
     session, now = service.session, service.now()
-    with proving(user):
+    with proving():
         enrolment = second_factor.enrol(session, service.settings, now, user, password=body["password"])
         session.commit()
     return json_answer(_ENROLMENT.dump(enrolment))
@@ -40,7 +40,7 @@ def confirm(user_uid: str) -> Response:
     body = read_json(_CODE)
     service = current_service()
     session, now = service.session, service.now()
-    with proving(find_account(user_uid)):
+    with proving():
         user = find_account_to_change(user_uid)
         codes = second_factor.confirm(session, service.settings, now, user, code=body["code"])
         session.commit()
@@ -53,7 +53,7 @@ def disable(user_uid: str) -> Response:
     body = read_json(_PASSWORD)
     service = current_service()
     user = find_account(user_uid)
-    with proving(user):
+    with proving():
         second_factor.disable(service.session, service.now(), user, password=body["password"])
         service.session.commit()
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})

@@ -81,7 +81,7 @@ def change_password(user_uid: str) -> Response:
         users.set_password(service.session, user, service.now(), body["new"])
         service.session.commit()
     else:
-        with proving(user):
+        with proving():
             users.change_password(service.session, user, service.now(), old=body["old"], new=body["new"], keep=keep)
             service.session.commit()
     return json_answer({"code": 200, "message": "Password changed."})

@@ -6,6 +6,9 @@ given back unless it failed, so attempts at the same time cannot slip past. What
 - a log-in with an account password: its address, and its account, unless the account has logged in from that address
   within the last 30 days. A flood against an account from everywhere so never keeps out its owner where they usually
   are, nor any session or app password they hold; elsewhere they wait like everybody.
+- a check of the password of somebody logged in: the address, and the credential they are logged in with. Whoever
+  stole one cannot guess on with it from everywhere, and whoever fails to log in elsewhere keeps no owner from changing
+  their password.
 - a log-in with an app password, or an unknown token: its address, generously. Guessing 137 bits leads nowhere.
 
 Valid tokens are never charged and never blocked. Names are kept as digests: people type passwords into name fields.
@@ -41,12 +44,13 @@ class Allowance:
 
 LOGIN_BY_ADDRESS = Allowance("login-address", burst=10, seconds=60)
 LOGIN_BY_ACCOUNT = Allowance("login-account", burst=20, seconds=60)
+CHECK_BY_CREDENTIAL = Allowance("check-credential", burst=20, seconds=60)
 TOKEN_BY_ADDRESS = Allowance("token-address", burst=60, seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One failure against the allowance of one address or account."""
+    """One failure against the allowance of one address, account or credential."""
 
     allowance: Allowance
     subject: str
@@ -120,7 +124,7 @@ def login_attempt(
 
 @contextmanager
 def password_check(
-    store: FailureStore, session: Session, now: datetime, *, username: str, address: str
+    store: FailureStore, session: Session, now: datetime, *, credential_uid: str, address: str
 ) -> Iterator[None]:
     """Wrap a check of the password or passcode of somebody who is logged in. Commits before and after it.
 
@@ -128,7 +132,7 @@ def password_check(
         ThrottledError: too many failures lately; nothing was tried.
 
     """
-    charges = [by_address(LOGIN_BY_ADDRESS, address), by_account(LOGIN_BY_ACCOUNT, username)]
+    charges = [by_address(LOGIN_BY_ADDRESS, address), Charge(CHECK_BY_CREDENTIAL, credential_uid)]
     with guarded(store, session, now, charges):
         yield
 

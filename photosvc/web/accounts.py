@@ -11,6 +11,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.models import User
 from photosvc.models.database import begin_write
 from photosvc.web.current import current_service
+from photosvc.web.protector import principal
 
 
 def find_account(user_uid: str) -> User:
@@ -30,17 +31,20 @@ def find_account_to_change(user_uid: str) -> User:
 
 
 @contextmanager
-def proving(user: User) -> Iterator[None]:
-    """Wrap a check of the account's password or passcode: failures are counted, too many end in 429.
+def proving() -> Iterator[None]:
+    """Wrap a check of the own account's password or passcode: failures are counted, too many end in 429.
 
     Raises:
         InvalidValueError: it is wrong. Not a 401: clients take that for the end of their session and log in again.
 
     """
     service = current_service()
-    address = request.remote_addr or ""
     check = throttle.password_check(
-        service.failures, service.session, service.now(), username=user.name, address=address
+        service.failures,
+        service.session,
+        service.now(),
+        credential_uid=principal().credential_uid,
+        address=request.remote_addr or "",
     )
     try:
         with check:

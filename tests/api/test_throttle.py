@@ -133,6 +133,24 @@ def test_the_old_password_cannot_be_guessed_by_a_stolen_session(house):
     check_error(house.call("PUT", path, own, json={**body, "old": PASSWORD}), 429)
 
 
+def test_nor_from_everywhere_at_once(house):
+    own, path = house.session_of(), house.user_path(rest="/password")
+    body = {"old": "wrong horse", "new": "new horse battery"}
+    statuses = [
+        house.call("PUT", path, own, json=body, address=f"198.51.100.{number}").status_code for number in range(100)
+    ]
+    assert statuses == [400] * 20 + [429] * 80
+
+
+def test_an_owner_changes_the_password_while_others_guess(house):
+    own, path = house.session_of(), house.user_path(rest="/password")
+    for number in range(25):
+        house.log_in(password="wrong horse", address=f"198.51.100.{number}")
+    check_error(house.log_in(address=AWAY), 429)
+    body = {"old": PASSWORD, "new": "new horse battery"}
+    assert house.call("PUT", path, own, json=body, address=HOME).status_code == 200
+
+
 @pytest.mark.slow
 def test_an_unknown_name_takes_as_long_as_a_wrong_password(house, capsys):
     """R6: 300 interleaved pairs; medians differ by less than 5 % or 1 ms."""

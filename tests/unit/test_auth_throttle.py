@@ -276,7 +276,7 @@ def test_a_wrong_passcode_counts_like_three_wrong_passwords(session):
     for _ in range(3):
         with (
             pytest.raises(InvalidPasscodeError),
-            password_check(store, session, NOW, username="alice", address="192.0.2.7"),
+            password_check(store, session, NOW, credential_uid="sess00000001", address="192.0.2.7"),
         ):
             raise InvalidPasscodeError
     assert store.take(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), NOW) == 0
