@@ -138,6 +138,7 @@ _index("title", "title_key", "name", "oldest_key")
 _index("unlisted", "newest_key", listed=False)
 _index("position", "lat", "lng")
 _index("path", "path_key")
+_index("photo", "photo_id", "taken_at", "newest_key", "private")
 
 #: Columns whose values find their photos in the order of `newest` and of `added`.
 INDEXED = ("color", "country", "year", "camera_id", "photo_type")

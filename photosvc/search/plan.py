@@ -92,10 +92,10 @@ def _few(context: Context, reach: int) -> int:
     """How many photos are few.
 
     Of N rows n match: to walk until `reach` of them are found takes about reach * N / n looks at a row, to sort them
-    n looks. They take as long when n is the square root of reach * N.
+    n dearer looks. Measured, they take as long when n is half the square root of reach * N.
     """
     newest = context.session.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
-    return math.isqrt(reach * (newest // RANKS + 1))
+    return math.isqrt(reach * (newest // RANKS + 1)) // 2
 
 
 def _candidates(parts: tuple[Node, ...], order: str, context: Context) -> Iterator[_Few]:

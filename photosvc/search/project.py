@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import delete, insert, not_, select, update
+from sqlalchemy import ColumnElement, delete, insert, not_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, joinedload, selectinload
 
@@ -21,6 +21,7 @@ from photosvc.models import (
     SearchRow,
     SearchText,
 )
+from photosvc.models.database import begin_write
 from photosvc.search.render import render_file, render_result
 from photosvc.search.row import search_rows
 from photosvc.search.words import photo_words
@@ -36,8 +37,7 @@ def project(session: Session, photo_ids: Iterable[int]) -> int:
     session.flush()
     count = 0
     for batch in _batches(photo_ids):
-        session.execute(delete(SearchDocument).where(SearchDocument.file_id.in_(_rows_of(batch))))
-        session.execute(delete(SearchRow).where(SearchRow.photo_id.in_(batch)))
+        _drop(session, SearchRow.photo_id.in_(batch))
         photos = _load(session, batch)
         _write(session, photos)
         _write_words(session, photos)
@@ -49,12 +49,25 @@ def project(session: Session, photo_ids: Iterable[int]) -> int:
 
 
 def rebuild(session: Session) -> int:
-    """Make every search row anew from the library; gives how many there are."""
-    session.execute(delete(SearchDocument))
-    session.execute(delete(SearchRow))
-    session.execute(delete(SearchText))
-    count = project(session, list(session.scalars(select(Photo.id).order_by(Photo.id))))
-    _set_state(session, PROJECTION, PROJECTION_VERSION)
+    """Make every search row anew from the library; gives how many there are.
+
+    Commits each batch, so that others may write in between, and readers find a photo's rows as they were or as they
+    are now. The library counts as made anew only at the end: a rebuild that was cut short is begun again.
+    """
+    begin_write(session)
+    count = 0
+    for batch in _batches(session.scalars(select(Photo.id).order_by(Photo.id)).all()):
+        begin_write(session)
+        _drop(session, SearchRow.file_id.in_(select(File.id).where(File.photo_id.in_(batch))))
+        count += project(session, batch)
+        session.commit()
+        session.expunge_all()
+    begin_write(session)
+    _drop(session, SearchRow.photo_id.not_in(select(Photo.id)))
+    session.execute(delete(SearchText).where(SearchText.photo_id.not_in(select(Photo.id))))
+    count_change(session)
+    session.merge(LibraryState(name=PROJECTION, value=PROJECTION_VERSION))
+    session.commit()
     return count
 
 
@@ -74,19 +87,16 @@ def count_change(session: Session) -> None:
         session.flush()
 
 
-def _set_state(session: Session, name: str, value: int) -> None:
-    session.merge(LibraryState(name=name, value=value))
-    session.flush()
-
-
 def _batches(photo_ids: Iterable[int]) -> Iterator[list[int]]:
     ids = iter(photo_ids)
     while batch := list(islice(ids, _BATCH)):
         yield batch
 
 
-def _rows_of(batch: list[int]) -> Any:  # noqa: ANN401
-    return select(SearchRow.file_id).where(SearchRow.photo_id.in_(batch))
+def _drop(session: Session, which: ColumnElement[bool]) -> None:
+    rows = select(SearchRow.file_id).where(which)
+    session.execute(delete(SearchDocument).where(SearchDocument.file_id.in_(rows)))
+    session.execute(delete(SearchRow).where(which))
 
 
 def _load(session: Session, batch: list[int]) -> Sequence[Photo]:

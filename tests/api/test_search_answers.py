@@ -11,6 +11,7 @@ from photosvc.models import Album, AlbumPhoto, Photo, SearchDocument
 from photosvc.search import page as pages
 from photosvc.search.documents import LibraryChangedError
 from photosvc.search.project import count_change, project
+from photosvc.web.current import current_service
 
 ALBUMS = {name: ("a" + name).ljust(16, "0") for name in ("plain", "smart", "secret", "gone")}
 
@@ -38,7 +39,9 @@ def library(tmp_path):
             members = [AlbumPhoto(album_id=number + 1, photo_id=one, created_at=NOW) for one in ids[:4]]
             session.add_all(members if name != "smart" else [])
         alter(session, ids[:2], private=True)
-    return library
+    yield library
+    with library.app.app_context():
+        current_service().engine().dispose()
 
 
 def titles(library, **parameters):
@@ -168,6 +171,7 @@ def test_an_answer_that_breaks_off_is_not_valid_json(library, monkeypatch):
         session.execute(delete(SearchDocument))
     with pytest.raises(LibraryChangedError):
         received += b"".join(pieces)
+    answer.close()
     with pytest.raises(ValueError, match="Expecting"):
         json.loads(received)
 

@@ -7,6 +7,7 @@ from shelves import fill
 from support import NOW, open_library
 
 from photosvc.query.filters import NAMES
+from photosvc.web.current import current_service
 
 PAYLOADS = (
     "'", '"', "' OR '1'='1", "1 OR 1=1", "1); DROP TABLE photosvc_photos; --", "x' UNION SELECT 1 --", "%", "_", "\\",
@@ -20,7 +21,9 @@ def library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("hostile"))
     with library.session() as session:
         fill(session, 10, NOW)
-    return library
+    yield library
+    with library.app.app_context():
+        current_service().engine().dispose()
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES, *OTHERS}))
