@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, or_, select
+from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session, selectinload
 
 from photosvc.auth.client_tokens import NO_LIMIT, end_tokens, end_tokens_beyond, keep_newest
@@ -179,6 +179,16 @@ def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
     end_tokens(session, client.id)
     session.flush()
     return secret
+
+
+def restore_secret(session: Session, client_id: str, digest: str, *, lost: str) -> None:
+    """Undo `regenerate_secret` where nobody saw the new secret: the old one, of this digest, is good again.
+
+    Nothing happens when the client has yet another by now. Tokens that ended stay ended.
+    """
+    begin_write(session)
+    is_lost = (Client.uid == client_id) & (Client.secret_digest == ids.digest(lost))
+    session.execute(update(Client).where(is_lost).values(secret_digest=digest))
 
 
 def remove_client(session: Session, client_id: str) -> None:

@@ -161,23 +161,25 @@ def show(service: "Service", identifier: str) -> None:
 @with_database
 def mod(service: "Service", /, identifier: str, regenerate: bool, **given: Any) -> None:  # noqa: ANN401
     """Change a client. Tokens it could not get any more end at once."""
-    from photosvc.auth.clients import change_client, regenerate_secret
+    from photosvc.auth.clients import change_client, regenerate_secret, restore_secret
 
+    require_stdout()
     given = {key: value for key, value in given.items() if value is not None}
     if not given and not regenerate:
         msg = "nothing to change: give at least one option"
         raise click.UsageError(msg)
-    columns = _DETAILS
+    session, now = service.session, service.now()
     with writing(service):
-        session, now = service.session, service.now()
         client = change_client(session, identifier, now, _changes(service, **given))
         record = _row(client)
+        old = client.secret_digest
         if regenerate:
             record["client_secret"] = regenerate_secret(session, identifier, now)
-            columns = {**_SECRET, **_DETAILS}
     if regenerate:
-        _warn()
-    print_record(columns, record)
+        with printing_secret(service, lambda: restore_secret(session, identifier, old, lost=record["client_secret"])):
+            print_record({**_SECRET, **_DETAILS}, record)
+    else:
+        print_record(_DETAILS, record)
 
 
 @clients.command()
@@ -229,10 +231,6 @@ def _changes(
         limit=tokens,
         **rest,
     )
-
-
-def _warn() -> None:
-    click.echo("Keep the secret now: it is not shown again.", err=True)
 
 
 def _row(client: "Client") -> dict[str, Any]:

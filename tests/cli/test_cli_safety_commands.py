@@ -9,6 +9,8 @@ from people import open_house
 from support import SURROUNDINGS, SVC, svc
 from terminal import type_at
 
+from photosvc.auth.client_authentication import authenticate
+
 CTRL_C = "\x03"
 
 
@@ -129,6 +131,16 @@ def test_a_secret_that_cannot_be_shown_is_not_kept(house, format_, output):
     assert "Traceback" not in done.stderr
     assert house.svc("auth", "ls", "--json").stdout == before
     assert json.loads(house.svc("clients", "ls", "--json").stdout) == []
+
+
+@pytest.mark.parametrize("output", [">&-", ">/dev/full"])
+def test_a_new_secret_that_cannot_be_shown_leaves_the_old_one(house, output):
+    made = json.loads(house.svc("clients", "add", "-n", "x", "-s", "photos", "--json").stdout)
+    done = in_shell(house, f"$SVC clients mod {made['client_id']} --regenerate --json {output}")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    with house.library.session() as session:
+        assert authenticate(session, made["client_id"], made["client_secret"]).name == "x"
 
 
 @pytest.mark.parametrize("command", ["users ls", "users show alice --json"])
