@@ -21,12 +21,15 @@ def db() -> None:
 def upgrade(service: "Service") -> None:
     """Create the tables, or migrate them to what this version needs."""
     from photosvc.models import migrate
+    from photosvc.search.project import is_stale
 
     before, after = migrate.upgrade(service.engine())
     if before == after:
         click.echo(f"The schema is at {after} already.", err=True)
     else:
         click.echo(f"The schema is now at {after} (was {before or 'empty'}).", err=True)
+    if is_stale(service.session):
+        click.echo("An older version made the search rows: the next `svc index` makes them anew.", err=True)
 
 
 @db.command()

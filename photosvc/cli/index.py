@@ -53,6 +53,8 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
     options = options or IndexOptions()
     with _progress_bar() as progress:
         summary = run_index(service.session, service.settings, service.clock, options, progress)
+    if summary.rebuilt:
+        click.echo(f"An older version had made the search rows: {summary.rebuilt} made anew.", err=True)
     if as_json:
         _print_json(summary, dry_run=options.dry_run)
     else:
@@ -61,12 +63,9 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
 
 
 def _rebuild(service: "Service") -> None:
-    from photosvc.models.database import begin_write
-    from photosvc.search.project import rebuild
+    from photosvc.index.job import rebuild_search
 
-    begin_write(service.session)
-    count = rebuild(service.session)
-    service.session.commit()
+    count = rebuild_search(service.session, service.settings)
     click.echo(f"{count} search rows made anew.", err=True)
 
 

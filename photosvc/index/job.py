@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from http import HTTPStatus
 
@@ -25,6 +25,7 @@ from photosvc.index.summary import IndexOptions, Summary
 from photosvc.index.workers import WorkerPool
 from photosvc.media.errors import MissingExtraError, UnsupportedFileError
 from photosvc.models.database import begin_write
+from photosvc.search.project import is_stale, rebuild
 from photosvc.settings import Settings
 
 _BATCH = 100
@@ -54,7 +55,9 @@ def run_index(
     folder = start_folder(settings.originals, options.subfolder)
     run = _Run(session, settings, clock)
     summary = run.summary
-    with held_alone(settings.cache / "index.lock", "Another index run is going on; wait for it to end."):
+    with _alone(settings):
+        if is_stale(session) and not options.dry_run:
+            summary.rebuilt = rebuild(session)
         known = known_files(session, folder)
         session.rollback()
         todo = pick(settings.originals, folder, known, options, summary)
@@ -70,6 +73,21 @@ def run_index(
             run.miss(missing)
     summary.seconds = time.monotonic() - started
     return summary
+
+
+def rebuild_search(session: Session, settings: Settings) -> int:
+    """Make every search row anew; gives how many there are.
+
+    Raises:
+        ConflictError: an index run is going on.
+
+    """
+    with _alone(settings):
+        return rebuild(session)
+
+
+def _alone(settings: Settings) -> AbstractContextManager[None]:
+    return held_alone(settings.cache / "index.lock", "Another index run is going on; wait for it to end.")
 
 
 class UnstorableFileError(PhotosvcError):

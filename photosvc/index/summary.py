@@ -16,6 +16,8 @@ class Summary:
     """Name and reason of what is no picture or video, or is left out on purpose."""
     failed: list[tuple[str, str]] = field(default_factory=list)
     """Name and reason of what should have been readable."""
+    rebuilt: int = 0
+    """Search rows made anew before, because an older version had made them."""
     seconds: float = 0.0
 
     def add(self, other: "Summary") -> None:

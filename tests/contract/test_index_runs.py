@@ -9,7 +9,7 @@ from pictures import dng, encoded, exif, heic, jpeg, quarters, video
 from support import NOW, SURROUNDINGS, hashes, svc
 
 from photosvc.core.errors import ConflictError, NotFoundError
-from photosvc.models import File, LibraryState, Photo, RejectedFile
+from photosvc.models import File, LibraryState, Photo, RejectedFile, SearchDocument
 from photosvc.search.project import project
 
 
@@ -432,6 +432,25 @@ def test_search_rows_made_anew_are_the_same_and_no_original_is_opened(library):
     done = svc("index", "--rebuild-search", instance=library.instance)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "1 search rows made anew.\n")
     assert library.stored() == before
+
+
+def test_search_rows_of_an_older_version_are_told_and_made_anew_by_the_next_run(library):
+    library.put("a.jpg", jpeg())
+    library.index()
+    before = library.stored()
+    with library.session() as session:
+        session.get(LibraryState, "projection").value -= 1
+        session.query(SearchDocument).one().result = '{"old": true}'
+    told = svc("db", "upgrade", instance=library.instance)
+    assert told.stderr.splitlines()[1:] == [
+        "An older version made the search rows: the next `svc index` makes them anew."
+    ]
+    assert library.index(dry_run=True).rebuilt == 0
+    done = svc("index", instance=library.instance)
+    assert done.stderr == "An older version had made the search rows: 1 made anew.\n"
+    assert library.stored() == before
+    assert svc("index", instance=library.instance).stderr == ""
+    assert len(svc("db", "upgrade", instance=library.instance).stderr.splitlines()) == 1
 
 
 def test_a_library_made_anew_from_its_originals_says_the_same(library, tmp_path):

@@ -1,12 +1,15 @@
 import json
+import sqlite3
 
 import pytest
 from shelves import alter, extraction, fill, shelve
 from sqlalchemy import delete, select
 from support import NOW, open_library
 
-from photosvc.models import CHANGES, PROJECTION, PROJECTION_VERSION, File, LibraryState, Photo, SearchRow
+from photosvc.models import CHANGES, PROJECTION, PROJECTION_VERSION, File, LibraryState, Photo, SearchRow, SearchText
+from photosvc.search import project as module
 from photosvc.search.project import is_stale, project, rebuild
+from photosvc.web.current import current_service
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +23,6 @@ def filled(tmp_path_factory):
 @pytest.fixture
 def session(filled):
     with filled.app.app_context():
-        from photosvc.web.current import current_service
-
         session = current_service().session
         yield session
         session.rollback()
@@ -58,6 +59,65 @@ def test_rows_of_another_version_are_stale(session):
     rebuild(session)
     session.expire_all()
     assert not is_stale(session)
+
+
+def test_a_rebuild_lets_others_read_and_write_between_its_batches(library, monkeypatch):
+    with library.session() as session:
+        fill(session, 12, NOW)
+    before, seen = library.stored(), []
+    batch = module.project
+
+    def watched(session, photo_ids):
+        with sqlite3.connect(library.instance / "photosvc.db") as other:
+            seen.append(other.execute("SELECT count(*) FROM photosvc_search_rows").fetchone()[0])
+        return batch(session, photo_ids)
+
+    monkeypatch.setattr(module, "_BATCH", 5)
+    monkeypatch.setattr(module, "project", watched)
+    with library.session() as session:
+        assert rebuild(session) == 15
+    assert seen == [15, 15, 15]
+    assert library.stored() == before
+
+
+def test_a_rebuild_that_is_cut_short_is_begun_again(library, monkeypatch):
+    with library.session() as session:
+        fill(session, 12, NOW)
+        session.get(LibraryState, PROJECTION).value = PROJECTION_VERSION - 1
+    before = library.stored()
+    batches = iter(range(2))
+    batch = module.project
+
+    def failing(session, photo_ids):
+        next(batches)
+        return batch(session, photo_ids)
+
+    monkeypatch.setattr(module, "_BATCH", 5)
+    monkeypatch.setattr(module, "project", failing)
+    with library.app.app_context():
+        session = current_service().session
+        with pytest.raises(StopIteration):
+            rebuild(session)
+        session.rollback()
+        assert is_stale(session)
+    monkeypatch.undo()
+    assert library.stored() == before
+    with library.session() as session:
+        assert rebuild(session) == 15
+        assert not is_stale(session)
+
+
+def test_a_rebuild_clears_away_rows_of_nothing(library):
+    with library.session() as session:
+        fill(session, 3, NOW)
+    before = library.stored()
+    with sqlite3.connect(library.instance / "photosvc.db") as other:  # which keeps no foreign keys
+        other.execute("UPDATE photosvc_search_rows SET photo_id = photo_id + 100")
+        other.execute("UPDATE photosvc_search_texts SET photo_id = 77 WHERE photo_id = 1")
+    with library.session() as session:
+        rebuild(session)
+        assert sorted(session.scalars(select(SearchText.photo_id))) == [1, 2, 3]
+    assert library.stored() == before
 
 
 def test_the_files_of_a_photo_have_unique_neighbouring_keys(session):
