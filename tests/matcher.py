@@ -29,8 +29,8 @@ class Matcher:
 
     def __init__(self, photos, albums, *, sees_private):
         self.photos = {photo.uid: photo for photo in photos}
-        self.all_albums = [(album, members) for album, members in albums if album.deleted_at is None]
-        self.albums = [(album, members) for album, members in self.all_albums if sees_private or not album.private]
+        kept = [(album, members) for album, members in albums if album.deleted_at is None]
+        self.albums = [(album, members) for album, members in kept if sees_private or not album.private]
 
     def matches(self, node, file):
         match node:
@@ -95,7 +95,7 @@ class Matcher:
             "keywords": [keyword.word for keyword in photo.keywords],
             "subjects": [marker.name for other in photo.files for marker in other.markers if marker.name],
             "albums": [album.title for album in self.albums_of(photo)],
-            "has_album": [any(photo.id in members for _, members in self.all_albums)],
+            "has_album": [any(photo.id in members for _, members in self.albums)],
             "camera_text": [f"{camera.make} {camera.model}"],
             "lens_text": [f"{lens.make} {lens.model}"],
             "photo_type": [photo.type],

@@ -79,7 +79,7 @@ _ROWS = (
     _words(
         "subject",
         "subjects",
-        "UIDs or whole names of people; & asks for several of them.",
+        "Whole names of people; & asks for several of them.",
         'subject:"Jane Doe"&"John Doe"',
         Kind.NAME,
         ("person",),

@@ -14,7 +14,7 @@ class Kind(StrEnum):
     PATH = "path"
     """Like text; slashes at both ends are dropped, `/` alone is the top folder."""
     NAME = "name"
-    """A UID, or the whole name by its folded words, so that the slug `jane-doe` names `Jane Doe`."""
+    """The whole name by its folded words, so that the slug `jane-doe` names `Jane Doe`; of albums also the UID."""
     WORDS = "words"
     """Words or phrases within a name, by the rule of free text."""
     ID_OR_WORDS = "id or words"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from photosvc.core.ids import ALBUM, FILE, PHOTO, SUBJECT, is_hash, is_uid
+from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
 from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups
 from photosvc.query.colors import COLOR_NUMBERS, COLORS
 from photosvc.query.days import read_after, read_before, read_days, read_since
@@ -28,8 +28,6 @@ from photosvc.query.terms import read_term
 BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
 
 MOST_WILDCARDS = 8
-
-_NAME_UIDS = {"album": ALBUM, "subject": SUBJECT}
 
 #: What an error says is valid.
 EXPECTED: dict[Kind, str] = {
@@ -93,7 +91,7 @@ def _pattern(pieces: list[str]) -> Pattern | None:
 
 def _name(found: Alternative, spec: FilterSpec) -> Item | None:
     pattern = _pattern([_spaced(piece) for piece in found.pieces])
-    if pattern and len(pattern.pieces) == 1 and is_uid(pattern.pieces[0], _NAME_UIDS[spec.name]):
+    if spec.name == "album" and pattern and len(pattern.pieces) == 1 and is_uid(pattern.pieces[0], ALBUM):
         return Uid(pattern.pieces[0], spec.columns[0])
     return pattern
 

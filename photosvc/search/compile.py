@@ -67,6 +67,8 @@ def _any(spec: FilterSpec, items: tuple[Item, ...], context: Context) -> Conditi
     match spec.columns[0]:
         case "albums":
             return names.in_albums(items, context, compile_query)
+        case "has_album" if not context.sees_private:  # the column counts private albums too
+            return names.in_seen_album(context) if True in items else not_(names.in_seen_album(context))
         case "subjects":
             return names.shows(items, context)
         case "keywords":

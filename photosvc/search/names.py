@@ -72,6 +72,13 @@ def in_albums(items: Iterable[Item], context: Context, compile_query: Compile) -
     return or_(false(), *found)
 
 
+def in_seen_album(context: Context) -> Condition:
+    """Whether a photo was put into an album that everybody may see."""
+    seen = select(AlbumPhoto.photo_id).join(Album)
+    seen = seen.where(not_(AlbumPhoto.hidden), Album.deleted_at.is_(None), not_(Album.private))
+    return context.column(SearchRow.photo_id).in_(seen)
+
+
 def members(album_ids: list[int], *, hidden: bool = False) -> Any:  # noqa: ANN401
     """The ids of the photos in these albums; those taken out of them with `hidden`."""
     of_them = AlbumPhoto.album_id == album_ids[0] if len(album_ids) == 1 else AlbumPhoto.album_id.in_(album_ids)

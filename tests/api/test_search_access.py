@@ -5,7 +5,8 @@ from shelves import alter, fill
 from sqlalchemy import select, text
 from support import NOW, RESOURCE, open_library
 
-from photosvc.models import Photo
+from photosvc.models import Album, AlbumPhoto, Photo
+from photosvc.search.project import project
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,27 @@ def test_private_photos_are_seen_by_those_who_may(library, role, seen):
 @pytest.mark.parametrize("parameters", [{}, {"primary": "true"}, {"count": 1, "offset": 3}])
 def test_no_order_and_no_page_shows_a_client_what_is_private(library, order, parameters):
     assert not any(record["Private"] for record in library.find(order=order, **parameters))
+
+
+def test_private_albums_do_not_tell_by_unsorted_what_they_hold(tmp_path):
+    library = open_library(tmp_path)
+    with library.session() as session:
+        fill(session, 3, NOW)
+        ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
+        for number, private in enumerate((True, False)):
+            times = {"created_at": NOW, "updated_at": NOW}
+            album = Album(uid=f"a{number:015}", title="Secret", private=private, **times)
+            session.add(album)
+            session.flush()
+            session.add(AlbumPhoto(album_id=album.id, photo_id=ids[number], created_at=NOW))
+        project(session, ids)
+
+    def found(role, value):
+        records = library.find(token=library.token("photos", role=role), q=f"unsorted:{value}")
+        return {int(record["Name"].rpartition("-")[2]) for record in records}
+
+    assert (found("admin", "false"), found("admin", "true")) == ({0, 1}, {2})
+    assert (found("viewer", "false"), found("viewer", "true")) == ({1}, {0, 2})
 
 
 @pytest.mark.parametrize("form", ["X_Auth_Token", "X_Session_ID", "Authorization"])

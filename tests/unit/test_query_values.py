@@ -72,7 +72,7 @@ def message(name: str, raw: str) -> str:
         ("subject", '"Jane *"', Pattern(("jane ", ""))),
         ("subject", '"Jane*Doe"', Pattern(("jane", "doe"))),
         ("album", "aqbcf5j446s0futy", Uid("aqbcf5j446s0futy", "albums")),
-        ("subject", "JQBCF5J446S0FUTY", Uid("jqbcf5j446s0futy", "subjects")),
+        ("subject", "JQBCF5J446S0FUTY", Pattern(("jqbcf5j446s0futy",))),
         ("album", "jqbcf5j446s0futy", Pattern(("jqbcf5j446s0futy",))),
         ("keywords", "sun", Word("sun", prefix=True)),
         ("keywords", '"sun"', Word("sun", prefix=False)),
