@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from photosvc.models.base import TABLE_PREFIX, Base, RowId
 
 #: Grows whenever a projection would give other rows for the same library; older rows are stale.
-PROJECTION_VERSION = 2
+PROJECTION_VERSION = 3
 
 #: Latitude and longitude of an unknown position: inside no box.
 NOWHERE = 999.0

@@ -13,6 +13,9 @@ from photosvc.query.fold import fold
 #: A photo's files are ranked below this: `newest_key // RANKS` is the photo's id.
 RANKS = 1 << 16
 
+#: Bytes of a title that count in its order: a letter may unfold to eighteen, and cursors hold it whole.
+_TITLE = 1000
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _NOWHERE = {"lat": NOWHERE, "lng": NOWHERE, "x": 0.0, "y": 0.0, "z": 0.0}
@@ -41,7 +44,7 @@ def _photo_columns(photo: Photo, files: Sequence[File], *, has_album: bool) -> d
         "path_key": fold(photo.path),
         "name_key": fold(photo.name),
         "original_key": fold(photo.original_name),
-        "title_key": fold(photo.title),
+        "title_key": fold(photo.title).encode()[:_TITLE].decode(errors="ignore"),
         "document_key": fold(photo.document_id),
         "stack": photo.stack,
         "stacked": sum(not (file.sidecar or file.missing) for file in files) > 1,

@@ -8,6 +8,7 @@ from shelves import alter, extraction, fill, shelve
 from sqlalchemy import select
 from support import NOW, open_library
 
+from photosvc.media.metadata import Metadata
 from photosvc.models import Photo
 from photosvc.query.fold import fold
 from photosvc.search.orders import ORDERS
@@ -24,6 +25,26 @@ def library(new_database, tmp_path_factory):
         alter(session, photo_ids[3:9], edited_at=NOW, favorite=True)
     yield library
     dispose(library)
+
+
+@pytest.mark.parametrize("letter", ['"', "\\", "\u65e5", "\U0001f600", "\ufdfa"])
+@pytest.mark.parametrize("order", ["name", "title"])
+def test_the_longest_cursor_is_taken_back_and_fits_a_request_line(tmp_path, letter, order):
+    longest = max(range(1020), key=lambda n: (len(fold(n * letter).encode()) <= 1020 >= len((n * letter).encode()), n))
+    with_title = Metadata(title=letter * 200)
+    library = open_library(tmp_path)
+    with library.session() as session:
+        shelve(session, [(f"{letter * longest}.{kind}", extraction(number, metadata=with_title))
+                         for number, kind in enumerate(("jpg", "png"))], NOW)  # fmt: skip
+    answer = library.get({"order": order, "count": 1})
+    address = urlsplit(answer.headers["Link"].partition(">")[0][1:])
+    (cursor,) = parse_qs(address.query)["cursor"]
+    assert cursor in address.query
+    assert len(cursor) <= 5600
+    assert len(f"GET {address.path}?{address.query} HTTP/1.1\r\n") < 8190
+    after = library.get(address.query)
+    assert (after.status_code, len(after.json)) == (200, 1)
+    assert after.json[0]["FileUID"] != answer.json[0]["FileUID"]
 
 
 def dispose(library):
