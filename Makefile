@@ -1,6 +1,6 @@
 # `make` alone prints what there is.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow lint format lock clean
+.PHONY: help run test test-slow lint format bench lock clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -43,6 +43,12 @@ lint: $(VENV)/.dev ## Check style, types and layers
 format: $(VENV)/.dev ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+build/bench-%: $(VENV)/.dev
+	$(BIN)/python -m bench.library $* $@
+
+bench: build/bench-10000 build/bench-200000 ## Measure searches beside a bare Flask app (needs wrk)
+	$(BIN)/python -m bench.search $^
 
 lock: $(VENV)/.dev ## Pin what is installed now in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock
