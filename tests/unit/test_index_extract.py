@@ -3,7 +3,7 @@ import os
 import stat
 from datetime import datetime
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 from pictures import encoded, exif, jpeg, png_bomb, quarters, video, xmp
@@ -150,11 +150,11 @@ def test_reading_leaves_the_original_as_it_was(tmp_path):
 
 
 def test_a_bomb_is_recorded_with_its_reason(tmp_path):
-    start = perf_counter()
+    start = process_time()
     found = extract(written(tmp_path / "a.png", png_bomb()))
     assert found.error == "the picture has 144 megapixels, the limit is 100"
     assert (found.width, found.height, found.colors, found.main_color) == (12_000, 12_000, "", -1)
-    assert perf_counter() - start < 1
+    assert process_time() - start < 1
 
 
 @needs_photos

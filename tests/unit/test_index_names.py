@@ -1,4 +1,4 @@
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -59,7 +59,7 @@ def test_any_name_is_taken(name):
 
 @pytest.mark.parametrize("text", ["img" * 85, "-" * 255, "a-" * 127, "1" * 255, "2020-" * 51, "_" * 255, "a1" * 127])
 def test_no_long_name_takes_long(text):
-    began = perf_counter()
+    began = process_time()
     title_in(text)
     date_in(text)
-    assert perf_counter() - began < 0.05
+    assert process_time() - began < 0.05

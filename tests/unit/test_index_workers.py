@@ -80,9 +80,15 @@ def large(size):
     return bytes(size)
 
 
+_STRANGERS = set()
+
+
 def children(pid="self"):
-    """Process ids of the direct children, from Linux's /proc."""
-    return [int(child) for tasks in Path(f"/proc/{pid}/task").glob("*/children") for child in tasks.read_text().split()]
+    """Process ids of the direct children, from Linux's /proc, without servers that other tests keep."""
+    found = [
+        int(child) for tasks in Path(f"/proc/{pid}/task").glob("*/children") for child in tasks.read_text().split()
+    ]
+    return [child for child in found if child not in _STRANGERS]
 
 
 def are_gone(pids):
@@ -101,6 +107,8 @@ def stat(pid):
 
 @pytest.fixture(autouse=True)
 def no_child_is_left():
+    _STRANGERS.clear()
+    _STRANGERS.update(children())
     yield
     assert children() == []
 

@@ -1,5 +1,5 @@
 from datetime import UTC, datetime
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -138,9 +138,9 @@ OUTSIDE = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>'
     ids=["laughs", "outside", "deep", "many", "large", "encoding", "cut", "empty", "mark"],
 )
 def test_hostile_packets_say_nothing_and_cost_nothing(packet):
-    start = perf_counter()
+    start = process_time()
     assert read_xmp(packet) == Xmp()
-    assert perf_counter() - start < 1
+    assert process_time() - start < 1  # of this process alone: a busy machine makes no difference
 
 
 def test_texts_of_editors_are_cleaned():
