@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import subprocess
 import termios
 import time
@@ -11,6 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from support import SURROUNDINGS, SVC
+
+
+def _sit_down() -> None:
+    """Make standard input the terminal of this session, so that Ctrl-C is a signal, and one that counts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who runs the tests in the background ignores it
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def type_at(instance: Path, arguments: Sequence[str], typed: Sequence[tuple[str, str]]) -> tuple[int, str, str, str]:
@@ -26,7 +33,7 @@ def type_at(instance: Path, arguments: Sequence[str], typed: Sequence[tuple[str,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - so that Ctrl-C is a signal
+        preexec_fn=_sit_down,  # noqa: PLW1509
     )
     os.close(slave)
     streams = {process.stdout.fileno(): b"", process.stderr.fileno(): b"", master: b""}

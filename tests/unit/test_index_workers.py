@@ -322,6 +322,8 @@ def program(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         process_group=0,
+        # whoever runs the tests in the background ignores it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     ) as process:
         assert process.stdout.readline() == "main\n"
         assert process.stdout.readline() == "quick\n"
