@@ -67,7 +67,7 @@ def measure_queries(folder: Path) -> dict[str, tuple[float, float]]:
             for number in range(REPEATS + 1):
                 request = {"order": "newest", **parameters, "count": str(100 + number % 2)}
                 started = time.perf_counter()
-                find(session, parse_request(request), sees_private=False)
+                find(session.connection(), parse_request(request), sees_private=False)
                 times.append((time.perf_counter() - started) * 1000)
                 session.rollback()
             found[name] = (median(times[1:]), quantiles(times[1:], n=20)[-1])

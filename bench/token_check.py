@@ -51,7 +51,7 @@ def empty() -> Response:
 
 def search() -> Response:
     """What the search does between the token check and the headers."""
-    page = find(current_service().session, parse_request(request.args), sees_private=False)
+    page = find(current_service().reader, parse_request(request.args), sees_private=False)
     return json_text(page.body)
 
 

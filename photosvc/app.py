@@ -42,7 +42,6 @@ def create_app(
     place.mkdir(parents=True, exist_ok=True)
     loaded = load_settings(place, environ=environ, given=settings)
     app.config["SQLALCHEMY_DATABASE_URI"] = loaded.database_uri
-    app.config["SECRET_KEY"] = loaded.secret_key
     db = SQLAlchemy(app)
     with app.app_context():
         configure_engine(db.engine)

@@ -1,12 +1,12 @@
 """The extension: photosvc inside somebody's Flask app."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from flask import Flask, Response, g
 from flask_sqlalchemy import SQLAlchemy
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
 from photosvc.api import create_api
@@ -65,6 +65,8 @@ class PhotoService:
         service = Service(
             settings=settings,
             clock=clock,
+            open_reader=lambda: _reader(db, bind_key),
+            keep_open=_keep_open,
             open_session=lambda: _session(db, bind_key),
             engine=lambda: _engine(db, bind_key),
             failures=failure_store(settings),
@@ -90,9 +92,21 @@ def _engine(db: SQLAlchemy, bind_key: str | None) -> Engine:
     return db.engines[bind_key]
 
 
+def _reader(db: SQLAlchemy, bind_key: str | None) -> Connection:
+    """Without a session: to set one up takes longer than to read a page of photos."""
+    if "photosvc_session" in g:
+        return _session(db, bind_key).connection()
+    if "photosvc_reader" not in g:
+        g.photosvc_reader = _engine(db, bind_key).connect()
+        g.photosvc_reader.begin()
+    reader: Connection = g.photosvc_reader
+    return reader
+
+
 def _session(db: SQLAlchemy, bind_key: str | None) -> Session:
     # Not the host's session: what waits there to be written is for the host to commit or roll back.
     if "photosvc_session" not in g:
+        _close()  # one transaction at a time: two could wait for each other
         g.photosvc_session = Session(_engine(db, bind_key))
     session: Session = g.photosvc_session
     return session
@@ -100,12 +114,26 @@ def _session(db: SQLAlchemy, bind_key: str | None) -> Session:
 
 def _stop_reading(answer: Response) -> Response:
     """A host that commits after each request must not find our transaction in its way: SQLite may let none write."""
-    if not answer.is_streamed and (session := g.get("photosvc_session")) is not None:
-        session.rollback()
+    _close()
     return answer
 
 
-def _close(_error: BaseException | None) -> None:
-    session = g.pop("photosvc_session", None)
-    if session is not None:
-        session.close()
+def _keep_open() -> Callable[[], None]:
+    """Take what is open out of this request's hands: an answer that is read piece by piece outlives it."""
+    taken = _take_open()
+
+    def close() -> None:
+        for opened in taken:
+            opened.close()
+
+    return close
+
+
+def _close(_error: BaseException | None = None) -> None:
+    for opened in _take_open():
+        opened.close()
+
+
+def _take_open() -> list[Connection | Session]:
+    found = (g.pop(name, None) for name in ("photosvc_reader", "photosvc_session"))
+    return [opened for opened in found if opened is not None]

@@ -10,7 +10,7 @@ from photosvc.search.context import Context
 from photosvc.search.facets import count_values, parse_facets
 from photosvc.search.request import parse_node
 from photosvc.web.answer import json_answer
-from photosvc.web.conditional import is_fresh, tag
+from photosvc.web.conditional import cache_headers, is_fresh
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 
@@ -23,11 +23,13 @@ def add_routes(api: Blueprint) -> None:
 @require("photos.facets")
 def count_facets() -> Response:
     """How many files of a search have each value of the filters in `by`; with `primary=true`, how many photos."""
-    session, sees_private = current_service().session, principal().sees_private
+    reader, sees_private = current_service().reader, principal().sees_private
     facets = parse_facets(request.args.get("by", ""))
     node, album = parse_node(request.args.items(multi=True)), request.args.get("s", "").strip()
-    etag = state_tag(session, to_text(node), album, facets, sees_private=sees_private)
+    etag = state_tag(reader, to_text(node), album, facets, sees_private=sees_private)
     if is_fresh(etag):
-        return tag(Response(status=304), etag)
-    counted = count_values(Context(session, sees_private), node, album, facets)
-    return tag(json_answer({name: [asdict(value) for value in values] for name, values in counted.items()}), etag)
+        return Response(status=304, headers=cache_headers(etag))
+    counted = count_values(Context(reader, sees_private), node, album, facets)
+    answer = json_answer({name: [asdict(value) for value in values] for name, values in counted.items()})
+    answer.headers.extend(cache_headers(etag))
+    return answer

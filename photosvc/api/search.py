@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request, stream_with_context
+from flask import Blueprint, Response, request
 
 from photosvc.auth import link_tokens
 from photosvc.search.changes import page_tag
@@ -10,7 +10,7 @@ from photosvc.search.cursor import Cursor
 from photosvc.search.page import Page, find
 from photosvc.search.request import parse_request
 from photosvc.web.answer import JSON
-from photosvc.web.conditional import is_fresh, tag
+from photosvc.web.conditional import cache_headers, is_fresh
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
 
@@ -25,29 +25,30 @@ def search_photos() -> Response:
     """Files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()
     asked = parse_request(request.args.items(multi=True))
-    page_etag = page_tag(service.session, asked, sees_private=who.sees_private)
-    if is_fresh(page_etag):
-        answer = Response(status=304)
-    else:
-        answer = _page_answer(service, find(service.session, asked, sees_private=who.sees_private))
-    headers = tag(answer, page_etag).headers
-    headers["X-Preview-Token"] = link_tokens.preview_token(service.settings, who)
-    headers["X-Download-Token"] = link_tokens.download_token(service.settings, who, service.now())
+    etag = page_tag(service.reader, asked, sees_private=who.sees_private)
+    headers = [
+        *cache_headers(etag),
+        ("X-Preview-Token", link_tokens.preview_token(service.settings, who)),
+        ("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())),
+    ]
+    if is_fresh(etag):
+        return Response(status=304, headers=headers)
+    page = find(service.reader, asked, sees_private=who.sees_private)
+    headers += _page_headers(service, page)
+    if page.is_whole:
+        return Response(page.body, content_type=JSON, headers=headers)
+    answer = Response(page.pieces, content_type=JSON, headers=headers)
+    answer.call_on_close(service.keep_open())
     return answer
 
 
-def _page_answer(service: Service, page: Page) -> Response:
-    body = page.body if page.is_whole else stream_with_context(iter(page.pieces))
-    answer = Response(body, content_type=JSON)
-    headers = answer.headers
-    headers["X-Count"] = str(page.count)
-    headers["X-Limit"] = str(page.limit)
-    headers["X-Offset"] = str(page.offset)
+def _page_headers(service: Service, page: Page) -> list[tuple[str, str]]:
+    headers = [("X-Count", str(page.count)), ("X-Limit", str(page.limit)), ("X-Offset", str(page.offset))]
     if page.total is not None:
-        headers["X-Total-Count"] = str(page.total)
+        headers.append(("X-Total-Count", str(page.total)))
     if page.next:
-        headers["Link"] = f'<{_next_url(service, page.next)}>; rel="next"'
-    return answer
+        headers.append(("Link", f'<{_next_url(service, page.next)}>; rel="next"'))
+    return headers
 
 
 def _next_url(service: Service, cursor: Cursor) -> str:

@@ -6,6 +6,7 @@ what its owner may see at that moment. They travel in URLs, so neither opens any
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -52,7 +53,7 @@ def verify_preview(session: Session, settings: Settings, token: str, now: dateti
     """
     owner, version = _opened(settings, "preview", token)
     if owner.startswith("sess"):
-        return PreviewRight(tokens.verify_uid(session, owner, now).sees_private)
+        return PreviewRight(tokens.verify_uid(session.connection(), owner, now).sees_private)
     row = session.execute(
         select(User.role, User.disabled, User.password_version).where(User.uid == owner)
     ).one_or_none()
@@ -72,14 +73,19 @@ def verify_download(session: Session, settings: Settings, token: str, now: datet
     owner, expires = _opened(settings, "download", token)
     if now.timestamp() >= int(expires):
         raise InvalidTokenError
-    principal = tokens.verify_uid(session, owner, now)
+    principal = tokens.verify_uid(session.connection(), owner, now)
     policy.decide(principal, "photos.download")
     return principal
 
 
 def _signed(settings: Settings, purpose: str, owner: str, detail: str) -> str:
-    message = f"{owner}{_SEPARATOR}{detail}"
-    return message + _SEPARATOR + sign(_key(settings, purpose), message)
+    return _sign(_key(settings, purpose), f"{owner}{_SEPARATOR}{detail}")
+
+
+@lru_cache(maxsize=256)
+def _sign(key: bytes, message: str) -> str:
+    """Every answer of the search carries two, most often those of the answer before."""
+    return message + _SEPARATOR + sign(key, message)
 
 
 def _opened(settings: Settings, purpose: str, token: str) -> tuple[str, str]:

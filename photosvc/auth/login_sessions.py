@@ -104,7 +104,7 @@ def _app_password(session: Session, password: str, now: datetime) -> Principal |
     if not ids.is_app_password(password):
         return None
     try:
-        return tokens.verify(session, password, now)
+        return tokens.verify(session.connection(), password, now)
     except InvalidTokenError:
         return None
 
@@ -125,7 +125,7 @@ def _exchange(
 def _refuse_clients(session: Session, password: str, now: datetime) -> None:
     if ids.is_access_token(password):
         try:
-            shown = tokens.verify(session, password, now)
+            shown = tokens.verify(session.connection(), password, now)
         except InvalidTokenError:
             return
         if shown.kind != LOGIN_SESSION:
@@ -178,7 +178,7 @@ def _open(
         )
     )
     session.flush()
-    return Login(secret, tokens.verify(session, secret, now))
+    return Login(secret, tokens.verify(session.connection(), secret, now))
 
 
 def _printable(text: str, length: int) -> str:

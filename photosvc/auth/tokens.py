@@ -1,13 +1,15 @@
 """Verify what a request shows: one indexed read, from a secret to a principal.
 
-This runs on every request: a statement built once, plain rows, no ORM objects.
+This runs on every request: a statement compiled once, plain rows, no ORM objects.
 """
 
 import re
 from datetime import datetime, timedelta
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import Executable, Row, bindparam, func, or_, select, update
+from sqlalchemy import Connection, bindparam, func, or_, select, update
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
@@ -16,6 +18,7 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.models import Client, Credential, User
 from photosvc.models.database import begin_write
+from photosvc.models.prepared import Prepared, prepare_statement
 
 #: A credential's last use is written down at most so often, in seconds.
 TOUCH_SECONDS = 60
@@ -28,6 +31,37 @@ _Sponsor = aliased(User)
 """Whoever a registered client belongs to, if anybody."""
 
 
+class _Known(NamedTuple):
+    """A credential and those it belongs to, as far as they exist."""
+
+    id: int
+    uid: str
+    kind: str
+    name: str
+    scope: str
+    created_at: datetime
+    expires_at: datetime | None
+    idle_seconds: int | None
+    last_used_at: datetime | None
+    parent_id: int | None
+    parent_uid: str | None
+    parent_expires_at: datetime | None
+    user_id: int | None
+    user_uid: str | None
+    user_name: str | None
+    user_role: str | None
+    user_disabled: bool | None
+    password_version: int | None
+    client_id: int | None
+    client_uid: str | None
+    client_role: str | None
+    client_enabled: bool | None
+    sponsor_id: int | None
+    sponsor_role: str | None
+    sponsor_disabled: bool | None
+
+
+#: In the order of `_Known`.
 _COLUMNS: tuple[Any, ...] = (
     Credential.id,
     Credential.uid,
@@ -45,8 +79,8 @@ _COLUMNS: tuple[Any, ...] = (
     User.uid.label("user_uid"),
     User.name.label("user_name"),
     User.role.label("user_role"),
-    User.password_version,
     User.disabled.label("user_disabled"),
+    User.password_version,
     Credential.client_id,
     Client.uid.label("client_uid"),
     Client.role.label("client_role"),
@@ -68,7 +102,7 @@ _BY_DIGEST = _JOINED.where(Credential.digest == bindparam("key"))
 _BY_UID = _JOINED.where(Credential.uid == bindparam("key"))
 
 
-def verify(session: Session, secret: str, now: datetime) -> Principal:
+def verify(connection: Connection, secret: str, now: datetime) -> Principal:
     """The principal behind an access token or app password.
 
     Raises:
@@ -78,17 +112,17 @@ def verify(session: Session, secret: str, now: datetime) -> Principal:
     """
     if not (ids.is_access_token(secret) or ids.is_app_password(secret) or _JWT.match(secret)):
         raise InvalidTokenError
-    return _principal(_read(session, _BY_DIGEST, ids.digest(secret)), now)
+    return _principal(_read(connection, ids.digest(secret)), now)
 
 
-def verify_uid(session: Session, credential_uid: str, now: datetime) -> Principal:
+def verify_uid(connection: Connection, credential_uid: str, now: datetime) -> Principal:
     """The principal behind a credential that something trusted (a signed link) names.
 
     Raises:
         InvalidTokenError: the credential is gone, expired or its owner is disabled.
 
     """
-    return _principal(_read(session, _BY_UID, credential_uid), now)
+    return _principal(_read(connection, credential_uid, by_uid=True), now)
 
 
 def find(session: Session, secret: str) -> Credential | None:
@@ -96,11 +130,17 @@ def find(session: Session, secret: str) -> Credential | None:
     return session.scalar(select(Credential).where(Credential.digest == ids.digest(secret)))
 
 
-def _read(session: Session, statement: Executable, key: str) -> Row[Any] | None:
-    return session.connection().execute(statement, {"key": key}).first()
+@lru_cache(maxsize=8)
+def _prepared(dialect: Dialect, *, by_uid: bool) -> Prepared:
+    return prepare_statement(_BY_UID if by_uid else _BY_DIGEST, dialect)
 
 
-def _principal(row: Row[Any] | None, now: datetime) -> Principal:
+def _read(connection: Connection, key: str, *, by_uid: bool = False) -> _Known | None:
+    rows = _prepared(connection.dialect, by_uid=by_uid).run(connection, {"key": key})
+    return _Known._make(rows[0]) if rows else None
+
+
+def _principal(row: _Known | None, now: datetime) -> Principal:
     if row is None or _is_orphan(row):
         raise InvalidTokenError
     if _is_over(row, now):
@@ -129,7 +169,7 @@ def _principal(row: Row[Any] | None, now: datetime) -> Principal:
     )
 
 
-def _is_orphan(row: Row[Any]) -> bool:
+def _is_orphan(row: _Known) -> bool:
     """Whether somebody it belongs to is gone: a host's database may not cascade, and without an owner it would gain."""
     return (
         (row.user_id is not None and row.user_uid is None)
@@ -139,7 +179,7 @@ def _is_orphan(row: Row[Any]) -> bool:
     )
 
 
-def _is_over(row: Row[Any], now: datetime) -> bool:
+def _is_over(row: _Known, now: datetime) -> bool:
     if row.expires_at is not None and now >= row.expires_at:
         return True
     if row.parent_expires_at is not None and now >= row.parent_expires_at:
@@ -149,7 +189,7 @@ def _is_over(row: Row[Any], now: datetime) -> bool:
     return bool(now >= (row.last_used_at or row.created_at) + timedelta(seconds=row.idle_seconds))
 
 
-def _sees_private(row: Row[Any]) -> bool:
+def _sees_private(row: _Known) -> bool:
     if row.user_id is not None:
         return bool(row.user_role != VIEWER)
     return bool(row.client_role == ADMIN and row.sponsor_role != VIEWER)

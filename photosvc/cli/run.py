@@ -76,7 +76,7 @@ def _lasting_token(service: "Service", path: Path) -> str:
     if path.exists():
         kept = path.read_text("ascii").strip()
         try:
-            tokens.verify(service.session, kept, service.now())
+            tokens.verify(service.reader, kept, service.now())
         except InvalidTokenError:
             path.unlink()
         else:

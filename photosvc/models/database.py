@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import SchemaError
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX
+from photosvc.models.prepared import run_text
 
 VERSION_TABLE = TABLE_PREFIX + "schema"
 
@@ -52,7 +53,7 @@ def _on_begin(connection: Connection) -> None:
     # A deferred transaction that turns into a writer fails at once with «locked», whatever the busy timeout
     # says; one that begins as a writer waits its turn.
     immediate = connection.get_execution_options().get(_WRITES)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+    run_text(connection, "BEGIN IMMEDIATE" if immediate else "BEGIN", ())
 
 
 def begin_write(session: Session) -> None:

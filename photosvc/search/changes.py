@@ -3,13 +3,12 @@
 import hashlib
 from functools import lru_cache
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.engine import Dialect
-from sqlalchemy.orm import Session
 
 from photosvc.models import CHANGES, PROJECTION_VERSION, LibraryState
+from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.query.text import to_text
-from photosvc.search.prepared import Prepared, prepare_statement
 from photosvc.search.request import SearchRequest
 
 
@@ -18,7 +17,7 @@ def _changes(dialect: Dialect) -> Prepared:
     return prepare_statement(select(LibraryState.value).where(LibraryState.name == bindparam("name")), dialect)
 
 
-def page_tag(session: Session, request: SearchRequest, *, sees_private: bool) -> str | None:
+def page_tag(connection: Connection, request: SearchRequest, *, sees_private: bool) -> str | None:
     """A tag that is the same as long as the page is (RFC 9110 section 8.8.3); None for a page that never repeats."""
     if not request.repeats:
         return None
@@ -33,12 +32,11 @@ def page_tag(session: Session, request: SearchRequest, *, sees_private: bool) ->
         request.merged,
         request.total,
     )
-    return state_tag(session, *made_of, sees_private=sees_private)
+    return state_tag(connection, *made_of, sees_private=sees_private)
 
 
-def state_tag(session: Session, *made_of: object, sees_private: bool) -> str:
+def state_tag(connection: Connection, *made_of: object, sees_private: bool) -> str:
     """A tag of the library's state, who sees it, and what an answer was made of besides."""
-    connection = session.connection()
     ((changes,),) = _changes(connection.dialect).run(connection, {"name": CHANGES}) or [(0,)]
     text = repr((changes, PROJECTION_VERSION, sees_private, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

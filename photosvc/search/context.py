@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, Connection
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import UnaryExpression
 from sqlalchemy.sql.operators import custom_op
@@ -19,7 +19,7 @@ _SIGN: custom_op[Any] = custom_op("+")
 class Context:
     """Who searches, and where."""
 
-    session: Session
+    connection: Connection
     sees_private: bool
     bare: bool = False
     """Whether SQLite may look values up in the columns' own indexes."""
@@ -29,7 +29,7 @@ class Context:
     @property
     def on_postgresql(self) -> bool:
         """Whether the database plans by statistics of its own and has tsvector."""
-        return self.session.get_bind().dialect.name == "postgresql"
+        return self.connection.dialect.name == "postgresql"
 
     def column(self, column: Column) -> Column:
         """The column as conditions compare it."""

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from http import HTTPStatus
 
 import orjson
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.models import SearchDocument
+from photosvc.models.prepared import run_text
 
 _TABLE = SearchDocument.__tablename__
 
@@ -24,32 +25,31 @@ class LibraryChangedError(PhotosvcError):
     status = HTTPStatus.SERVICE_UNAVAILABLE
 
 
-def results(session: Session, file_ids: Sequence[int]) -> list[str]:
+def results(connection: Connection, file_ids: Sequence[int]) -> list[str]:
     """The photo search results of these files, in their order.
 
     Raises:
         LibraryChangedError: one of them is gone.
 
     """
-    return _read(session, "result", file_ids)
+    return _read(connection, "result", file_ids)
 
 
-def files(session: Session, file_ids: Sequence[int]) -> list[str]:
+def files(connection: Connection, file_ids: Sequence[int]) -> list[str]:
     """The file records of these files, in their order.
 
     Raises:
         LibraryChangedError: one of them is gone.
 
     """
-    return _read(session, "file", file_ids)
+    return _read(connection, "file", file_ids)
 
 
-def _read(session: Session, column: str, file_ids: Sequence[int]) -> list[str]:
-    connection = session.connection()
+def _read(connection: Connection, column: str, file_ids: Sequence[int]) -> list[str]:
     dialect = connection.dialect.name
     query = f"SELECT file_id, {column} FROM {_TABLE} WHERE {_BY_IDS[dialect]}"  # noqa: S608 - names of this module
     ids = orjson.dumps(file_ids).decode() if dialect == "sqlite" else list(file_ids)
-    texts: dict[int, str] = dict(connection.exec_driver_sql(query, (ids,)).fetchall())
+    texts: dict[int, str] = dict(run_text(connection, query, (ids,)))  # type: ignore[arg-type]
     try:
         return [texts[file_id] for file_id in file_ids]
     except KeyError:

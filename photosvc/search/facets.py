@@ -88,26 +88,26 @@ def _albums(context: Context, plan: Plan) -> list[Value]:
     shown = select(Album.id, Album.uid, Album.title).where(Album.deleted_at.is_(None))
     if not context.sees_private:
         shown = shown.where(Album.private.is_(False))
-    known = {row.id: row for row in context.session.execute(shown)}
+    known = {row.id: row for row in context.connection.execute(shown)}
     return [Value(known[key].uid, known[key].title, count) for key, count in counted if key in known]
 
 
 def _counted(context: Context, query: Any, column: Column) -> list[tuple[Any, int]]:  # noqa: ANN401
     query = query.group_by(column).order_by(func.count().desc(), column).limit(MOST_VALUES)
-    return [(row[0], row[1]) for row in context.session.execute(query)]
+    return [(row[0], row[1]) for row in context.connection.execute(query)]
 
 
 def _gear(kind: type[Camera | Lens]) -> Any:  # noqa: ANN401
     def labels(context: Context, ids: list[int]) -> dict[int, str]:
-        known: Iterable[Camera | Lens] = context.session.scalars(select(kind).where(kind.id.in_(ids)))
-        return {gear.id: gear_name(gear) for gear in known}
+        known = select(kind.id, kind.make, kind.model).where(kind.id.in_(ids))
+        return {key: gear_name(make, model) for key, make, model in context.connection.execute(known)}
 
     return labels
 
 
 def _cities(context: Context, keys: list[str]) -> dict[str, str]:
     """Search rows hold cities folded; the places know how they are written."""
-    written = context.session.scalars(select(Place.city).distinct().order_by(Place.city))
+    written = context.connection.scalars(select(Place.city).distinct().order_by(Place.city))
     names = {fold(name): name for name in written}
     return {key: names[key] for key in keys if key in names}
 

@@ -64,7 +64,7 @@ def _box(box: Box, context: Context) -> Condition:
 def _position(uid: str, context: Context) -> tuple[float, float] | None:
     """Where a photo was taken; None for a photo without a position."""
     query = select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid)
-    found = context.session.execute(query.where(visible(sees_private=context.sees_private)).limit(1)).first()
+    found = context.connection.execute(query.where(visible(sees_private=context.sees_private)).limit(1)).first()
     if found is None:
         msg = f"there is no photo {uid}"
         raise NotFoundError(msg, field="near")

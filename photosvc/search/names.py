@@ -7,8 +7,7 @@ found by the ids of what bears them.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, literal, not_, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Row, and_, false, literal, not_, or_, select
 
 from photosvc.models import Album, AlbumPhoto, Camera, File, Lens, Marker, SearchRow
 from photosvc.query.fold import words
@@ -36,8 +35,8 @@ def taken_with(column: str, items: Iterable[Item], context: Context) -> Conditio
     if len(ids) == 1 and not terms:
         return context.column(column_named(column)) == ids.pop()
     if terms:
-        known: Iterable[Camera | Lens] = context.session.scalars(select(kind))
-        ids |= {gear.id for gear in known if _fits(gear_name(gear), terms)}
+        known = context.connection.execute(select(kind.id, kind.make, kind.model))
+        ids |= {key for key, make, model in known if _fits(gear_name(make, model), terms)}
     return context.column(column_named(column)).in_(sorted(ids))
 
 
@@ -54,7 +53,7 @@ def shows(items: Iterable[Item], context: Context) -> Condition:
             case Pattern():
                 patterns.append(item)
     if patterns:
-        everybody = context.session.scalars(select(Marker.name).where(Marker.name != "").distinct())
+        everybody = context.connection.scalars(select(Marker.name).where(Marker.name != "").distinct())
         who = [name for name in everybody if _fits(name, patterns)]
         photos = select(File.photo_id).join(Marker).where(Marker.name.in_(who), not_(File.missing))
         found.append(context.column(SearchRow.photo_id).in_(photos))
@@ -91,24 +90,24 @@ def plain_albums(items: Iterable[Item], context: Context) -> list[int] | None:
     return None if any(album.filter for album in albums) else [album.id for album in albums]
 
 
-def find_album(session: Session, uid: str, *, sees_private: bool) -> Album | None:
-    """The album with this UID, if it may be seen."""
-    query = select(Album).where(Album.uid == uid, Album.deleted_at.is_(None))
-    return session.scalar(query if sees_private else query.where(not_(Album.private)))
+def is_album(context: Context, uid: str) -> bool:
+    """Whether there is an album with this UID that may be seen."""
+    return bool(_albums([Uid(uid, "albums")], context))
 
 
-def _albums(items: Iterable[Item], context: Context) -> list[Album]:
-    query = select(Album).where(Album.deleted_at.is_(None))
+def _albums(items: Iterable[Item], context: Context) -> list[Row[Any]]:
+    query = select(Album.id, Album.uid, Album.title, Album.filter).where(Album.deleted_at.is_(None))
     if not context.sees_private:
         query = query.where(not_(Album.private))
     items = list(items)
     uids = [item.text for item in items if isinstance(item, Uid)]
     if len(uids) == len(items):
-        return list(context.session.scalars(query.where(Album.uid.in_(uids))))
-    return [album for album in context.session.scalars(query) if album.uid in uids or _fits(album.title, items)]
+        query = query.where(Album.uid.in_(uids))
+    found: Iterable[Row[Any]] = context.connection.execute(query)
+    return [album for album in found if album.uid in uids or _fits(album.title, items)]
 
 
-def _in_smart_album(album: Album, context: Context, compile_query: Compile) -> Condition:
+def _in_smart_album(album: Row[Any], context: Context, compile_query: Compile) -> Condition:
     condition = compile_query(locate(parse_query(album.filter, "filter")), context.inside())
     taken_out = context.column(SearchRow.photo_id).in_(members([album.id], hidden=True))
     return and_(condition, not_(taken_out))

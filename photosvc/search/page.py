@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection
 
 from photosvc.search import documents
 from photosvc.search.context import Context
@@ -43,14 +43,14 @@ class Page:
         return "".join(self.pieces)
 
 
-def find(session: Session, request: SearchRequest, *, sees_private: bool) -> Page:
+def find(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Page:
     """The page this request asks for.
 
     Raises:
         NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
 
     """
-    search = prepare(Context(session, sees_private), request)
+    search = prepare(Context(connection, sees_private), request)
     total = search.total() if request.total else None
     if request.merged:
         found, groups = merged_window(search)
@@ -84,9 +84,9 @@ def _rest(search: Search, groups: list[Group]) -> Iterator[str]:
 
 
 def _records(search: Search, groups: Sequence[Group]) -> list[str]:
-    session = search.context.session
-    results = documents.results(session, [group[0] for group in groups])
+    connection = search.context.connection
+    results = documents.results(connection, [group[0] for group in groups])
     if not search.request.merged:
         return results
-    files = iter(documents.files(session, list(chain.from_iterable(groups))))
+    files = iter(documents.files(connection, list(chain.from_iterable(groups))))
     return [merge_texts(result, [next(files) for _ in group]) for result, group in zip(results, groups, strict=True)]

@@ -80,7 +80,7 @@ def _fewest(parts: tuple[Node, ...], order: str, context: Context, reach: int, r
     best, fewest = None, _few(context, reach) + 1
     for candidate in _candidates(parts, order, context):
         counted = select(func.count()).select_from(candidate.photos.limit(fewest).subquery())
-        count = context.session.scalar(counted) or 0
+        count = context.connection.scalar(counted) or 0
         if count < fewest:
             best, fewest = candidate, count
     if best is None and ranked:  # no index knows this order: all that match must be ranked
@@ -94,7 +94,7 @@ def _few(context: Context, reach: int) -> int:
     Of N rows n match: to walk until `reach` of them are found takes about reach * N / n looks at a row, to sort them
     n dearer looks. Measured, they take as long when n is half the square root of reach * N.
     """
-    newest = context.session.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
+    newest = context.connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
     return math.isqrt(reach * (newest // RANKS + 1)) // 2
 
 

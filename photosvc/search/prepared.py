@@ -1,39 +1,15 @@
-"""Statements that are compiled once: what every request runs should not be put together again each time."""
+"""The statement of the commonest search: a window of everything, in some order."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, tuple_
+from sqlalchemy import bindparam, select, tuple_
 from sqlalchemy.engine import Dialect
 
 from photosvc.models import SearchRow
+from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.search.orders import order_named
 from photosvc.search.visible import visible
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """SQL as the driver takes it, and the names of its values in their order."""
-
-    text: str
-    names: tuple[str, ...] | None
-    """None where the driver takes values by name."""
-    constants: dict[str, Any]
-
-    def run(self, connection: Connection, values: dict[str, Any]) -> Sequence[Any]:
-        """All rows."""
-        values = self.constants | values
-        given = values if self.names is None else tuple(values[name] for name in self.names)
-        return connection.exec_driver_sql(self.text, given).fetchall()
-
-
-def prepare_statement(statement: Any, dialect: Dialect) -> Prepared:  # noqa: ANN401
-    """The statement for this dialect; its values are named bind parameters of whole numbers and texts."""
-    compiled = statement.compile(dialect=dialect)
-    names = tuple(compiled.positiontup) if compiled.positional else None
-    return Prepared(compiled.string, names, compiled.params)
 
 
 @lru_cache(maxsize=128)

@@ -2,7 +2,8 @@
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.query.items import Phrase, Word
@@ -56,7 +57,13 @@ def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> 
         InvalidValueError: a value is not valid; `field` names the parameter.
 
     """
-    pairs = list(parameters.items() if isinstance(parameters, Mapping) else parameters)
+    request = _parse(tuple(parameters.items() if isinstance(parameters, Mapping) else parameters))
+    return request if request.repeats else replace(request, seed=secrets.randbelow(PRIME))
+
+
+@lru_cache(maxsize=256)
+def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
+    """The request, but for a seed that must be drawn. Clients ask for the same again and again."""
     given = {name: value.strip() for name, value in reversed(pairs) if value.strip()}
     cursor = parse_cursor(given["cursor"]) if "cursor" in given else None
     merged = _boolean(given, "merged")
@@ -66,7 +73,7 @@ def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> 
         count=min(_integer(given, "count", 1, _MAX_OFFSET, DEFAULT_COUNT), MAX_COUNT),
         offset=cursor.position if cursor else _integer(given, "offset", 0, _MAX_OFFSET, 0),
         order=order,
-        seed=secrets.randbelow(PRIME) if drawn else _integer(given, "seed", 0, PRIME - 1, cursor.seed if cursor else 0),
+        seed=_integer(given, "seed", 0, PRIME - 1, cursor.seed if cursor else 0),
         cursor=cursor,
         node=parse_node(pairs),
         album=given.get("s", ""),

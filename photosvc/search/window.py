@@ -57,10 +57,10 @@ class Search:
             query = query.where(here < there if self.request.order.falling else here > there)
         elif offset:
             query = query.offset(offset)
-        return self.context.session.execute(self._sorted(query, keys).limit(count)).all()
+        return self.context.connection.execute(self._sorted(query, keys).limit(count)).all()
 
     def _plain_window(self, offset: int, count: int) -> Sequence[Found]:
-        request, connection = self.request, self.context.session.connection()
+        request, connection = self.request, self.context.connection
         prepared = plain_window(
             request.order.name,
             connection.dialect,
@@ -76,12 +76,12 @@ class Search:
     def files_of(self, photo_id: int) -> list[int]:
         """All matching files of a photo, in order."""
         query: Any = select(SearchRow.file_id).where(*self.plan.conditions, SearchRow.photo_id == photo_id)
-        return list(self.context.session.scalars(self._sorted(query, self._keys())))
+        return list(self.context.connection.scalars(self._sorted(query, self._keys())))
 
     def total(self) -> int:
         """How many files match."""
         query = select(func.count()).select_from(SearchRow).where(*self.plan.conditions)
-        return self.context.session.scalar(query) or 0
+        return self.context.connection.scalar(query) or 0
 
     def cursor_behind(self, found: Found, position: int) -> Cursor:
         """Where the page behind this file begins."""
@@ -121,7 +121,7 @@ def whole_node(context: Context, node: Node, album: str) -> Node:
     if not album:
         return node
     # Only what looks like a UID is looked up: PostgreSQL refuses some texts.
-    known = is_uid(album, ALBUM) and names.find_album(context.session, album, sees_private=context.sees_private)
+    known = is_uid(album, ALBUM) and names.is_album(context, album)
     if not known:
         msg = "there is no such album"
         raise NotFoundError(msg, field="s")

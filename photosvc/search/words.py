@@ -47,9 +47,9 @@ def photo_words(photo: Photo) -> dict[str, object]:
     }
 
 
-def gear_name(gear: Camera | Lens) -> str:
-    """Make and model, as `camera:` and `lens:` know it."""
-    return f"{gear.make} {gear.model}".strip()
+def gear_name(make: str, model: str) -> str:
+    """A camera or lens as `camera:` and `lens:` know it."""
+    return f"{make} {model}".strip()
 
 
 def _file_names(files: Iterable[File]) -> Iterator[str]:
@@ -65,4 +65,4 @@ def _place(photo: Photo) -> tuple[str, ...]:
 
 
 def _gear(gear: Camera | Lens) -> tuple[str, ...]:
-    return () if gear.id == UNKNOWN_ID else (gear_name(gear),)
+    return () if gear.id == UNKNOWN_ID else (gear_name(gear.make, gear.model),)

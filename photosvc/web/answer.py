@@ -7,6 +7,13 @@ from flask import Response
 
 JSON = "application/json; charset=utf-8"
 
+_SECURITY = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cache-Control", "no-store"),
+)
+
 
 def json_answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401
     """`value` as a JSON answer."""
@@ -20,9 +27,6 @@ def json_text(body: bytes | str, status: int = 200) -> Response:
 
 def add_security_headers(answer: Response) -> Response:
     """Headers of every answer: no sniffing, no framing, no referrer that could carry a token."""
-    headers = answer.headers
-    headers.setdefault("X-Content-Type-Options", "nosniff")
-    headers.setdefault("X-Frame-Options", "DENY")
-    headers.setdefault("Referrer-Policy", "no-referrer")
-    headers.setdefault("Cache-Control", "no-store")
+    present = {name for name, _ in answer.headers}
+    answer.headers.extend([(name, value) for name, value in _SECURITY if name not in present])
     return answer

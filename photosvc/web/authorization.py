@@ -7,7 +7,8 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.web.current import current_service
 
 _REALM = 'Bearer realm="photosvc"'
-_OWN_HEADERS = ("X-Auth-Token", "X-Session-ID")
+#: As WSGI names them; a header that is sent twice is one value with a comma, which no token has.
+_OWN_HEADERS = ("HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
 _MAX_TOKEN = 4096
 #: What may stand around a value (RFC 9110 section 5.6.3); Python strips more.
 _BLANKS = " \t"
@@ -22,13 +23,11 @@ def token_of(request: Request) -> str | None:
         InvalidValueError: the request shows two different tokens (RFC 6750 section 2).
 
     """
-    tokens: set[str] = set()
-    for header in _OWN_HEADERS:
-        tokens.update(value.strip(_BLANKS) for value in request.headers.getlist(header))
-    for value in request.headers.getlist("Authorization"):
-        scheme, _, token = value.strip(_BLANKS).partition(" ")
-        if scheme.lower() == "bearer":
-            tokens.add(token.strip(_BLANKS))
+    environ = request.environ
+    tokens = {environ.get(header, "").strip(_BLANKS) for header in _OWN_HEADERS}
+    scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").strip(_BLANKS).partition(" ")
+    if scheme.lower() == "bearer":
+        tokens.add(token.strip(_BLANKS))
     tokens.discard("")
     if len(tokens) > 1:
         msg = "the request shows two different tokens; send one"

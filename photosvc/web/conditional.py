@@ -1,6 +1,6 @@
 """Conditional requests (RFC 9110 section 13): an answer that a client has already is not made again."""
 
-from flask import Response, request
+from flask import request
 
 #: What an answer depends on besides its address: who asks.
 _VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID"
@@ -11,10 +11,7 @@ def is_fresh(etag: str | None) -> bool:
     return etag is not None and request.if_none_match.contains_weak(etag)
 
 
-def tag(answer: Response, etag: str | None) -> Response:
+def cache_headers(etag: str | None) -> list[tuple[str, str]]:
     """Let clients keep the answer, each for itself, and ask with its tag whether it still holds."""
-    if etag is not None:
-        answer.set_etag(etag)
-    answer.headers["Cache-Control"] = "private, no-cache"
-    answer.headers["Vary"] = _VARIES_BY
-    return answer
+    headers = [("Cache-Control", "private, no-cache"), ("Vary", _VARIES_BY)]
+    return headers if etag is None else [*headers, ("ETag", f'"{etag}"')]

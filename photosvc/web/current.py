@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from flask import current_app
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
 from photosvc.auth.signing_keys import SigningKeys
@@ -28,8 +28,10 @@ class Service:
 
     settings: Settings
     clock: Clock
+    open_reader: Callable[[], Connection]
     open_session: Callable[[], Session]
-    """The SQLAlchemy session of this request or command."""
+    keep_open: Callable[[], Callable[[], None]]
+    """Leaves what this request has opened to its answer, which closes it by calling what this gives."""
     engine: Callable[[], Engine]
     failures: FailureStore
     """Where failed log-ins are counted."""
@@ -38,6 +40,11 @@ class Service:
     signing_keys: SigningKeys
     oauth: "OAuthServer"
     schema_fits: bool = field(default=False, init=False)
+
+    @property
+    def reader(self) -> Connection:
+        """A connection of this request to read by, in a transaction: all that a token check or a search needs."""
+        return self.open_reader()
 
     @property
     def session(self) -> Session:

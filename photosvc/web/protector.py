@@ -71,17 +71,17 @@ def _verify(service: Service) -> Principal:
     token = token_of(request)
     if token is None:
         raise TokenRequiredError
-    session, now = service.session, service.now()
+    now = service.now()
     try:
-        who = tokens.verify(session, token, now)
+        who = tokens.verify(service.reader, token, now)
     except ExpiredTokenError as error:
         over = error
-        write_if_free(session, lambda spare: credentials.bury(spare, over))
+        write_if_free(service.session, lambda spare: credentials.bury(spare, over))
         raise
     except InvalidTokenError:
-        throttle.count_unknown_token(service.failures, session, now, address=request.remote_addr or "")
+        throttle.count_unknown_token(service.failures, service.session, now, address=request.remote_addr or "")
         raise
     if tokens.needs_touch(who, now):
         address = request.remote_addr or ""
-        write_if_free(session, lambda spare: tokens.touch(spare, who, now, address=address))
+        write_if_free(service.session, lambda spare: tokens.touch(spare, who, now, address=address))
     return who

@@ -72,7 +72,7 @@ def test_the_id_that_lists_show_revokes_nothing(desk, client):
     with desk.library.session() as session:
         from photosvc.auth.tokens import verify
 
-        uid = verify(session, token, NOW).credential_uid
+        uid = verify(session.connection(), token, NOW).credential_uid
     assert desk.post("/revoke", {"token": uid}).status_code == 200
     assert desk.is_alive(token)
 

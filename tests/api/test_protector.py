@@ -4,7 +4,6 @@ import logging
 
 import pytest
 from people import check_error, open_house
-from sqlalchemy import event
 from support import RESOURCE
 
 from photosvc.web.current import current_service
@@ -112,10 +111,10 @@ def test_the_token_check_is_one_statement(house):
     house.is_alive(token)
     statements = []
     with house.library.app.app_context():
-        engine = current_service().engine()
-    event.listen(engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
+        raw = current_service().reader.connection.driver_connection
+    raw.set_trace_callback(statements.append)  # the pool hands the same connection to the next request
     check_error(house.call("GET", "/users", token), 403)
-    assert [statement.split()[0] for statement in statements] == ["BEGIN", "SELECT"]
+    assert [statement.split()[0] for statement in statements] == ["BEGIN", "SELECT", "ROLLBACK"]
 
 
 def test_a_surprise_is_500_without_details_and_logged_whole(house, monkeypatch, caplog):

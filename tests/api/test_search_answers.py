@@ -1,6 +1,8 @@
 """The answer around a page: totals, tags, albums, facets, large answers."""
 
 import json
+from contextlib import closing
+from itertools import islice
 
 import pytest
 from shelves import alter, fill
@@ -161,17 +163,45 @@ def test_a_large_answer_comes_in_pieces_and_is_the_same(library, monkeypatch, me
     assert streamed.data == whole.data
 
 
-def test_an_answer_that_breaks_off_is_not_valid_json(library, monkeypatch):
+def streamed(library, monkeypatch):
     monkeypatch.setattr(pages, "CHUNK", 4)
     client = library.app.test_client()
-    answer = client.get("/api/v1/photos", headers={"X-Auth-Token": library.token()}, buffered=False)
-    pieces = iter(answer.response)
-    received = next(pieces)
-    with library.session() as session:
-        session.execute(delete(SearchDocument))
-    with pytest.raises(LibraryChangedError):
+    return client.get("/api/v1/photos", headers={"X-Auth-Token": library.token()}, buffered=False)
+
+
+def test_a_large_answer_is_of_one_moment(library, monkeypatch):
+    whole = library.get().json
+    with closing(streamed(library, monkeypatch)) as answer:
+        pieces = iter(answer.response)
+        received = next(pieces)
+        with library.session() as session:
+            session.execute(delete(SearchDocument))
         received += b"".join(pieces)
+    assert json.loads(received) == whole
+
+
+@pytest.mark.parametrize("read", [0, 1, 2])
+def test_a_large_answer_gives_its_connection_back_however_far_it_was_read(library, monkeypatch, read):
+    with library.app.app_context():
+        pool = current_service().engine().pool
+    before = pool.checkedout()
+    answer = streamed(library, monkeypatch)
+    list(islice(answer.response, read))
+    assert pool.checkedout() == before + 1
     answer.close()
+    assert pool.checkedout() == before
+
+
+def test_an_answer_that_breaks_off_is_not_valid_json(library, monkeypatch):
+    def break_off(*_given):
+        raise LibraryChangedError
+
+    with closing(streamed(library, monkeypatch)) as answer:
+        pieces = iter(answer.response)
+        received = next(pieces)
+        monkeypatch.setattr(pages.documents, "results", break_off)
+        with pytest.raises(LibraryChangedError):
+            received += b"".join(pieces)
     with pytest.raises(ValueError, match="Expecting"):
         json.loads(received)
 

@@ -34,7 +34,7 @@ def test_an_app_password_is_shown_once_and_kept_as_a_digest(session):
     assert re.fullmatch(r"sess[0-9a-z]{8}", issued.credential.uid)
     assert (issued.credential.kind, issued.credential.name) == (APP_PASSWORD, "Frame")
     assert issued.credential.expires_at == NOW + 31_536_000 * SECOND
-    assert verify(session, issued.secret, NOW).credential_uid == issued.credential.uid
+    assert verify(session.connection(), issued.secret, NOW).credential_uid == issued.credential.uid
     row = session.execute(select(Credential.__table__)).one()
     assert not [value for value in row if isinstance(value, str) and issued.secret in value]
 
@@ -107,8 +107,8 @@ def test_a_revoked_credential_is_dead_and_so_are_its_children(session):
     revoke(session, issued.credential)
     for secret in (issued.secret, child):
         with pytest.raises(InvalidTokenError):
-            verify(session, secret, NOW)
-    verify(session, other, NOW)
+            verify(session.connection(), secret, NOW)
+    verify(session.connection(), other, NOW)
     assert revoke_all(session) == 1
 
 
@@ -119,11 +119,11 @@ def test_ending_login_sessions_keeps_everything_else(session):
     ended = add_credential(session, LOGIN_SESSION, user_id=alice.id)
     child = add_credential(session, LOGIN_SESSION, user_id=alice.id, parent_id=app_password.credential.id)
     other = add_credential(session, LOGIN_SESSION, user_id=bob.id)
-    assert end_login_sessions(session, alice.id, keep=verify(session, kept, NOW).credential_id) == 1
+    assert end_login_sessions(session, alice.id, keep=verify(session.connection(), kept, NOW).credential_id) == 1
     for secret in (app_password.secret, kept, child, other):
-        verify(session, secret, NOW)
+        verify(session.connection(), secret, NOW)
     with pytest.raises(InvalidTokenError):
-        verify(session, ended, NOW)
+        verify(session.connection(), ended, NOW)
     assert end_login_sessions(session, alice.id) == 1
 
 
@@ -143,8 +143,8 @@ def test_the_sweep_takes_exactly_what_is_over(session):
     ]
     for secret in over:
         with pytest.raises(InvalidTokenError):
-            verify(session, secret, NOW)
+            verify(session.connection(), secret, NOW)
     assert sweep(session, NOW) == 4
     assert sweep(session, NOW) == 0
     for secret in alive:
-        verify(session, secret, NOW)
+        verify(session.connection(), secret, NOW)

@@ -44,7 +44,7 @@ def test_a_token_is_stored_for_the_client_that_asked(tmp_path):
         secret = ids.new_access_token()
         store_token(session, client, secret, parse_scope("photos"), NOW)
         session.commit()
-        who = verify(session, secret, NOW)
+        who = verify(session.connection(), secret, NOW)
         assert (who.kind, who.client_uid, str(who.scope)) == ("client_token", client.uid, "photos")
         assert (who.credential_name, who.expires_in(NOW), who.sees_private) == ("frame", 86400, False)
 

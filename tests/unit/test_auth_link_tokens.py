@@ -35,7 +35,8 @@ def alice(session):
 
 
 def login(session, user, **values):
-    principal = verify(session, add_credential(session, LOGIN_SESSION, user_id=user.id, **values), NOW)
+    secret = add_credential(session, LOGIN_SESSION, user_id=user.id, **values)
+    principal = verify(session.connection(), secret, NOW)
     session.commit()
     return principal
 
@@ -71,7 +72,8 @@ def test_a_preview_shows_what_its_owner_may_see_now(session, settings, alice):
 
 
 def test_the_preview_token_of_a_credential_without_a_user_lives_as_long_as_that(session, settings):
-    principal = verify(session, add_credential(session, ACCESS_TOKEN, expires_at=NOW + 60 * SECOND), NOW)
+    secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW + 60 * SECOND)
+    principal = verify(session.connection(), secret, NOW)
     token = preview_token(settings, principal)
     assert not verify_preview(session, settings, token, NOW + 59 * SECOND).sees_private
     with pytest.raises(InvalidTokenError):
@@ -92,7 +94,7 @@ def test_a_download_token_lasts_one_hour(session, settings, alice, seconds, vali
 
 def test_a_download_token_dies_with_its_credential(session, settings, alice):
     app = issue(session, NOW, name="x", scope=EVERYTHING, lifetime=60, user=alice)
-    token = download_token(settings, verify(session, app.secret, NOW), NOW)
+    token = download_token(settings, verify(session.connection(), app.secret, NOW), NOW)
     verify_download(session, settings, token, NOW + 59 * SECOND)
     with pytest.raises(InvalidTokenError):
         verify_download(session, settings, token, NOW + 60 * SECOND)
@@ -103,7 +105,7 @@ def test_a_download_token_dies_with_its_credential(session, settings, alice):
 
 def test_a_credential_that_may_not_download_gets_nothing_with_its_token(session, settings, alice):
     app = issue(session, NOW, name="x", scope=parse_scope("webdav"), user=alice)
-    token = download_token(settings, verify(session, app.secret, NOW), NOW)
+    token = download_token(settings, verify(session.connection(), app.secret, NOW), NOW)
     with pytest.raises(PermissionDeniedError):
         verify_download(session, settings, token, NOW)
 

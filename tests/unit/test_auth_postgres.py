@@ -101,11 +101,11 @@ def test_credentials_live_and_die_the_same(session, tmp_path):
     login = log_in(session, new_settings(tmp_path), NOW, username="alice", password=PASSWORD)
     child = log_in(session, new_settings(tmp_path), NOW, username="alice", password=app.secret)
     session.commit()
-    assert verify(session, child.secret, NOW).parent_id == app.credential.id
-    assert touch(session, verify(session, app.secret, NOW), NOW, address="192.0.2.7")
+    assert verify(session.connection(), child.secret, NOW).parent_id == app.credential.id
+    assert touch(session, verify(session.connection(), app.secret, NOW), NOW, address="192.0.2.7")
     session.commit()
     assert sweep(session, NOW.replace(minute=1)) == 2
-    assert verify(session, login.secret, NOW.replace(minute=1)).user_name == "alice"
+    assert verify(session.connection(), login.secret, NOW.replace(minute=1)).user_name == "alice"
 
 
 def test_a_note_does_not_wait_for_a_row_that_another_holds(engine, session):

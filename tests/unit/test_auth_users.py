@@ -30,7 +30,7 @@ def add(session, name="alice", **values):
 
 def alive(session, secret):
     try:
-        verify(session, secret, NOW)
+        verify(session.connection(), secret, NOW)
     except InvalidTokenError:
         return False
     return True
@@ -219,12 +219,12 @@ def test_a_new_password_ends_other_log_ins_and_keeps_app_passwords(session):
     child = add_credential(session, LOGIN_SESSION, user_id=user.id, parent_id=app.credential.id)
     this, other = (add_credential(session, LOGIN_SESSION, user_id=user.id) for _ in range(2))
     session.commit()
-    keep = verify(session, this, NOW).credential_id
+    keep = verify(session.connection(), this, NOW).credential_id
     users.change_password(session, user, NOW, old=PASSWORD, new="another horse", keep=keep)
     session.commit()
     assert [alive(session, secret) for secret in (app.secret, child, this, other)] == [True, True, True, False]
     assert verify_password("another horse", user.password_hash)
-    assert (user.password_version, verify(session, this, NOW).password_version) == (2, 2)
+    assert (user.password_version, verify(session.connection(), this, NOW).password_version) == (2, 2)
 
 
 def test_a_password_can_be_taken_away(session):

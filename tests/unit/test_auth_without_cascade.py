@@ -56,21 +56,21 @@ def test_a_credential_whose_owner_is_gone_is_not_valid(session, owner):
         Client: (token, client.id),
         Credential: (child, id_of(session, parent)),
     }[owner]
-    uid = verify(session, secret, NOW).credential_uid
+    uid = verify(session.connection(), secret, NOW).credential_uid
     session.execute(delete(owner).where(owner.id == owner_id))
     with pytest.raises(InvalidTokenError):
-        verify(session, secret, NOW)
+        verify(session.connection(), secret, NOW)
     with pytest.raises(InvalidTokenError):
-        verify_uid(session, uid, NOW)
+        verify_uid(session.connection(), uid, NOW)
 
 
 def test_a_token_whose_clients_owner_is_gone_is_not_valid(session):
     client = add_client(session, role="admin", user_id=add_user(session, "vera", role="viewer").id)
     secret = add_credential(session, CLIENT_TOKEN, client_id=client.id)
-    assert not verify(session, secret, NOW).sees_private
+    assert not verify(session.connection(), secret, NOW).sees_private
     session.execute(delete(User))
     with pytest.raises(InvalidTokenError):
-        verify(session, secret, NOW)
+        verify(session.connection(), secret, NOW)
 
 
 @pytest.mark.parametrize("everybody", [False, True])
@@ -89,7 +89,7 @@ def test_a_removed_account_leaves_nothing(session, everybody):
     assert (client.enabled, client.user_id) == (False, None)
     for secret in secrets:
         with pytest.raises(InvalidTokenError):
-            verify(session, secret, NOW)
+            verify(session.connection(), secret, NOW)
 
 
 def test_an_account_that_may_not_be_removed_keeps_what_it_has(session):
@@ -119,7 +119,7 @@ def test_a_revoked_app_password_takes_its_sessions_along(session):
     credentials.revoke(session, credentials.find_credential(session, parent))
     assert left(session) == 2
     for secret in kept:
-        verify(session, secret, NOW)
+        verify(session.connection(), secret, NOW)
     assert credentials.revoke_all(session) == 2
     assert left(session) == 0
 
@@ -128,7 +128,7 @@ def test_an_app_password_that_is_over_takes_its_sessions_along(session):
     alice = add_user(session)
     parent, _ = add_pair(session, alice, expires_at=NOW)
     with pytest.raises(ExpiredTokenError) as caught:
-        verify(session, parent, NOW)
+        verify(session.connection(), parent, NOW)
     credentials.bury(session, caught.value)
     assert left(session) == 0
     add_pair(session, alice, expires_at=NOW - SECOND)

@@ -112,7 +112,7 @@ def shelf(new_database):
 def found_by(session, query, *, sees_private, order="newest"):
     session.rollback()
     node = parse_node([("q", query)])
-    plan = make_plan(node, order, Context(session, sees_private))
+    plan = make_plan(node, order, Context(session.connection(), sees_private))
     return node, set(session.scalars(select(SearchRow.file_uid).where(*plan.conditions)))
 
 
@@ -212,7 +212,7 @@ def test_a_value_never_becomes_sql(shelf, name, payload):
 
 
 def statement(session, pairs):
-    conditions = make_plan(parse_node(pairs), "added", Context(session, sees_private=False)).conditions
+    conditions = make_plan(parse_node(pairs), "added", Context(session.connection(), sees_private=False)).conditions
     return str(select(SearchRow.file_id).where(*conditions).compile(session.get_bind()))
 
 
@@ -221,7 +221,7 @@ def statement(session, pairs):
 def test_any_text_is_compiled_or_refused(shelf, query):
     session, *_ = shelf
     with suppress(InvalidValueError, NotFoundError):
-        make_plan(parse_node([("q", query)]), "newest", Context(session, sees_private=True))
+        make_plan(parse_node([("q", query)]), "newest", Context(session.connection(), sees_private=True))
 
 
 def test_names_match_without_case_and_accents(shelf):

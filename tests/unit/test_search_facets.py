@@ -29,13 +29,15 @@ def session(new_database):
 
 
 def counts(session, query, facet, *, sees_private=True):
-    values = count_values(Context(session, sees_private), parse_node([("q", query)]), "", [facet])[facet]
+    values = count_values(Context(session.connection(), sees_private), parse_node([("q", query)]), "", [facet])[facet]
     assert [value.count for value in values] == sorted((value.count for value in values), reverse=True)
     return {value.value: value.count for value in values}
 
 
 def records(session, query, *, sees_private=True):
-    return orjson.loads(find(session, parse_request({"q": query, "count": "1000"}), sees_private=sees_private).body)
+    return orjson.loads(
+        find(session.connection(), parse_request({"q": query, "count": "1000"}), sees_private=sees_private).body
+    )
 
 
 READ = {
@@ -76,7 +78,7 @@ def test_every_facet_is_a_filter_that_takes_its_values(session):
 
 
 def test_labels_are_what_people_say(session):
-    counted = count_values(Context(session, sees_private=True), parse_node([]), "", ["camera", "city"])
+    counted = count_values(Context(session.connection(), sees_private=True), parse_node([]), "", ["camera", "city"])
     assert {value.label for value in counted["camera"]} == {"Canon EOS 5D", "NIKON D-750", "Unknown"}
     assert {value.label for value in counted["city"]} == {"München", "Suva", "Unknown"}
 

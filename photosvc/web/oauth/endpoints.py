@@ -63,7 +63,7 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has 
         service = current_service()
         now = service.now()
         try:
-            found = tokens.verify(service.session, _named(request), now)
+            found = tokens.verify(service.reader, _named(request), now)
         except InvalidTokenError:
             return None
         is_own = found.client_id == client.id
