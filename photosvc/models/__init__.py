@@ -11,6 +11,7 @@ from photosvc.models.library import CHANGES, PROJECTION, LibraryState
 from photosvc.models.marker import Marker
 from photosvc.models.photo import Photo
 from photosvc.models.place import UNKNOWN_PLACE, Cell, Place
+from photosvc.models.search_album import SearchAlbum
 from photosvc.models.search_row import INDEXED, NOWHERE, PROJECTION_VERSION, SearchDocument, SearchRow
 from photosvc.models.search_text import SearchText
 from photosvc.models.throttle import ThrottleBucket
@@ -47,6 +48,7 @@ __all__ = [
     "Place",
     "RecoveryCode",
     "RejectedFile",
+    "SearchAlbum",
     "SearchDocument",
     "SearchRow",
     "SearchText",

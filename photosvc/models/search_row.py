@@ -122,19 +122,20 @@ def _index(name: str, *columns: str, listed: bool = True) -> Index:
     )
 
 
-# One for each order, each ending in a unique key. The commonest hold more, so that they answer alone.
+# One for each order, each with a unique key, and with what says whether a row is skipped. The commonest hold more, so
+# that they answer alone.
 _index("added", "newest_key", "private", "photo_id")
 _index("taken", "taken_at", "newest_key", "private", "photo_id")
 _index("oldest", "taken_at", "oldest_key", "private", "photo_id")
-_index("updated", "updated_at", "newest_key")
-_index("edited", "edited_at", "newest_key")
-_index("relevance", "quality", "taken_at", "newest_key")
-_index("duration", "duration", "newest_key")
-_index("size", "size", "newest_key")
-_index("photo_size", "photo_size", "newest_key")
-_index("similar", "color", "cell_id", "photo_diff", "oldest_key")
-_index("name", "path", "name", "oldest_key")
-_index("title", "title_key", "name", "oldest_key")
+_index("updated", "updated_at", "newest_key", "private")
+_index("edited", "edited_at", "newest_key", "private")
+_index("relevance", "quality", "taken_at", "newest_key", "private")
+_index("duration", "duration", "newest_key", "private")
+_index("size", "size", "newest_key", "private")
+_index("photo_size", "photo_size", "newest_key", "private")
+_index("similar", "color", "cell_id", "photo_diff", "oldest_key", "private")
+_index("name", "path", "name", "oldest_key", "private")
+_index("title", "title_key", "name", "oldest_key", "private")
 _index("unlisted", "newest_key", listed=False)
 _index("position", "lat", "lng")
 _index("path", "path_key")

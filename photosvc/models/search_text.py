@@ -34,3 +34,5 @@ class SearchText(Base):
 #: The full-text index: an FTS5 table on SQLite, a column on PostgreSQL.
 WORD_INDEX = TABLE_PREFIX + "search_text_index"
 WORD_TERMS = "terms"
+#: SQLite's view of the words that are in the index.
+WORD_VOCABULARY = TABLE_PREFIX + "search_text_vocabulary"

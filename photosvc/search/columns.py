@@ -27,7 +27,7 @@ KEYS = {
 }
 
 #: No text that begins alike comes behind it.
-_LAST = chr(0x10FFFF)
+LAST = chr(0x10FFFF)
 
 _ESCAPE = "\\"
 _SPECIAL = str.maketrans({character: _ESCAPE + character for character in "\\%_"})
@@ -98,7 +98,7 @@ def day_number(day: date) -> int:
 def begins(column: Column, pattern: Pattern) -> Condition:
     """What an index can tell of a pattern: how the text begins."""
     first = pattern.pieces[0]
-    return and_(column >= first, column <= first + _LAST) if len(pattern.pieces) > 1 and first else true()
+    return and_(column >= first, column <= first + LAST) if len(pattern.pieces) > 1 and first else true()
 
 
 def _between(column: Column, low: float | None, high: float | None) -> Condition:

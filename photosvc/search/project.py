@@ -1,8 +1,8 @@
 """The projection: from a photo to what is searched. The only writer of the search tables."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
 
 from sqlalchemy import ColumnElement, delete, insert, not_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -17,6 +17,7 @@ from photosvc.models import (
     File,
     LibraryState,
     Photo,
+    SearchAlbum,
     SearchDocument,
     SearchRow,
     SearchText,
@@ -95,7 +96,8 @@ def _batches(photo_ids: Iterable[int]) -> Iterator[list[int]]:
 
 def _drop(session: Session, which: ColumnElement[bool]) -> None:
     rows = select(SearchRow.file_id).where(which)
-    session.execute(delete(SearchDocument).where(SearchDocument.file_id.in_(rows)))
+    for table in (SearchDocument, SearchAlbum):
+        session.execute(delete(table).where(table.file_id.in_(rows)))
     session.execute(delete(SearchRow).where(which))
 
 
@@ -117,20 +119,30 @@ def _load(session: Session, batch: list[int]) -> Sequence[Photo]:
 
 def _write(session: Session, photos: Sequence[Photo]) -> None:
     ids = [photo.id for photo in photos]
-    in_album = set(session.scalars(_in_albums(ids)))
-    rows, documents = [], []
+    albums = _albums_of(session, ids)
+    rows, documents, in_albums = [], [], []
     for photo in photos:
-        for file, row in search_rows(photo, has_album=photo.id in in_album):
+        for file, row in search_rows(photo, has_album=any(albums[photo.id].values())):
             rows.append(row)
             documents.append({"file_id": file.id, "result": render_result(photo, file), "file": render_file(file)})
+            keys = {name: row[name] for name in ("file_id", "taken_at", "newest_key", "oldest_key")}
+            in_albums += [{"album_id": album_id, **keys} for album_id in albums[photo.id]]
     if rows:
         session.execute(insert(SearchRow), rows)
         session.execute(insert(SearchDocument), documents)
+    if in_albums:
+        session.execute(insert(SearchAlbum), in_albums)
 
 
-def _in_albums(photo_ids: list[int]) -> Any:  # noqa: ANN401
-    members = select(AlbumPhoto.photo_id).where(AlbumPhoto.photo_id.in_(photo_ids), not_(AlbumPhoto.hidden))
-    return members.join(Album).where(Album.deleted_at.is_(None)).distinct()
+def _albums_of(session: Session, photo_ids: list[int]) -> defaultdict[int, dict[int, bool]]:
+    """The ids of the albums of each photo, and whether the album still exists."""
+    members = select(AlbumPhoto.photo_id, AlbumPhoto.album_id, Album.deleted_at.is_(None)).join(Album)
+    found: defaultdict[int, dict[int, bool]] = defaultdict(dict)
+    for photo_id, album_id, exists in session.execute(
+        members.where(AlbumPhoto.photo_id.in_(photo_ids), not_(AlbumPhoto.hidden))
+    ):
+        found[photo_id][album_id] = exists
+    return found
 
 
 def _write_words(session: Session, photos: Sequence[Photo]) -> None:

@@ -12,15 +12,18 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.sql.expression import column, table
 
 from photosvc.models import SearchRow, SearchText
-from photosvc.models.search_text import WORD_INDEX, WORD_TERMS
+from photosvc.models.search_text import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
 from photosvc.query.items import Item, Pattern, Word
-from photosvc.search.columns import fits
+from photosvc.search.columns import LAST, fits
 from photosvc.search.context import Context
 from photosvc.search.words import Term, needle
 
 Condition = ColumnElement[bool]
 
 _MOST_RANKED = 16
+
+#: Words that a beginning may stand for before FTS5 looks them up by itself.
+_MOST_NAMED = 64
 
 
 def contains(section: str, terms: Sequence[Term], context: Context) -> Condition:
@@ -48,10 +51,10 @@ def described_as(item: Item, _context: Context) -> Condition:
     return query.exists()
 
 
-def matching(terms: Iterable[Term]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
+def matching(terms: Iterable[Term], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
     """SQLite: the ids of photos that have all words of these terms, in any order, from the full-text index."""
     index = table(WORD_INDEX, column("rowid"))
-    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(_fts5_query(terms)))
+    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(_fts5_query(terms, context)))
 
 
 def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
@@ -84,9 +87,23 @@ def _words(term: Term) -> list[tuple[str, bool]]:
     return [*((word, False) for word in term.words[:-1]), (term.words[-1], term.prefix)]
 
 
-def _fts5_query(terms: Iterable[Term]) -> str:
+def _fts5_query(terms: Iterable[Term], context: Context) -> str:
     words = dict.fromkeys(word for term in terms for word in _words(term))
-    return " AND ".join(f'"{word}"{" *" if prefix else ""}' for word, prefix in words)
+    return " AND ".join(_longer(word, context) if prefix else f'"{word}"' for word, prefix in words)
+
+
+def _longer(beginning: str, context: Context) -> str:
+    """Any word that begins so.
+
+    Before it gives the first photo, FTS5 merges those of all words that begin alike; those of words that are named it
+    reads as far as they are wanted.
+    """
+    term: ColumnElement[str] = literal_column("term")
+    known = select(term).select_from(table(WORD_VOCABULARY)).where(term >= beginning, term <= beginning + LAST)
+    found = context.connection.scalars(known.limit(_MOST_NAMED + 1)).all()
+    if not found or len(found) > _MOST_NAMED:
+        return f'"{beginning}" *'
+    return '("' + '" OR "'.join(found) + '")'
 
 
 def _tsquery(terms: Iterable[Term]) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy import Label, func, select, tuple_
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import ALBUM, is_uid
-from photosvc.models import SearchRow
+from photosvc.models import SearchAlbum, SearchRow
 from photosvc.query.items import Choice, Uid
 from photosvc.query.nodes import Everything, Filter, Node, conjunction
 from photosvc.search import names, texts
@@ -50,7 +50,7 @@ class Search:
         if isinstance(self.node, Everything) and self.request.order.name != "random":
             return self._plain_window(offset, count)
         keys = self._keys()
-        query: Any = select(SearchRow.file_id, *keys).where(*self.plan.conditions)
+        query = self.matching(SearchRow.file_id, *keys)
         cursor = self.request.cursor
         if cursor:
             here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
@@ -75,21 +75,30 @@ class Search:
 
     def files_of(self, photo_id: int) -> list[int]:
         """All matching files of a photo, in order."""
-        query: Any = select(SearchRow.file_id).where(*self.plan.conditions, SearchRow.photo_id == photo_id)
+        query = self.matching(SearchRow.file_id).where(SearchRow.photo_id == photo_id)
         return list(self.context.connection.scalars(self._sorted(query, self._keys())))
 
     def total(self) -> int:
         """How many files match."""
-        query = select(func.count()).select_from(SearchRow).where(*self.plan.conditions)
-        return self.context.connection.scalar(query) or 0
+        return self.context.connection.scalar(self.matching(func.count(SearchRow.file_id))) or 0
 
     def cursor_behind(self, found: Found, position: int) -> Cursor:
         """Where the page behind this file begins."""
         return Cursor(self.request.order.name, self.request.seed, position, tuple(found[1:]))
 
+    def matching(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        """The query for these columns of all files that match, in no order."""
+        query = select(*columns).where(*self.plan.conditions)
+        if self.plan.album is None:
+            return query.select_from(SearchRow)
+        inside = query.select_from(SearchAlbum).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
+        return inside.where(SearchAlbum.album_id == self.plan.album)
+
     def _keys(self) -> list[Column]:
         request = self.request
         keys: list[Column] = list(request.order.columns(request.seed))
+        if self.plan.album is not None:
+            return [getattr(SearchAlbum, str(key.key)) for key in keys]
         return [texts.rank(request.ranked, self.context).label("rank"), *keys] if request.ranked else keys
 
     def _compared(self, key: Column) -> Column:

@@ -41,6 +41,7 @@ def library(tmp_path):
             members = [AlbumPhoto(album_id=number + 1, photo_id=one, created_at=NOW) for one in ids[:4]]
             session.add_all(members if name != "smart" else [])
         alter(session, ids[:2], private=True)
+        project(session, ids)
     yield library
     with library.app.app_context():
         current_service().engine().dispose()

@@ -9,11 +9,13 @@ from sqlalchemy import select
 from support import NOW, open_library
 
 from photosvc.media.metadata import Metadata
-from photosvc.models import Photo
+from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.query.fold import fold
 from photosvc.search.orders import ORDERS
+from photosvc.search.project import project
 
 PHOTOS, FILES = 40, 47
+ALBUM = "a" + "0" * 15
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +25,10 @@ def library(new_database, tmp_path_factory):
         fill(session, PHOTOS, NOW)
         photo_ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
         alter(session, photo_ids[3:9], edited_at=NOW, favorite=True)
+        session.add(Album(id=1, uid=ALBUM, title="Every second", created_at=NOW, updated_at=NOW))
+        session.flush()
+        session.add_all(AlbumPhoto(album_id=1, photo_id=one, created_at=NOW) for one in photo_ids[::2])
+        project(session, photo_ids)
     yield library
     dispose(library)
 
@@ -98,6 +104,22 @@ def test_pages_by_offset_and_by_cursor_are_the_whole_without_repetition(library,
     assert ids(by_offset(library, order, 10, **seed)) == whole
     assert ids(by_cursor(library, order, 10, **seed)) == whole
     assert ids(by_cursor(library, order, FILES, **seed)) == whole
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("merged", ["true", "false"])
+def test_pages_of_an_album_are_those_of_the_library_that_are_in_it(library, order, merged):
+    asked = {"seed": 7} if order == "random" else {}
+    asked["merged"] = merged
+    members = {record["UID"] for record in library.find(s=ALBUM, count=1000)}
+    assert len(members) == PHOTOS / 2
+    inside = [record["ID"] for record in library.find(order=order, count=1000, **asked) if record["UID"] in members]
+    assert ids(library.find(order=order, count=1000, s=ALBUM, **asked)) == inside
+    assert ids(by_offset(library, order, 3, s=ALBUM, **asked)) == inside
+    total = library.get({"s": ALBUM, "total": "true", "order": order, **asked}).headers["X-Total-Count"]
+    assert int(total) == len(library.find(s=ALBUM, count=1000))
+    if merged == "false":
+        assert ids(by_cursor(library, order, 3, s=ALBUM, **asked)) == inside
 
 
 @pytest.mark.parametrize("order", ["added", "similar", "name", "title", "random"])

@@ -1,8 +1,12 @@
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from shelves import fill
+from sqlalchemy import create_engine, inspect, select, text
+from sqlalchemy.orm import Session
+from support import NOW
 
-from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Base, migrate
+from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Album, AlbumPhoto, Base, Photo, SearchAlbum, migrate
 from photosvc.models.database import configure_engine
+from photosvc.search.project import project
 
 
 @pytest.fixture
@@ -29,6 +33,27 @@ def test_tables_go_up_down_and_up_again_and_fit_the_models(engine):
     assert {name for name in own_tables(engine) if name != TABLE_PREFIX + "schema"} == set()
     assert migrate.upgrade(engine)[1] == SCHEMA_VERSION
     assert migrate.differences(engine) == []
+
+
+def test_the_albums_of_a_library_get_their_rows(engine):
+    migrate.upgrade(engine)
+    with Session(engine) as session:
+        fill(session, 6, NOW)
+        session.add(Album(id=1, uid="a" * 16, title="Some", created_at=NOW, updated_at=NOW))
+        session.flush()
+        ids = list(session.scalars(select(Photo.id)))
+        taken_out = {ids[3]}
+        session.add_all(AlbumPhoto(album_id=1, photo_id=n, hidden=n in taken_out, created_at=NOW) for n in ids[:4])
+        project(session, ids)
+        session.commit()
+    rows = select(SearchAlbum.__table__).order_by(SearchAlbum.file_id)
+    with engine.connect() as connection:
+        projected = connection.execute(rows).all()
+    assert len(projected) >= 3
+    migrate.downgrade(engine, "0002")
+    migrate.upgrade(engine)
+    with engine.connect() as connection:
+        assert connection.execute(rows).all() == projected
 
 
 def test_a_second_upgrade_changes_nothing(engine):

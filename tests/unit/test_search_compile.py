@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from matcher import Matcher, shown
 from motley import KEYWORDS, PEOPLE, fill_motley, uid
-from sqlalchemy import create_engine, select
+from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -18,8 +18,8 @@ from photosvc.query.kinds import Kind
 from photosvc.search.columns import column_named
 from photosvc.search.context import Context
 from photosvc.search.orders import ORDERS
-from photosvc.search.plan import make_plan
-from photosvc.search.request import parse_node
+from photosvc.search.request import parse_node, parse_request
+from photosvc.search.window import prepare
 
 VALUES = {
     Kind.TEXT: ("lake*", "*lake*", "*%*", "img_*", '"Lake at dawn"', "image|raw", "!video", "*a*e*", "jpeg", "xmp*"),
@@ -111,9 +111,12 @@ def shelf(new_database):
 
 def found_by(session, query, *, sees_private, order="newest"):
     session.rollback()
-    node = parse_node([("q", query)])
-    plan = make_plan(node, order, Context(session.connection(), sees_private))
-    return node, set(session.scalars(select(SearchRow.file_uid).where(*plan.conditions)))
+    search = search_for(session, [("q", query), ("order", order)], sees_private=sees_private)
+    return search.node, set(session.scalars(search.matching(SearchRow.file_uid)))
+
+
+def search_for(session, pairs, *, sees_private):
+    return prepare(Context(session.connection(), sees_private), parse_request(pairs))
 
 
 def check(shelf, query, sees_private, order):
@@ -141,6 +144,9 @@ ANYBODY = given(QUERIES, st.booleans(), st.sampled_from(sorted(ORDERS)))
 @example("archived:true | hidden:true | error:true", True, "added")
 @example("lake -lake", True, "added")
 @example("near:p000000000000002 dist:15000", True, "name")
+@example(f"album:{uid('a', 0)}", False, "newest")
+@example(f"album:{uid('a', 0)} archived:true", True, "oldest")
+@example(f"album:{uid('a', 0)} lake type:image", True, "added")
 def test_a_query_means_what_plain_python_says(shelf, query, sees_private, order):
     check(shelf, query, sees_private, order)
 
@@ -212,8 +218,8 @@ def test_a_value_never_becomes_sql(shelf, name, payload):
 
 
 def statement(session, pairs):
-    conditions = make_plan(parse_node(pairs), "added", Context(session.connection(), sees_private=False)).conditions
-    return str(select(SearchRow.file_id).where(*conditions).compile(session.get_bind()))
+    search = search_for(session, [*pairs, ("order", "added")], sees_private=False)
+    return str(search.matching(SearchRow.file_id).compile(session.get_bind()))
 
 
 @settings(QUICK, max_examples=2000)
@@ -221,7 +227,7 @@ def statement(session, pairs):
 def test_any_text_is_compiled_or_refused(shelf, query):
     session, *_ = shelf
     with suppress(InvalidValueError, NotFoundError):
-        make_plan(parse_node([("q", query)]), "newest", Context(session.connection(), sees_private=True))
+        _ = search_for(session, [("q", query), ("order", "newest")], sees_private=True).plan
 
 
 def test_names_match_without_case_and_accents(shelf):
