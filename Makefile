@@ -1,6 +1,6 @@
 # `make` alone prints what there is.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow lint format bench lock clean
+.PHONY: help run test test-slow lint format bench bench-large lock clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -47,8 +47,16 @@ format: $(VENV)/.dev ## Format the code
 build/bench-%: $(VENV)/.dev
 	$(BIN)/python -m bench.library $* $@
 
-bench: build/bench-10000 build/bench-200000 ## Measure searches beside a bare Flask app (needs wrk)
-	$(BIN)/python -m bench.search $^
+build/datasette: $(VENV)/bin/python
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip --disable-pip-version-check install --quiet 'datasette>=0.65,<1'
+
+bench: build/bench-10000 build/bench-200000 build/datasette ## Measure searches beside others that answer the same (needs wrk)
+	$(BIN)/python -m bench.queries build/bench-10000 build/bench-200000
+	DATASETTE=build/datasette/bin/datasette $(BIN)/python -m bench.search build/bench-200000
+
+bench-large: build/bench-10000 build/bench-1000000 ## Measure searches of a million files (6 GB, half an hour)
+	$(BIN)/python -m bench.queries $^
 
 lock: $(VENV)/.dev ## Pin what is installed now in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock

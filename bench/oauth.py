@@ -4,22 +4,16 @@ Both servers stand behind gunicorn with 2 workers on SQLite; wrk asks them in tu
 """
 
 import base64
-import os
-import re
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench import oauth_peer
+from bench.serve import CONNECTIONS, Server, gunicorn
 from photosvc.app import create_app
 from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
@@ -27,50 +21,20 @@ from photosvc.models import migrate
 from photosvc.web.current import current_service
 
 _FORM = "grant_type=client_credentials&scope=photos"
-_CONNECTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A server that waits for requests."""
+    """A server that gives tokens."""
 
     name: str
-    url: str
+    server: Server
+    path: str
     authorization: str
 
     def rate(self, script: Path, seconds: int) -> float:
-        """Answers a second; all of them must be 2xx."""
-        command = ["wrk", "-t1", f"-c{_CONNECTIONS}", f"-d{seconds}s", "-s", str(script), self.url]
-        environ = {**os.environ, "AUTHORIZATION": self.authorization}
-        told = subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout
-        if "Non-2xx" in told or "Socket errors" in told:
-            raise RuntimeError(told)
-        return float(re.search(r"Requests/sec: +([\d.]+)", told)[1])
-
-
-@contextmanager
-def gunicorn(target: str, ready: str, folder: Path, **environ: str) -> Iterator[str]:
-    """The address of a server of `target`, once `ready` answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
-    command = [sys.executable, "-m", "gunicorn", "--bind", address, "--workers", "2", "--no-control-socket", target]
-    with (folder / "gunicorn.log").open("wb") as log:
-        server = subprocess.Popen(command, env={**os.environ, **environ}, stdout=log, stderr=log)
-    try:
-        for _ in range(100):
-            try:
-                urllib.request.urlopen(f"http://{address}{ready}", timeout=5).close()
-            except urllib.error.HTTPError:
-                break
-            except OSError:
-                time.sleep(0.1)
-            else:
-                break
-        yield f"http://{address}"
-    finally:
-        server.terminate()
-        server.wait()
+        """Tokens a second."""
+        return self.server.rate(self.path, seconds, {"Authorization": self.authorization}, script=script)
 
 
 @contextmanager
@@ -88,8 +52,8 @@ def ours(folder: Path, token_format: str) -> Iterator[Contender]:
         )
         pair = f"{made.client.uid}:{made.secret}"
         service.session.commit()
-    with gunicorn("photosvc.app:create_app()", "/api/v1/status", folder, PHOTOSVC_INSTANCE=str(folder)) as address:
-        yield Contender(f"photosvc, {token_format}", f"{address}/api/v1/oauth/token", basic(pair))
+    with gunicorn("photosvc.app:create_app()", folder / "log", PHOTOSVC_INSTANCE=str(folder)) as server:
+        yield Contender(f"photosvc, {token_format}", server, "/api/v1/oauth/token", basic(pair))
 
 
 @contextmanager
@@ -100,8 +64,8 @@ def peer(folder: Path) -> Iterator[Contender]:
         client = oauth_peer.Client(client_id="bench", client_secret=oauth_peer.digest(secret), scope="photos metrics")
         oauth_peer.db.session.add(client)
         oauth_peer.db.session.commit()
-    with gunicorn("bench.oauth_peer:create_app()", "/", folder, PEER_DATABASE=uri) as address:
-        yield Contender("Authlib's example", f"{address}/oauth/token", basic(f"bench:{secret}"))
+    with gunicorn("bench.oauth_peer:create_app()", folder / "log", "/", PEER_DATABASE=uri) as server:
+        yield Contender("Authlib's example", server, "/oauth/token", basic(f"bench:{secret}"))
 
 
 def basic(pair: str) -> str:
@@ -115,7 +79,6 @@ def main(rounds: int = 5, seconds: int = 5) -> None:
         script.write_text(
             f"wrk.method = 'POST'\nwrk.body = '{_FORM}'\n"
             "wrk.headers['Content-Type'] = 'application/x-www-form-urlencoded'\n"
-            "wrk.headers['Authorization'] = os.getenv('AUTHORIZATION')\n"
         )
         contenders = [
             stack.enter_context(peer(folders[0])),
@@ -125,7 +88,7 @@ def main(rounds: int = 5, seconds: int = 5) -> None:
         for contender in contenders:
             contender.rate(script, 1)
         rates = [[contender.rate(script, seconds) for contender in contenders] for _ in range(rounds)]
-    print(f"{rounds} rounds of {seconds} s, {_CONNECTIONS} connections, 2 workers\n")
+    print(f"{rounds} rounds of {seconds} s, {CONNECTIONS} connections, 2 workers\n")
     for number, contender in enumerate(contenders):
         found = [row[number] for row in rates]
         ratios = [row[number] / row[0] for row in rates]

@@ -1,6 +1,7 @@
-"""The peer: the least a Flask app needs to answer a page of photos from SQLite, without accounts, filters or orders.
+"""What the search is compared with, each the least a Flask app needs: no accounts, filters or orders.
 
-It reads the 59 columns of a photo result for each row and dumps them with orjson.
+`/photos` reads the 59 columns of a photo result for each row and dumps them with orjson. `/joined` joins the texts
+that the service has stored, in the order of its index. `/hello` touches nothing.
 """
 
 import os
@@ -9,17 +10,33 @@ import sqlite3
 import orjson
 from flask import Flask, Response, request
 
-COLUMNS = int(os.environ.get("PEER_COLUMNS", "59"))
 app = Flask(__name__)
 database = sqlite3.connect(os.environ["PEER_DATABASE"], check_same_thread=False)
-database.execute("PRAGMA mmap_size=1073741824")
-names = [row[1] for row in database.execute("PRAGMA table_info(results)")][:COLUMNS]
+library = sqlite3.connect(os.environ["PEER_LIBRARY"], check_same_thread=False)
+for opened in (database, library):
+    opened.execute("PRAGMA mmap_size=1073741824")
+names = [row[1] for row in database.execute("PRAGMA table_info(results)")]
 query = f"SELECT {', '.join(names)} FROM results ORDER BY TakenAt DESC, ID DESC LIMIT ? OFFSET ?"
+stored = """
+    SELECT result FROM photosvc_search_rows AS row JOIN photosvc_search_documents AS document USING (file_id)
+    WHERE row.listed = 1 ORDER BY row.taken_at DESC, row.newest_key DESC LIMIT ?
+"""
 
 
-@app.get("/api/v1/photos")
+@app.get("/photos")
 def photos() -> Response:
     count, offset = request.args.get("count", 100, int), request.args.get("offset", 0, int)
     rows = database.execute(query, (count, offset)).fetchall()
     body = orjson.dumps([dict(zip(names, row, strict=True)) for row in rows])
     return Response(body, content_type="application/json", headers={"X-Count": str(len(rows))})
+
+
+@app.get("/joined")
+def joined() -> Response:
+    texts = [text for (text,) in library.execute(stored, (request.args.get("count", 100, int),))]
+    return Response(f"[{','.join(texts)}]", content_type="application/json")
+
+
+@app.get("/hello")
+def hello() -> str:
+    return "hello"

@@ -52,14 +52,19 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
     """
     search = prepare(Context(connection, sees_private), request)
     total = search.total() if request.total else None
+    pieces: Iterable[str]
     if request.merged:
         found, groups = merged_window(search)
+        pieces = _pieces(search, groups)
+    elif search.is_plain and request.count <= CHUNK and (request.cursor or not request.offset):
+        found, results = search.first_results()
+        pieces = (f"[{','.join(results)}]",)
     else:
         found = search.window(request.offset, request.count)
-        groups = [[one[0]] for one in found]
+        pieces = _pieces(search, [[one[0]] for one in found])
     full = len(found) == request.count
     return Page(
-        pieces=_pieces(search, groups),
+        pieces=pieces,
         count=len(found),
         limit=request.count,
         offset=request.offset,

@@ -47,7 +47,7 @@ class Search:
 
     def window(self, offset: int, count: int) -> Sequence[Found]:
         """At most `count` files: behind the request's cursor if it has one, else from `offset` on."""
-        if isinstance(self.node, Everything) and self.request.order.name != "random":
+        if self.is_plain:
             return self._plain_window(offset, count)
         keys = self._keys()
         query = self.matching(SearchRow.file_id, *keys)
@@ -59,7 +59,17 @@ class Search:
             query = query.offset(offset)
         return self.context.connection.execute(self._sorted(query, keys).limit(count)).all()
 
-    def _plain_window(self, offset: int, count: int) -> Sequence[Found]:
+    @property
+    def is_plain(self) -> bool:
+        """Whether all files are wanted, in an order that has an index."""
+        return isinstance(self.node, Everything) and self.request.order.name != "random"
+
+    def first_results(self) -> tuple[Sequence[Found], list[str]]:
+        """A plain search: the window at the start or behind the cursor, and the stored results, in one statement."""
+        rows = self._plain_window(0, self.request.count, with_results=True)
+        return [row[:-1] for row in rows], [row[-1] for row in rows]
+
+    def _plain_window(self, offset: int, count: int, *, with_results: bool = False) -> Sequence[Found]:
         request, connection = self.request, self.context.connection
         prepared = plain_window(
             request.order.name,
@@ -67,6 +77,7 @@ class Search:
             merged=request.merged,
             sees_private=self.context.sees_private,
             by_cursor=request.cursor is not None,
+            with_results=with_results,
         )
         values: dict[str, Any] = {"count": count, "offset": offset}
         if request.cursor:

@@ -94,5 +94,6 @@ def test_the_beginning_of_a_word_is_looked_up_by_the_words_it_begins(connection)
     assert """MATCH '("zebra")'""" in counted
 
 
-def test_a_page_without_conditions_is_two_statements(connection):
-    assert len(statements(connection, order="newest")) == 2
+@pytest.mark.parametrize("merged", ["true", "false"])
+def test_a_page_without_conditions_is_one_statement_and_a_merged_one_three(connection, merged):
+    assert len(statements(connection, order="newest", merged=merged)) == (3 if merged == "true" else 1)

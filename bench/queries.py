@@ -1,0 +1,127 @@
+"""Measure queries inside the process: `python -m bench.queries FOLDER …`, libraries made by `bench.library`."""
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import median, quantiles
+
+from sqlalchemy import Connection, create_engine
+
+from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
+from photosvc.core.errors import InvalidValueError
+from photosvc.models.database import configure_engine
+from photosvc.query.filters import FILTERS
+from photosvc.query.parser import parse_query
+from photosvc.search.page import Page, find
+from photosvc.search.request import parse_request
+
+_REPEATS = 40
+
+QUERIES: dict[str, dict[str, str]] = {
+    "newest": {},
+    "added": {"order": "added"},
+    "oldest": {"order": "oldest"},
+    "name": {"order": "name"},
+    "newest, merged": {"merged": "true"},
+    "newest, offset 5,000": {"offset": "5000"},
+    "newest, offset 9 in 10": {"offset": "deep"},
+    "newest, cursor 9 in 10": {"cursor": "deep"},
+    "rare word": {"q": RARE_WORD},
+    "word of 9 %": {"q": COMMON_WORD},
+    "word of 3 %": {"q": SELDOM_WORD},
+    "two words": {"q": f"{COMMON_WORD} {FREQUENT_WORD}"},
+    "prefix": {"q": COMMON_WORD[:4]},
+    "phrase": {"q": f'"{RARE_WORD} over the lake"'},
+    "word of 9 %, by relevance": {"q": COMMON_WORD, "order": "relevance"},
+    "color": {"color": "blue"},
+    "country": {"country": "it"},
+    "year": {"year": "2012"},
+    "camera": {"camera": "5"},
+    "type": {"type": "image"},
+    "album": {"album": '"Album 5"'},
+    "two colors": {"color": "lime|pink"},
+    "camera by name": {"camera": "nikon"},
+    "circle of 50 km": {"latlng": "48.1,11.6@50"},
+}
+
+
+def measure(folder: Path) -> dict[str, tuple[float, float]]:
+    """Milliseconds of each query: median and 95th percentile."""
+    engine = create_engine(f"sqlite:///{folder / 'photosvc.db'}")
+    configure_engine(engine)
+    with engine.connect() as connection:
+        found = {name: _timed(connection, parameters) for name, parameters in QUERIES.items()}
+    engine.dispose()
+    return found
+
+
+def _timed(connection: Connection, parameters: Mapping[str, str]) -> tuple[float, float]:
+    asked = {"order": "newest", **parameters}
+    if "deep" in asked.values():
+        total = _page(connection, {"total": "true"}).total or 0
+        asked["offset"] = str(total * 9 // 10)
+    if asked.pop("cursor", None):
+        asked["cursor"] = str(_page(connection, asked).next)
+        del asked["offset"]
+
+    def ask(number: int) -> None:
+        _page(connection, {**asked, "count": str(100 + number % 2)})
+
+    return _spent(ask)
+
+
+def _page(connection: Connection, asked: Mapping[str, str]) -> Page:
+    page = find(connection, parse_request({"order": "newest", **asked}), sees_private=False)
+    connection.rollback()
+    return page
+
+
+def _spent(ask: Callable[[int], None], repeats: int = _REPEATS) -> tuple[float, float]:
+    times = []
+    for number in range(repeats + 2):
+        started = time.perf_counter()
+        ask(number)
+        times.append((time.perf_counter() - started) * 1000)
+    return median(times[2:]), quantiles(times[2:], n=20)[-1]
+
+
+def measure_parser() -> dict[str, tuple[float, float]]:
+    """Milliseconds to parse 4 KiB, up to the last character or the last term that is allowed: median and p99."""
+    examples = [spec.example for spec in FILTERS.values()]
+    texts = {
+        "4 KiB of identifiers": "uid:" + "|".join(f"p{number:015}" for number in range(240)),
+        "4 KiB of words": " ".join(f"somewhat{number:08}" for number in range(240)),
+        "4 KiB of filters": " ".join(examples * 4)[:4096].rpartition(" ")[0],
+        "three terms": "lake color:blue before:2020",
+    }
+    found = {}
+    for name, text in texts.items():
+        times = []
+        for _ in range(1000):
+            started = time.perf_counter()
+            try:
+                parse_query(text)
+            except InvalidValueError as error:
+                if "terms" not in str(error):
+                    raise
+            times.append((time.perf_counter() - started) * 1000)
+        found[name] = median(times), quantiles(times, n=100)[-1]
+    return found
+
+
+def main() -> None:
+    folders = [Path(name) for name in sys.argv[1:]]
+    tables = [measure(folder) for folder in folders]
+    print("| query, 100 files a page |" + "".join(f" {folder.name}: p50, p95 ms |" for folder in folders) + " growth |")
+    print("|---|" + "---|" * len(folders) + "---|")
+    for name in QUERIES:
+        cells = "".join(f" {table[name][0]:.2f}, {table[name][1]:.2f} |" for table in tables)
+        print(f"| {name} |{cells} {tables[-1][name][0] / tables[0][name][0]:.2f} |")
+    print("\n| query text | p50, p99 ms |\n|---|---|")
+    for name, (half, most) in measure_parser().items():
+        print(f"| {name} | {half:.3f}, {most:.3f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Servers to be measured, and what is measured of them."""
+
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+CONNECTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that answers."""
+
+    base: str
+    process: int
+
+    def rate(
+        self, path: str, seconds: float, headers: Mapping[str, str] | None = None, *, script: Path | None = None
+    ) -> float:
+        """Answers a second that wrk gets with a few connections that stay open.
+
+        Raises:
+            RuntimeError: one of the answers was an error.
+
+        """
+        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "--timeout", "30s"]
+        for name, value in (headers or {}).items():
+            command += ["-H", f"{name}: {value}"]
+        command += ["-s", str(script)] if script else []
+        told = subprocess.run([*command, self.base + path], capture_output=True, text=True, check=True).stdout
+        if "Non-2xx" in told or "Socket errors" in told:
+            raise RuntimeError(told)
+        return float(re.search(r"Requests/sec: +([\d.]+)", told)[1])
+
+    def memory(self) -> float:
+        """Megabytes of anonymous memory of all its workers; what maps a database is not counted."""
+        children = Path(f"/proc/{self.process}/task/{self.process}/children").read_text().split()
+        totals = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in children or [self.process])
+        return sum(int(re.search(r"^Anonymous: +(\d+) kB", text, re.MULTILINE)[1]) for text in totals) / 1024
+
+
+@contextmanager
+def gunicorn(target: str, log: Path, ready: str = "/api/v1/status", **environ: str) -> Iterator[Server]:
+    """A server of the WSGI app `target` with two plain workers."""
+    command = [sys.executable, "-m", "gunicorn", "--workers", "2", "--no-control-socket", "--bind", "{address}", target]
+    with serve(command, log, ready, **environ) as server:
+        yield server
+
+
+@contextmanager
+def serve(command: Sequence[str], log: Path, ready: str, **environ: str) -> Iterator[Server]:
+    """A server, once `ready` answers; `{address}` and `{port}` in its command are filled in."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    filled = [part.format(address=f"127.0.0.1:{port}", port=port) for part in command]
+    with log.open("wb") as output:
+        process = subprocess.Popen(filled, env={**os.environ, **environ}, stdout=output, stderr=output)
+    try:
+        _wait(f"http://127.0.0.1:{port}{ready}")
+        yield Server(f"http://127.0.0.1:{port}", process.pid)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait(url: str) -> None:
+    for _ in range(200):
+        try:
+            urllib.request.urlopen(url, timeout=5).close()
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError(f"{url} does not answer")
+
+
+def with_spread(values: Sequence[float], digits: int = 2) -> str:
+    """The median, and the lowest and highest in brackets."""
+    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
