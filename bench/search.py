@@ -20,7 +20,7 @@ import orjson
 from bench.library import TOKEN_FILE
 from bench.serve import Server, gunicorn, serve, with_spread
 
-ROUNDS, SECONDS = 1, 1
+ROUNDS, SECONDS = 5, 4
 COUNTS = (10, 100, 1000)
 
 Rate = Callable[[], float]

@@ -35,6 +35,16 @@ def fill_motley(session, photos=40, seed=1):
     return made, albums
 
 
+def visible_to_all(photos):
+    """UIDs of the files that everybody sees who may search."""
+    return {
+        file.uid
+        for photo in photos
+        for file in photo.files
+        if not (photo.private or photo.archived_at or photo.quality < 0 or file.error or file.missing or file.sidecar)
+    }
+
+
 def uid(prefix, number):
     return f"{prefix}{number:015}"
 

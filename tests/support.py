@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL, CompletedProcess, run
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 from accounts import add_user
 from flask import Flask
+from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
@@ -22,12 +25,14 @@ from photosvc.auth.credentials import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.index.job import IndexOptions, Summary, run_index
 from photosvc.models import SearchDocument, SearchRow, migrate
+from photosvc.models.database import configure_engine
 from photosvc.web.current import current_service
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 SURROUNDINGS = {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
 #: Ends every Bearer challenge of a service with the default address (RFC 9728 section 5.1).
 RESOURCE = ', resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource"'
+DATABASE = "photosvc.db"
 SVC = Path(sys.executable).with_name("svc")
 CAMERA_ORIGINALS = Path(os.environ.get("TEST_PHOTOS") or Path(__file__).resolve().parents[2] / "shared/photos")
 
@@ -136,8 +141,24 @@ def open_library(
     app = create_app(instance=instance, settings=settings, environ={}, clock=clock, **options)
     if upgrade:
         with app.app_context():
-            migrate.upgrade(current_service().engine())
+            engine = current_service().engine()
+            if engine.url.database == str(instance.absolute() / DATABASE):
+                engine.dispose()
+                (instance / DATABASE).write_bytes(_migrated())
+            else:
+                migrate.upgrade(engine)
     return Library(app, clock, instance)
+
+
+@cache
+def _migrated() -> bytes:
+    """An SQLite database with its tables: to make one takes longer than most tests."""
+    with TemporaryDirectory() as folder:
+        engine = create_engine(f"sqlite:///{folder}/{DATABASE}")
+        configure_engine(engine)
+        migrate.upgrade(engine)
+        engine.dispose()
+        return Path(folder, DATABASE).read_bytes()
 
 
 def hashes(folder: Path) -> dict[bytes, str]:

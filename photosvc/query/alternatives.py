@@ -12,13 +12,16 @@ A filter whose row does not list an operator reads it as an ordinary character.
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 _PIECE = re.compile(r'\\(?P<escaped>[\\"|&*])|(?P<quote>")|(?P<operator>[|&*])|[^\\"|&*]+|\\')
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """One alternative: its text between wildcards, and the characters it takes of the value."""
+class Alternative(NamedTuple):
+    """One alternative: its text between wildcards, and the characters it takes of the value.
+
+    A tuple, because hundreds may be made for one query.
+    """
 
     pieces: tuple[str, ...]
     negated: bool
@@ -67,6 +70,8 @@ def read_groups(raw: str, operators: str) -> list[list[Alternative]]:
         UnclosedQuoteError: a quote is not closed.
 
     """
+    if '"' not in raw and "\\" not in raw:
+        return _read_unquoted(raw, operators)
     groups: list[list[Alternative]] = [[]]
     draft, inside = _Draft(0), False
     for match in _PIECE.finditer(raw):
@@ -92,3 +97,22 @@ def read_groups(raw: str, operators: str) -> list[list[Alternative]]:
         raise UnclosedQuoteError("a quote is not closed")
     groups[-1] += draft.finish(len(raw))
     return [group for group in groups if group]
+
+
+def _read_unquoted(raw: str, operators: str) -> list[list[Alternative]]:
+    """The same of a value without quotes and backslashes, where every operator stands for itself."""
+    groups, start = [], 0
+    for part in raw.split("&") if "&" in operators else (raw,):
+        group = []
+        for piece in part.split("|") if "|" in operators else (part,):
+            text, end = piece.strip(), start + len(piece)
+            negated = text.startswith(("!", "-")) and text[0] in operators
+            if negated:
+                text = text[1:].lstrip()
+            if text:
+                pieces = tuple(text.split("*")) if "*" in operators else (text,)
+                group.append(Alternative(pieces, negated, False, start, end))
+            start = end + 1
+        if group:
+            groups.append(group)
+    return groups

@@ -6,13 +6,12 @@ holds a `Not`, and `Everything` stands only alone.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from photosvc.query.items import Choice, Phrase, Value, Word
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Where something was written: the request parameter and the characters `start` up to `end` of its text."""
 
     field: str = "q"
@@ -99,11 +98,12 @@ def conjuncts(node: Node) -> tuple[Node, ...]:
 
 
 def terms(node: Node) -> int:
-    """How many things a condition without parts compares with: words of a phrase, alternatives of a filter."""
-    match node:
-        case Phrase(words):
-            return len(words)
-        case Filter(_, Choice(wanted, unwanted)):
-            return len(wanted) + len(unwanted)
-        case _:
-            return 1
+    """How many things a condition compares with: words of a phrase, alternatives of a filter, those of all parts."""
+    if isinstance(node, Filter):
+        value = node.value
+        return len(value.any_of) + len(value.none_of) if isinstance(value, Choice) else 1
+    if isinstance(node, And | Or):
+        return sum(map(terms, node.parts))
+    if isinstance(node, Phrase):
+        return len(node.words)
+    return 0 if isinstance(node, Everything) else 1

@@ -36,7 +36,7 @@ def parse_parameters(pairs: Pairs) -> Node:
     for name, (key, text) in given.items():
         check(text, key)
         parts.append(read_filter(FILTERS[name], text, Source(key, 0, len(text))))
-        if sum(terms(found) for part in parts for found in conjuncts(part)) > MOST_TERMS:
+        if sum(map(terms, parts)) > MOST_TERMS:
             raise InvalidQueryError(f"more than {MOST_TERMS} terms", field=key)
     return overlay(query, conjunction(parts))
 

@@ -10,7 +10,6 @@ from photosvc.query.nodes import (
     Node,
     Source,
     conjunction,
-    conjuncts,
     disjunction,
     negation,
     terms,
@@ -127,7 +126,7 @@ class _Parser:
         if raw and following and following.kind is Kind.OPEN and following.start == token.end:
             raise self.error(f"{spec.name}: a value with parentheses needs quotes", following)
         node = read_filter(spec, raw, Source(self.field, token.end - len(raw), token.end))
-        self.count(sum(map(terms, conjuncts(node))), token)
+        self.count(terms(node), token)
         return node
 
     def text(self, token: Token) -> Node:

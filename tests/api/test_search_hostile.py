@@ -3,10 +3,12 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from queries import ANY_QUERIES, LARGE_QUERIES
 from shelves import fill
 from support import NOW, open_library
 
 from photosvc.query.filters import NAMES
+from photosvc.search.orders import ORDERS
 from photosvc.web.current import current_service
 
 PAYLOADS = (
@@ -44,10 +46,24 @@ TEXT = st.one_of(
     st.text('ab12 -!|&()":*\\,.@', max_size=80),
     st.sampled_from(sorted(NAMES)),
 )
+QUICK = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+SEARCHED = (st.sampled_from(["q", "filter"]), st.sampled_from(sorted(ORDERS)), st.sampled_from(["true", "false"]))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(TEXT, max_size=4).map(":".join), st.sampled_from(["newest", "name", "relevance"]))
-def test_any_query_is_answered_or_refused(library, query, order):
-    answer = library.get({"q": query, "order": order, "merged": "true", "total": "true"})
-    assert answer.status_code in {200, 400, 404}, query
+def check_answered_or_refused(library, query, name, order, merged):
+    answer = library.get({name: query, "order": order, "merged": merged, "total": "true"})
+    assert answer.status_code in {200, 400, 404}, (query, answer.text)
+
+
+@QUICK
+@given(st.one_of(st.lists(TEXT, max_size=4).map(":".join), ANY_QUERIES), *SEARCHED)
+def test_any_query_is_answered_or_refused(library, query, name, order, merged):
+    check_answered_or_refused(library, query, name, order, merged)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@settings(QUICK, max_examples=5000)
+@given(st.one_of(st.lists(TEXT, max_size=4).map(":".join), ANY_QUERIES, LARGE_QUERIES), *SEARCHED)
+def test_five_thousand_queries_are_answered_or_refused(library, query, name, order, merged):
+    check_answered_or_refused(library, query, name, order, merged)

@@ -1,6 +1,8 @@
 """The inside of filter values."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups
 
@@ -61,3 +63,9 @@ def test_alternatives_know_their_place() -> None:
 def test_an_open_quote_is_an_error() -> None:
     with pytest.raises(UnclosedQuoteError):
         read_groups('a"b', ALL)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.text("ab !-|&*\t\u00e9\u3000", max_size=20), st.sampled_from(["|", "|!-", "|*", "|!-*&", "|&", "|*&"]))
+def test_values_without_quotes_mean_the_same_with_quotes_around_nothing_behind_them(raw: str, operators: str) -> None:
+    assert read_groups(raw, operators) == read_groups(raw + '|""', operators)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from matcher import Matcher, shown
-from motley import KEYWORDS, PEOPLE, fill_motley, uid
+from motley import KEYWORDS, PEOPLE, fill_motley, uid, visible_to_all
+from queries import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
 from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
@@ -21,79 +22,6 @@ from photosvc.search.orders import ORDERS
 from photosvc.search.request import parse_node, parse_request
 from photosvc.search.window import prepare
 
-VALUES = {
-    Kind.TEXT: ("lake*", "*lake*", "*%*", "img_*", '"Lake at dawn"', "image|raw", "!video", "*a*e*", "jpeg", "xmp*"),
-    Kind.PATH: ("2020/*", "/", '"2020/Lake"', "*/lake*", "!2020*", "misc/bar", "*.jpg"),
-    Kind.NAME: (
-        '"Jane Doe"',
-        "zoe",
-        "jane-doe",
-        "ja*",
-        "*o*",
-        "Summer-2020",
-        "!jane",
-        uid("a", 0),
-        uid("a", 2),
-        uid("j", 1),
-    ),
-    Kind.WORDS: (
-        "jane",
-        "lake",
-        "sun",
-        '"new york"',
-        "ja&oh",
-        "!beach",
-        "bar|lake",
-        "x",
-        "o'hara",
-        "secret|sum",
-        "wilma",
-    ),
-    Kind.ID_OR_WORDS: ("canon", "eos", "1", "2|3", "!nikon", '"50mm f1"', "elm", "d-750", "unknown", "leica"),
-    Kind.UID: (uid("p", 3), uid("f", 70), f"{20:040x}", f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('f', 50)}"),
-    Kind.COUNTRY: ("de", "fj|zz", "!zz"),
-    Kind.COLOR: ("black", "red|blue", "!grey", "gray"),
-    Kind.INTEGER: ("3", "100-400", "-400", "12-", "!24", "0"),
-    Kind.SIGNED: ("-10", "0-600", "*-0", "519"),
-    Kind.CALENDAR: ("2020", "-1", "1-6", "31", "2019|2020", "!2020"),
-    Kind.AT_LEAST: ("3", "1-3", "4"),
-    Kind.CHROMA: ("5", "10", "0-40"),
-    Kind.DECIMAL: ("1.8", "1.8-2.8", "-2"),
-    Kind.FLAG: ("true", "false"),
-    Kind.SWITCH: ("true", "false"),
-    Kind.TAKEN: ("2020", "2020-01", "2020-01-03", "2019-2020", "!2020-01-02"),
-    Kind.BEFORE: ("2020-01-04", "2019", "2020-01"),
-    Kind.AFTER: ("2020-01-04", "2020", "2021"),
-    Kind.SINCE: ("2020-01-10", "2020-01-20T10:00:00Z", "1960"),
-    Kind.LATITUDE: ("0", "48.1", "-17.8", "90"),
-    Kind.LONGITUDE: ("0", "11.5", "180", "-180"),
-    Kind.DISTANCE: ("1", "3", "500", "15000", "20038"),
-    Kind.NEAR: (uid("p", 2), uid("p", 9), f"!{uid('p', 5)}"),
-    Kind.BOX: ("49,12,47,11", "-17,-179,-18,179", "0,0@5", "90,180,-90,-180", "89,10@300"),
-    Kind.CELL: ("479", "479e", "6e1", "479e@50"),
-    Kind.PLUS_CODE: ("8FWH4GX2+", "8FWH0000+@100"),
-}
-TERMS = ("lake", "LAKE", "snow", "la", "x", '"lake at"', '"the old lak*"', "strasse", "ELAN", "東京", "50", "nikon",
-         "bav", "mun", "dawn*", "sun-set", "sunset", "orig", "note", "jane", '"jane doe"', "%", "_")  # fmt: skip
-
-FILTER_TEXTS = st.sampled_from(sorted(FILTERS)).flatmap(
-    lambda name: st.sampled_from(VALUES[FILTERS[name].kind]).map(lambda value: f"{name}:{value}")
-)
-PLACES = st.sampled_from(
-    ("lat:0 lng:0 dist:5", "lat:-17.8 lng:180 dist:3", "lat:90 lng:0 dist:200", "lat:48.1 lng:11.5")
-)
-ATOMS = st.one_of(
-    st.sampled_from(TERMS), FILTER_TEXTS.filter(lambda text: not text.startswith(("lat:", "lng:"))), PLACES
-)
-QUERIES = st.recursive(
-    ATOMS,
-    lambda parts: st.one_of(
-        st.lists(parts, min_size=2, max_size=3).map(" ".join),
-        st.lists(parts, min_size=2, max_size=3).map(lambda found: "(" + " | ".join(found) + ")"),
-        parts.map(lambda part: f"-({part})"),
-    ),
-    max_leaves=5,
-)
 QUICK = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 SLOW = settings(QUICK, max_examples=2000)
 
@@ -180,21 +108,28 @@ def test_filters_compare_columns_that_exist(spec):
             assert column_named(name) is not None
 
 
-@QUICK
-@given(QUERIES)
-def test_who_may_not_see_private_photos_never_does(shelf, query):
+def check_nothing_private(shelf, query, order):
     session, photos, _ = shelf
-    try:
-        _, found = found_by(session, query, sees_private=False)
-    except (InvalidValueError, NotFoundError):
-        return
-    visible = {
-        file.uid
-        for photo in photos
-        for file in photo.files
-        if not (photo.private or photo.archived_at or photo.quality < 0 or file.error or file.missing or file.sidecar)
-    }
-    assert found <= visible
+    with suppress(InvalidValueError, NotFoundError):
+        _, found = found_by(session, query, sees_private=False, order=order)
+        assert found <= visible_to_all(photos)
+
+
+RESTRICTED = given(QUERIES, st.sampled_from(sorted(ORDERS)))
+
+
+@QUICK
+@RESTRICTED
+def test_who_may_not_see_private_photos_never_does(shelf, query, order):
+    check_nothing_private(shelf, query, order)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@settings(QUICK, max_examples=10_000)
+@RESTRICTED
+def test_ten_thousand_queries_show_nothing_private_to_who_may_not_see_it(shelf, query, order):
+    check_nothing_private(shelf, query, order)
 
 
 PAYLOADS = (
@@ -222,12 +157,37 @@ def statement(session, pairs):
     return str(search.matching(SearchRow.file_id).compile(session.get_bind()))
 
 
+def check_compiled_or_refused(shelf, query, sees_private, order):
+    session, *_ = shelf
+    session.rollback()
+    with suppress(InvalidValueError, NotFoundError):
+        search = search_for(session, [("q", query), ("order", order)], sees_private=sees_private)
+        search.matching(SearchRow.file_uid).compile(session.get_bind())
+
+
+SEARCHED = (st.booleans(), st.sampled_from(sorted(ORDERS)))
+
+
 @settings(QUICK, max_examples=2000)
-@given(st.one_of(QUERIES, st.text(max_size=60), st.text('ab1-!|&()":* \\near:titl,.@', max_size=60)))
-def test_any_text_is_compiled_or_refused(shelf, query):
+@given(ANY_QUERIES, *SEARCHED)
+def test_any_text_is_compiled_or_refused(shelf, query, sees_private, order):
+    check_compiled_or_refused(shelf, query, sees_private, order)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@settings(QUICK, max_examples=100_000)
+@given(ANY_QUERIES, *SEARCHED)
+def test_a_hundred_thousand_texts_are_compiled_or_refused(shelf, query, sees_private, order):
+    check_compiled_or_refused(shelf, query, sees_private, order)
+
+
+@settings(QUICK, max_examples=100)
+@given(LARGE_QUERIES, *SEARCHED)
+def test_the_largest_queries_are_answered_or_refused(shelf, query, sees_private, order):
     session, *_ = shelf
     with suppress(InvalidValueError, NotFoundError):
-        _ = search_for(session, [("q", query), ("order", "newest")], sees_private=True).plan
+        found_by(session, query, sees_private=sees_private, order=order)
 
 
 def test_names_match_without_case_and_accents(shelf):
