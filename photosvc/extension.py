@@ -14,9 +14,13 @@ from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle_stores import failure_store
 from photosvc.core.clock import Clock, system_clock
+from photosvc.models.database import open_reader
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.current import EXTENSION, Service
 from photosvc.web.oauth.server import OAuthServer
+
+#: What a request reads or writes by, a connection or a session: its name in `flask.g`.
+_OPEN = "photosvc_open"
 
 
 class PhotoService:
@@ -94,22 +98,19 @@ def _engine(db: SQLAlchemy, bind_key: str | None) -> Engine:
 
 def _reader(db: SQLAlchemy, bind_key: str | None) -> Connection:
     """Without a session: to set one up takes longer than to read a page of photos."""
-    if "photosvc_session" in g:
-        return _session(db, bind_key).connection()
-    if "photosvc_reader" not in g:
-        g.photosvc_reader = _engine(db, bind_key).connect()
-        g.photosvc_reader.begin()
-    reader: Connection = g.photosvc_reader
-    return reader
+    opened: Connection | Session | None = g.get(_OPEN)
+    if opened is None:
+        g.photosvc_open = opened = open_reader(_engine(db, bind_key))
+    return opened.connection() if isinstance(opened, Session) else opened
 
 
 def _session(db: SQLAlchemy, bind_key: str | None) -> Session:
     # Not the host's session: what waits there to be written is for the host to commit or roll back.
-    if "photosvc_session" not in g:
+    opened: Connection | Session | None = g.get(_OPEN)
+    if not isinstance(opened, Session):
         _close()  # one transaction at a time: two could wait for each other
-        g.photosvc_session = Session(_engine(db, bind_key))
-    session: Session = g.photosvc_session
-    return session
+        g.photosvc_open = opened = Session(_engine(db, bind_key))
+    return opened
 
 
 def _stop_reading(answer: Response) -> Response:
@@ -120,20 +121,11 @@ def _stop_reading(answer: Response) -> Response:
 
 def _keep_open() -> Callable[[], None]:
     """Take what is open out of this request's hands: an answer that is read piece by piece outlives it."""
-    taken = _take_open()
-
-    def close() -> None:
-        for opened in taken:
-            opened.close()
-
-    return close
+    opened: Connection | Session = g.pop(_OPEN)
+    return opened.close
 
 
 def _close(_error: BaseException | None = None) -> None:
-    for opened in _take_open():
+    opened: Connection | Session | None = g.pop(_OPEN, None)
+    if opened is not None:
         opened.close()
-
-
-def _take_open() -> list[Connection | Session]:
-    found = (g.pop(name, None) for name in ("photosvc_reader", "photosvc_session"))
-    return [opened for opened in found if opened is not None]

@@ -1,18 +1,22 @@
 """GET /photos: the search (spec section 4.2)."""
 
+from functools import lru_cache
+from typing import TypeAlias
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
 from photosvc.auth import link_tokens
 from photosvc.search.changes import page_tag
-from photosvc.search.cursor import Cursor
 from photosvc.search.page import Page, find
 from photosvc.search.request import parse_request
 from photosvc.web.answer import JSON
 from photosvc.web.conditional import cache_headers, is_fresh
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
+
+#: Names and values of a query string, in their order.
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 def add_routes(api: Blueprint) -> None:
@@ -24,7 +28,8 @@ def add_routes(api: Blueprint) -> None:
 def search_photos() -> Response:
     """Files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()
-    asked = parse_request(request.args.items(multi=True))
+    pairs = tuple(request.args.items(multi=True))
+    asked = parse_request(pairs)
     etag = page_tag(service.reader, asked, sees_private=who.sees_private)
     headers = [
         *cache_headers(etag),
@@ -34,7 +39,7 @@ def search_photos() -> Response:
     if is_fresh(etag):
         return Response(status=304, headers=headers)
     page = find(service.reader, asked, sees_private=who.sees_private)
-    headers += _page_headers(service, page)
+    headers += _page_headers(service, page, pairs)
     if page.is_whole:
         return Response(page.body, content_type=JSON, headers=headers)
     answer = Response(page.pieces, content_type=JSON, headers=headers)
@@ -42,21 +47,17 @@ def search_photos() -> Response:
     return answer
 
 
-def _page_headers(service: Service, page: Page) -> list[tuple[str, str]]:
+def _page_headers(service: Service, page: Page, pairs: Pairs) -> list[tuple[str, str]]:
     headers = [("X-Count", str(page.count)), ("X-Limit", str(page.limit)), ("X-Offset", str(page.offset))]
     if page.total is not None:
         headers.append(("X-Total-Count", str(page.total)))
     if page.next:
-        headers.append(("Link", f'<{_next_url(service, page.next)}>; rel="next"'))
+        following = f"{service.settings.base_url}/api/v1/photos?{_kept(pairs)}cursor={page.next}"
+        headers.append(("Link", f'<{following}>; rel="next"'))
     return headers
 
 
-def _next_url(service: Service, cursor: Cursor) -> str:
-    """The next page of the same search: everything asked for stays, only where the page begins differs."""
-    kept = [
-        (name, value)
-        for name, values in request.args.lists()
-        if name not in {"cursor", "offset", "seed"}
-        for value in values
-    ]
-    return f"{service.settings.base_url}/api/v1/photos?{urlencode([*kept, ('cursor', str(cursor))])}"
+@lru_cache(maxsize=256)
+def _kept(pairs: Pairs) -> str:
+    """What the next page's address keeps of this one's: all but where the page begins."""
+    return "".join(f"{urlencode([pair])}&" for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})

@@ -8,7 +8,8 @@ _VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID"
 
 def is_fresh(etag: str | None) -> bool:
     """Whether the client has the answer with this tag."""
-    return etag is not None and request.if_none_match.contains_weak(etag)
+    given = request.environ.get("HTTP_IF_NONE_MATCH")
+    return bool(given) and etag is not None and (given == f'"{etag}"' or request.if_none_match.contains_weak(etag))
 
 
 def cache_headers(etag: str | None) -> list[tuple[str, str]]:
