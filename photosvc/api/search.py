@@ -11,7 +11,7 @@ from photosvc.search.changes import page_tag
 from photosvc.search.page import Page, find
 from photosvc.search.request import parse_request
 from photosvc.web.answer import JSON
-from photosvc.web.conditional import cache_headers, is_fresh
+from photosvc.web.conditional import NotModified, cache_headers, is_fresh
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
 
@@ -37,7 +37,7 @@ def search_photos() -> Response:
         ("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())),
     ]
     if is_fresh(etag):
-        return Response(status=304, headers=headers)
+        return NotModified(headers)
     page = find(service.reader, asked, sees_private=who.sees_private)
     headers += _page_headers(service, page, pairs)
     if page.is_whole:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from flask import current_app
 from sqlalchemy import Connection, Engine
@@ -69,4 +69,5 @@ class Service:
 
 def current_service() -> Service:
     """The service of the current app."""
-    return cast("Service", current_app.extensions[EXTENSION])
+    service: Service = current_app.extensions[EXTENSION]
+    return service

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar
 
 from flask import g, request
 
@@ -38,7 +38,8 @@ def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, An
     def protect(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
         @wraps(view)
         def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
-            policy.decide(principal(), action, owner_uid=cast("str | None", kwargs.get("user_uid")))
+            owner_uid: Any = kwargs.get("user_uid")
+            policy.decide(principal(), action, owner_uid=owner_uid)
             return view(*args, **kwargs)
 
         setattr(protected, ACTION, action)
@@ -61,9 +62,9 @@ def principal() -> Principal:
         InvalidTokenError: the token is not valid (any more).
 
     """
-    if "photosvc_principal" not in g:
-        g.photosvc_principal = _verify(current_service())
-    who: Principal = g.photosvc_principal
+    who: Principal | None = g.get("photosvc_principal")
+    if who is None:
+        g.photosvc_principal = who = _verify(current_service())
     return who
 
 
