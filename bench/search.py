@@ -57,6 +57,17 @@ def etag(server: Server, path: str, headers: dict[str, str]) -> str:
         return answer.headers["ETag"]
 
 
+def streaming_memory(server: Server, path: str, headers: dict[str, str]) -> tuple[float, float]:
+    """Megabytes of an answer, and by how many the memory of the workers is higher at most while it is read."""
+    before = most = server.memory()
+    read = 0
+    with urllib.request.urlopen(urllib.request.Request(server.base + path, headers=headers), timeout=60) as answer:
+        while piece := answer.read(2**20):
+            read += len(piece)
+            most = max(most, server.memory())
+    return read / 1e6, most - before
+
+
 def main(folder: Path) -> None:
     if shutil.which("wrk") is None:
         raise SystemExit("wrk is not installed")
@@ -80,12 +91,14 @@ def main(folder: Path) -> None:
         tag = etag(service, "/api/v1/photos?count=100&order=newest", token)
         compare("304, Flask saying hello", page(100, **{"If-None-Match": tag}), other("/hello"))
         memory = service.memory(), peer.memory()
+        streamed = streaming_memory(service, "/api/v1/photos?count=100000&merged=true", token)
         if datasette := os.environ.get("DATASETTE"):
             command = [datasette, "serve", str(database), "--port", "{port}", "--setting", "max_returned_rows", "1000"]
             server = stack.enter_context(serve(command, folder / "datasette.log", "/-/versions.json"))
             path = "/peer/results.json?_size=100&_sort_desc=TakenAt&_shape=array&_nocount=1&_nofacet=1"
             compare("100, Datasette", page(100), other(path, server))
     print(f"\nMemory of the workers: {memory[0]:.0f} MB, bare Flask app {memory[1]:.0f} MB")
+    print(f"Answer of 100,000 files: {streamed[0]:.0f} MB long, {streamed[1]:.0f} MB of memory more while it is read")
 
 
 if __name__ == "__main__":

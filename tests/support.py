@@ -101,7 +101,8 @@ class Library:
     ) -> TestResponse:
         """The answer to a search."""
         headers = {"X-Auth-Token": token or self.token()}
-        return self.app.test_client().get(path, query_string=parameters, headers=headers)
+        # As servers do, the client closes the answer when it has read it: one that streams holds a connection.
+        return self.app.test_client().get(path, query_string=parameters, headers=headers, buffered=True)
 
     def find(self, *, token: str | None = None, **parameters: object) -> list[dict[str, Any]]:
         """The records of a search that must succeed."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from flask import Blueprint, Flask, Response
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 from werkzeug.exceptions import HTTPException
 
 from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError, LoginError, ThrottledError
@@ -61,10 +62,10 @@ def on_http_error(error: HTTPException) -> Response:
     return answer
 
 
-def on_database_error(error: OperationalError) -> Response:
+def on_database_error(error: OperationalError | NoConnectionError) -> Response:
     """The database is busy, full or away: worth another try, and nobody's input is at fault."""
     _abandon()
-    _LOG.error("database: %s", error.orig)
+    _LOG.error("database: %s", error.orig if isinstance(error, OperationalError) else error)
     answer = error_answer(503, "The database is busy or cannot be reached; try again.")
     answer.headers["Retry-After"] = "5"
     return answer
@@ -82,6 +83,7 @@ def register_errors(target: Blueprint | Flask) -> None:
     target.register_error_handler(PhotosvcError, on_photosvc_error)
     target.register_error_handler(HTTPException, on_http_error)
     target.register_error_handler(OperationalError, on_database_error)
+    target.register_error_handler(NoConnectionError, on_database_error)
     target.register_error_handler(Exception, on_surprise)
 
 

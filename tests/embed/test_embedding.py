@@ -25,11 +25,12 @@ from photosvc.web.current import current_service
 class Host:
     """A small app with its own users and photos, error pages and hooks, and photosvc below /media."""
 
-    def __init__(self, folder, *, bind_key=None, pictures=1):
+    def __init__(self, folder, *, bind_key=None, pictures=1, engine_options=None):
         folder.mkdir()
         self.app = Flask("host", instance_path=str(folder))
         self.app.config.update(
             SQLALCHEMY_DATABASE_URI=f"sqlite:///{folder / 'host.db'}",
+            SQLALCHEMY_ENGINE_OPTIONS=engine_options or {},
             SQLALCHEMY_BINDS={"media": f"sqlite:///{folder / 'media.db'}"},
             PHOTOSVC_ORIGINALS=folder / "originals",
             PHOTOSVC_BASE_URL=f"https://{folder.name}.example.org/media",
@@ -238,6 +239,17 @@ def test_a_removed_accounts_app_password_is_over_on_the_hosts_engine_too(host):
 
 
 HANDLES = Path("/proc/self/fd")
+
+
+def test_when_all_connections_are_in_use_clients_are_asked_to_come_back(tmp_path):
+    host = Host(tmp_path / "busy", engine_options={"pool_size": 1, "max_overflow": 0, "pool_timeout": 0.1})
+    with host.app.app_context(), current_service().engine().connect():
+        answers = [host.get(f"/media/api/v1/{path}", host.token) for path in ("photos", "session")]
+        token = host.app.test_client().post("/media/api/v1/oauth/token", auth=("cs5gfen1bgxz7s9i", "0" * 32))
+    assert [answer.status_code for answer in (*answers, token)] == [503, 503, 503]
+    assert [answer.headers["Retry-After"] for answer in (*answers, token)] == ["5", "5", "5"]
+    assert host.names() == ["busy0.jpg"]
+    host.close()
 
 
 def open_things():

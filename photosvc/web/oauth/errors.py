@@ -7,6 +7,7 @@ from http import HTTPStatus
 from authlib.oauth2.rfc6749 import OAuth2Error
 from flask import Blueprint, Response
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 from werkzeug.exceptions import HTTPException
 
 from photosvc.auth.errors import ThrottledError
@@ -58,10 +59,10 @@ def on_http_error(error: HTTPException) -> Response:
     return oauth_error(error.code or 400, "invalid_request", error.description or error.name)
 
 
-def on_database_error(error: OperationalError) -> Response:
+def on_database_error(error: OperationalError | NoConnectionError) -> Response:
     """The database is busy, full or away."""
     _abandon()
-    _LOG.error("database: %s", error.orig)
+    _LOG.error("database: %s", error.orig if isinstance(error, OperationalError) else error)
     answer = oauth_error(503, "temporarily_unavailable", "The database is busy or cannot be reached; try again.")
     answer.headers["Retry-After"] = "5"
     return answer
@@ -80,6 +81,7 @@ def register_oauth_errors(target: Blueprint) -> None:
     target.register_error_handler(PhotosvcError, on_photosvc_error)
     target.register_error_handler(HTTPException, on_http_error)
     target.register_error_handler(OperationalError, on_database_error)
+    target.register_error_handler(NoConnectionError, on_database_error)
     target.register_error_handler(Exception, on_surprise)
 
 
