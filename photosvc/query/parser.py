@@ -159,8 +159,8 @@ class _Parser:
 def _with_operator_words(found: list[Token]) -> list[Token]:
     """The tokens, where `and` and `or` between two terms are operators."""
     for at in range(1, len(found) - 1):
-        between = found[at - 1].kind in _TERM_ENDS and found[at + 1].kind in _TERM_STARTS
-        kind = OPERATOR_WORDS.get(found[at].text.lower()) if between else None
-        if kind and found[at].kind is Kind.WORD:
-            found[at] = found[at]._replace(kind=kind)
+        token = found[at]
+        kind = OPERATOR_WORDS.get(token.text.lower()) if token.kind is Kind.WORD else None
+        if kind and found[at - 1].kind in _TERM_ENDS and found[at + 1].kind in _TERM_STARTS:
+            found[at] = token._replace(kind=kind)
     return found

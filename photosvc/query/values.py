@@ -189,7 +189,8 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
         values = [_read_single(spec, group[0], source) for group in groups]
     else:
         values = [_read_choice(spec, group, source) for group in groups]
-    return conjunction([Filter(spec.name, value, source) for value in values if value is not None])
+    filters: list[Node] = [Filter(spec.name, value, source) for value in values if value is not None]
+    return filters[0] if len(filters) == 1 else conjunction(filters)
 
 
 def _read_single(spec: FilterSpec, found: Alternative, source: Source) -> Value | None:
