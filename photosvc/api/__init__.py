@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from photosvc.api import app_passwords, facets, metrics, oauth, passcode, search, session, status, users
+from photosvc.api import app_passwords, facets, metrics, oauth, openapi, passcode, search, session, status, users
 from photosvc.web.answer import add_security_headers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
@@ -14,6 +14,6 @@ def create_api() -> Blueprint:
     register_errors(api)
     api.before_request(lambda: current_service().require_schema())
     api.after_request(add_security_headers)
-    for resource in (search, facets, session, users, app_passwords, passcode, oauth, metrics, status):
+    for resource in (search, facets, session, users, app_passwords, passcode, oauth, metrics, status, openapi):
         resource.add_routes(api)
     return api

@@ -31,11 +31,11 @@ class ClientConfigSchema(Schema):
 class LoginSessionSchema(Schema):
     """Dumps a login session. `id` repeats the access token for clients that know it by that name."""
 
-    status = fields.Constant("success")
-    id = fields.Function(lambda view: view.access_token)
+    status = fields.Constant("success", metadata={"type": "string"})
+    id = fields.Function(lambda view: view.access_token, metadata={"type": "string"})
     session_id = fields.String()
     access_token = fields.String()
-    token_type = fields.Constant("Bearer")
+    token_type = fields.Constant("Bearer", metadata={"type": "string"})
     expires_in = fields.Integer()
     provider = fields.String()
     scope = fields.String()

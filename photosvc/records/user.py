@@ -4,6 +4,9 @@ from marshmallow import EXCLUDE, Schema, fields
 
 from photosvc.records.fields import Timestamp
 
+#: What a computed field is, for the description of the API.
+_FLAG = {"type": "boolean"}
+
 
 class UserSchema(Schema):
     """Dumps an account."""
@@ -13,10 +16,10 @@ class UserSchema(Schema):
     DisplayName = fields.String(attribute="display_name")
     Email = fields.String(attribute="email")
     Role = fields.String(attribute="role")
-    SuperAdmin = fields.Function(lambda user: user.role == "admin")
-    CanLogin = fields.Function(lambda user: bool(user.password_hash) and not user.disabled)
+    SuperAdmin = fields.Function(lambda user: user.role == "admin", metadata=_FLAG)
+    CanLogin = fields.Function(lambda user: bool(user.password_hash) and not user.disabled, metadata=_FLAG)
     Disabled = fields.Boolean(attribute="disabled")
-    WebDAV = fields.Function(lambda user: not user.disabled)
+    WebDAV = fields.Function(lambda user: not user.disabled, metadata=_FLAG)
     TwoFactor = fields.Boolean(attribute="totp_confirmed")
     LoginAt = Timestamp(attribute="login_at")
     CreatedAt = Timestamp(attribute="created_at")

@@ -70,6 +70,7 @@ TABLE = {
     "GET /photos/facets": row(400, "photos read", ANYTHING, EVERYBODY),
     "GET /metrics": row(200, "metrics read", ANYTHING, {"admin", "client"}),
     "GET /status": Row(200),
+    "GET /openapi.json": Row(200),
     "POST /session": LOG_IN,
     "POST /sessions": LOG_IN,
     "GET /session": READ_SESSION,

@@ -98,6 +98,13 @@ def test_the_search_hangs_below_the_prefix_and_links_to_the_hosts_address(host):
     assert host.get("/api/v1/photos", host.token).status_code == 404
 
 
+def test_the_description_of_the_api_tells_of_photosvc_alone_at_the_hosts_address(host):
+    document = host.get("/media/api/v1/openapi.json").json
+    assert document["servers"] == [{"url": "https://first.example.org/media/api/v1"}]
+    assert {"/photos", "/oauth/token"} <= set(document["paths"])
+    assert "/fail" not in document["paths"]
+
+
 def test_the_hosts_routes_errors_and_hooks_stay_its_own(host):
     assert host.get("/users").text == "first"
     assert (host.get("/nothing").status_code, host.get("/nothing").text) == (404, "the host's 404")

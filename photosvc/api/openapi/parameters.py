@@ -1,0 +1,80 @@
+"""What a search and its facets take: the parameters of the query string, filters included."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from photosvc.query.filters import FILTERS
+from photosvc.query.kinds import FilterSpec, Kind
+from photosvc.query.lexer import LONGEST_QUERY
+from photosvc.query.values import EXPECTED
+from photosvc.search.facets import FACETS
+from photosvc.search.orders import DEFAULT_ORDER, ORDERS, PRIME
+from photosvc.search.request import DEFAULT_COUNT, MAX_COUNT
+
+_QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
+_FLAG = {"type": "boolean"}
+
+#: What says which photos are meant.
+_WHICH: dict[str, tuple[dict[str, Any], str]] = {
+    "q": (_QUERY, "Words and filters."),
+    "filter": (_QUERY, "A query of filters that stand in for parameters of their name."),
+    "s": ({"type": "string"}, "Only photos of the album with this UID."),
+}
+#: What says how they are given.
+_HOW: dict[str, tuple[dict[str, Any], str]] = {
+    "count": (
+        {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT},
+        "Files on a page.",
+    ),
+    "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Files to skip."),
+    "cursor": ({"type": "string"}, "Where the page begins, from the `Link` of the page before."),
+    "order": ({"type": "string", "enum": [*ORDERS], "default": DEFAULT_ORDER}, "What comes first."),
+    "seed": ({"type": "integer", "minimum": 0, "maximum": PRIME - 1}, "The number a random order is shuffled by."),
+    "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
+    "total": (_FLAG, "Count everything that matches, in `X-Total-Count`."),
+}
+
+
+def search_parameters() -> list[dict[str, Any]]:
+    """Those of GET /photos."""
+    return [*_described({**_WHICH, **_HOW}), *_filters()]
+
+
+def facet_parameters() -> list[dict[str, Any]]:
+    """Those of GET /photos/facets."""
+    by = {
+        "name": "by",
+        "in": "query",
+        "required": True,
+        "description": "Filters whose values are counted.",
+        "schema": {"type": "array", "items": {"type": "string", "enum": [*FACETS]}, "minItems": 1},
+        "style": "form",
+        "explode": False,
+    }
+    return [by, *_described(_WHICH), *_filters()]
+
+
+def _described(parameters: dict[str, tuple[dict[str, Any], str]]) -> Iterator[dict[str, Any]]:
+    for name, (schema, description) in parameters.items():
+        yield {"name": name, "in": "query", "description": description, "schema": schema}
+
+
+def _filters() -> Iterator[dict[str, Any]]:
+    for spec in FILTERS.values():
+        schema = _FLAG if spec.kind in {Kind.FLAG, Kind.SWITCH} else _QUERY
+        parameter = {"name": spec.name, "in": "query", "description": _meaning(spec), "schema": schema}
+        if schema is _QUERY:
+            parameter["example"] = _value(spec)
+        yield parameter
+
+
+def _meaning(spec: FilterSpec) -> str:
+    also = f" Also called {' and '.join(spec.aliases)}." if spec.aliases else ""
+    return f"{spec.help}{also} Takes {EXPECTED[spec.kind]}."
+
+
+def _value(spec: FilterSpec) -> str:
+    """The value in the filter's example, which may be a query with another filter behind it."""
+    name = next(name for name in (spec.name, *spec.aliases) if f"{name}:" in spec.example)
+    behind = spec.example.partition(f"{name}:")[2]
+    return behind if '"' in behind else behind.partition(" ")[0]

@@ -1,0 +1,139 @@
+"""The OpenAPI document: valid, complete, and true to what the service answers."""
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from people import PASSWORD, open_house
+from shelves import fill
+
+from photosvc.query.filters import FILTERS
+
+#: Views that the document leaves out: placeholders, and documents that other standards describe.
+LEFT_OUT = {"not_implemented"}
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    with open_house(tmp_path_factory.mktemp("house")) as house:
+        with house.library.session() as session:
+            fill(session, 30, house.clock())
+        yield house
+
+
+@pytest.fixture(scope="module")
+def document(house):
+    answer = house.call("GET", "/openapi.json")
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "public, max-age=300"
+    return answer.json
+
+
+def test_it_is_valid_openapi(document):
+    assert document["openapi"] == "3.1.0"
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+
+
+def test_it_has_every_route_of_the_api_and_no_other(house, document):
+    app = house.library.app
+    routes = {
+        f"{method} {rule.rule.removeprefix('/api/v1').replace('<', '{').replace('>', '}')}"
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/api/v1/") and app.view_functions[rule.endpoint].__name__ not in LEFT_OUT
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+    described = {f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods}
+    assert described == routes
+
+
+def parameters(document, path):
+    return {parameter["name"]: parameter for parameter in document["paths"][path]["get"]["parameters"]}
+
+
+def test_a_search_takes_every_filter_of_the_table(document):
+    others = {"q", "filter", "s", "count", "offset", "cursor", "order", "seed", "merged", "total"}
+    assert set(parameters(document, "/photos")) == {*others, *FILTERS}
+    assert set(parameters(document, "/photos/facets")) == {"by", "q", "filter", "s", *FILTERS}
+
+
+def test_every_example_of_a_filter_can_be_asked_for(house, document):
+    token = house.access_token()
+    needs = {"lat": {"lng": 1}, "lng": {"lat": 1}, "dist": {"lat": 1, "lng": 1}}
+    for name in FILTERS:
+        parameter = parameters(document, "/photos")[name]
+        value = "true" if parameter["schema"]["type"] == "boolean" else parameter["example"]
+        asked = {name: value, **needs.get(name, {})}
+        answer = house.call("GET", "/photos", token, query_string=asked)
+        assert answer.status_code in ({404} if name == "near" else {200}), (asked, answer.text)
+
+
+def test_who_may_call_what_is_said_as_the_policy_has_it(document):
+    def ways(path, method="get"):
+        return [next(iter(way)) for way in document["paths"][path][method]["security"] if way]
+
+    assert ways("/photos") == ["bearer", "authToken", "sessionID", "oauth2"]
+    assert ways("/users") == ["bearer", "authToken", "sessionID"]
+    assert ways("/oauth/token", "post") == ["client"]
+    assert ways("/status") == []
+    assert "`photos read`; for admin, client, user, viewer." in document["paths"]["/photos"]["get"]["description"]
+
+
+def check(document, path, method, answer):
+    """Make sure that an answer is one that the document tells of."""
+    told = document["paths"][path][method]["responses"][str(answer.status_code)]
+    schema = {"components": document["components"], **told["content"]["application/json"]["schema"]}
+    assert list(Draft202012Validator(schema).iter_errors(answer.json)) == []
+    told_headers = set(told.get("headers", {}))
+    assert told_headers - {"X-Total-Count", "Link"} <= {name for name, _ in answer.headers}
+
+
+def test_searches_answer_as_it_says(house, document):
+    token = house.access_token()
+    for asked in ({}, {"merged": "true"}, {"count": 0}, {"s": "ass5gfen1bgxz7s9"}):
+        check(document, "/photos", "get", house.call("GET", "/photos", token, query_string=asked))
+    for by in ("year,camera,city", "", "nothing"):
+        check(document, "/photos/facets", "get", house.call("GET", "/photos/facets", token, query_string={"by": by}))
+    check(document, "/photos", "get", house.call("GET", "/photos"))
+    check(document, "/photos", "get", house.call("GET", "/photos", house.access_token("metrics")))
+
+
+def test_accounts_and_sessions_answer_as_it_says(house, document):
+    ann = house.session_of("ann")
+    uid = house.uids["ann"]
+    new = {"name": "phone", "scope": "photos", "password": PASSWORD}
+    calls = [
+        ("post", "/session", None, {"username": "alice", "password": PASSWORD}),
+        ("post", "/session", None, {"username": "alice", "password": "wrong"}),
+        ("get", "/session", None, None),
+        ("get", "/users", None, None),
+        ("post", "/users", None, {"Name": "new", "Password": "a long password"}),
+        ("post", "/users", None, {"Name": "new", "Password": "a long password"}),
+        ("get", "/users/{user_uid}", uid, None),
+        ("put", "/users/{user_uid}", uid, {"DisplayName": "Ann"}),
+        ("post", "/users/{user_uid}/app-passwords", uid, new),
+        ("get", "/users/{user_uid}/app-passwords", uid, None),
+        ("post", "/users/{user_uid}/passcode", uid, {"password": PASSWORD}),
+        ("delete", "/session", None, None),
+        ("get", "/status", None, None),
+    ]
+    statuses = []
+    for method, path, user_uid, body in calls:
+        answer = house.call(method.upper(), path.replace("{user_uid}", user_uid or ""), ann, json=body)
+        check(document, path, method, answer)
+        statuses.append(answer.status_code)
+    assert statuses == [200, 401, 200, 200, 201, 409, 200, 200, 201, 200, 200, 200, 200]
+
+
+def test_bodies_it_allows_are_those_the_service_reads(document):
+    schemas = document["components"]["schemas"]
+    assert schemas["NewUser"]["required"] == ["Name", "Password"]
+    assert schemas["Login"]["properties"]["code"]["type"] == ["string", "null"]
+    assert set(schemas["UserChanges"]["properties"]) == {"Role", "DisplayName", "Email", "Disabled"}
+
+
+def test_what_may_be_absent_from_a_record_is_not_called_required(document):
+    result = document["components"]["schemas"]["PhotoResult"]
+    assert set(result["properties"]) - set(result["required"]) == {
+        "DocumentID", "Faces", "Altitude", "Duration", "CameraType", "LensMake",
+    }  # fmt: skip
+    assert result["properties"]["Files"]["items"] == {"$ref": "#/components/schemas/File"}
+    assert result["properties"]["TakenAt"] == {"type": "string", "format": "date-time"}
