@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.app import create_app
@@ -22,7 +22,7 @@ from photosvc.auth.credentials import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.geo import cell_token
 from photosvc.core.ids import BASE36
-from photosvc.models import Album, AlbumPhoto, Camera, File, Keyword, Lens, Photo, Place, migrate, photo_keywords
+from photosvc.models import Album, AlbumPhoto, Base, Camera, File, Keyword, Lens, Photo, Place, migrate, photo_keywords
 from photosvc.models.database import begin_write
 from photosvc.search.project import project
 from photosvc.web.current import current_service
@@ -101,7 +101,18 @@ def make_library(app: Flask, files: int, seed: int = 1) -> None:
         print(file=sys.stderr)
         begin_write(session)
         _scatter_rare(session, draw, photo_id)
+        _go_on_counting(session)
         session.commit()
+
+
+def _go_on_counting(session: Session) -> None:
+    """PostgreSQL does not notice ids that are given: what is added later must not get them again."""
+    if session.get_bind().dialect.name != "postgresql":
+        return
+    for table in Base.metadata.sorted_tables:
+        if "id" in table.c and table.c.id.type.python_type is int:
+            last = select(func.max(table.c.id)).scalar_subquery()
+            session.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "id"), last)))
 
 
 def _add_shared(session: Session, draw: Draw) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ shown again, so over all pages every photo comes once and whole, and `X-Count` p
 from collections.abc import Sequence
 from itertools import groupby
 
+from photosvc.search.documents import LibraryChangedError
 from photosvc.search.row import RANKS
 from photosvc.search.window import Found, Search, photo_of
 
@@ -16,7 +17,12 @@ Group = list[int]
 
 
 def merged_window(search: Search) -> tuple[Sequence[Found], list[Group]]:
-    """The files of the request's window, and the photos to show for it."""
+    """The files of the request's window, and the photos to show for it.
+
+    Raises:
+        LibraryChangedError: the last photo is gone.
+
+    """
     request = search.request
     peek = request.cursor is None and request.offset > 0
     found = search.window(request.offset - peek, request.count + peek)
@@ -29,5 +35,8 @@ def merged_window(search: Search) -> tuple[Sequence[Found], list[Group]]:
     ]
     if groups and len(window) == request.count:  # the last photo may reach past the edge
         photo_id, _ = groups[-1]
-        groups[-1] = photo_id, search.files_of(photo_id)
+        whole = search.files_of(photo_id)
+        if not whole:
+            raise LibraryChangedError
+        groups[-1] = photo_id, whole
     return window, [group for _, group in groups]

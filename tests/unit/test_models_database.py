@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import ZERO_TIME
 from photosvc.core.errors import SchemaError
 from photosvc.models import SCHEMA_VERSION, Album, LibraryState, migrate
-from photosvc.models.database import begin_write, check_schema, configure_engine, schema_version
+from photosvc.models.database import begin_write, check_schema, configure_engine, open_reader, schema_version
+from photosvc.models.prepared import run_text
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 
@@ -111,4 +112,24 @@ def test_the_schema_check_names_the_command(tmp_path):
             session.execute(text("UPDATE photosvc_schema SET version_num = :version"), {"version": version})
             with pytest.raises(SchemaError, match=sentence):
                 check_schema(session)
+    engine.dispose()
+
+
+def test_a_reader_sees_one_state_from_its_first_statement_to_its_last(new_database):
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    migrate.upgrade(engine)
+    titles = text("SELECT title FROM photosvc_albums")
+    reader = open_reader(engine)
+    assert reader.scalars(titles).all() == []
+    with Session(engine) as session:
+        session.add(album(NOW))
+        session.commit()
+    assert run_text(reader, titles.text, ()) == []
+    assert reader.scalars(titles).all() == []
+    reader.close()
+    with open_reader(engine) as reader:
+        assert reader.scalars(titles).all() == ["x"]
+    with engine.connect() as connection:
+        assert connection.get_isolation_level() == connection.default_isolation_level
     engine.dispose()
