@@ -99,9 +99,14 @@ def _engine(db: SQLAlchemy, bind_key: str | None) -> Engine:
 def _reader(db: SQLAlchemy, bind_key: str | None) -> Connection:
     """Without a session: to set one up takes longer than to read a page of photos."""
     opened: Connection | Session | None = g.get(_OPEN)
+    if isinstance(opened, Session):
+        if opened.in_transaction() or opened.identity_map:
+            return opened.connection()
+        _close()  # it has done its work
+        opened = None
     if opened is None:
         g.photosvc_open = opened = open_reader(_engine(db, bind_key))
-    return opened.connection() if isinstance(opened, Session) else opened
+    return opened
 
 
 def _session(db: SQLAlchemy, bind_key: str | None) -> Session:
