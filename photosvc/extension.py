@@ -126,11 +126,14 @@ def _stop_reading(answer: Response) -> Response:
 
 def _keep_open() -> Callable[[], None]:
     """Take what is open out of this request's hands: an answer that is read piece by piece outlives it."""
-    opened: Connection | Session = g.pop(_OPEN)
-    return opened.close
+    g.photosvc_kept = opened = g.pop(_OPEN)
+    close: Callable[[], None] = opened.close
+    return close
 
 
-def _close(_error: BaseException | None = None) -> None:
+def _close(error: BaseException | None = None) -> None:
     opened: Connection | Session | None = g.pop(_OPEN, None)
     if opened is not None:
         opened.close()
+    if error is not None and "photosvc_kept" in g:  # the answer it was kept for will not be sent
+        g.photosvc_kept.close()

@@ -3,13 +3,14 @@
 from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import urlencode
+from weakref import finalize
 
 from flask import Blueprint, Response, request
 
 from photosvc.auth import link_tokens
 from photosvc.search.changes import page_tag
 from photosvc.search.page import Page, find
-from photosvc.search.request import parse_request
+from photosvc.search.request import is_short, parse_request
 from photosvc.web.answer import JSON
 from photosvc.web.conditional import NotModified, cache_headers, is_fresh
 from photosvc.web.current import Service, current_service
@@ -43,7 +44,8 @@ def search_photos() -> Response:
     if page.is_whole:
         return Response(page.body, content_type=JSON, headers=headers)
     answer = Response(page.pieces, content_type=JSON, headers=headers)
-    answer.call_on_close(service.keep_open())
+    # An answer that is dropped before a server has read it is not closed.
+    answer.call_on_close(finalize(answer, service.keep_open()))
     return answer
 
 
@@ -52,7 +54,8 @@ def _page_headers(service: Service, page: Page, pairs: Pairs) -> list[tuple[str,
     if page.total is not None:
         headers.append(("X-Total-Count", str(page.total)))
     if page.next:
-        following = f"{service.settings.base_url}/api/v1/photos?{_kept(pairs)}cursor={page.next}"
+        kept = _kept(pairs) if is_short(pairs) else _kept.__wrapped__(pairs)
+        following = f"{service.settings.base_url}/api/v1/photos?{kept}cursor={page.next}"
         headers.append(("Link", f'<{following}>; rel="next"'))
     return headers
 

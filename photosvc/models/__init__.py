@@ -7,7 +7,7 @@ from photosvc.models.client import Client
 from photosvc.models.credential import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
 from photosvc.models.file import ORIGINALS_ROOT, File, RejectedFile
 from photosvc.models.keyword import Keyword, photo_keywords
-from photosvc.models.library import CHANGES, PROJECTION, LibraryState
+from photosvc.models.library import CHANGES, PROJECTION, STATE, LibraryState
 from photosvc.models.marker import Marker
 from photosvc.models.photo import Photo
 from photosvc.models.place import UNKNOWN_PLACE, Cell, Place
@@ -29,6 +29,7 @@ __all__ = [
     "PROJECTION",
     "PROJECTION_VERSION",
     "SCHEMA_VERSION",
+    "STATE",
     "TABLE_PREFIX",
     "UNKNOWN_ID",
     "UNKNOWN_PLACE",

@@ -7,6 +7,10 @@ from photosvc.models.base import TABLE_PREFIX, Base
 
 #: Counts every committed change of the library.
 CHANGES = "changes"
+
+#: Drawn anew with every change: what was seen of the library then is still so while it is the same. A count would
+#: give the same numbers again after a backup was put back.
+STATE = "state"
 #: The projection version the search rows were made with.
 PROJECTION = "projection"
 

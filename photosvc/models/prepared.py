@@ -73,9 +73,13 @@ def run_text(connection: Connection, text: str, values: Any) -> list[Row]:  # no
         return list(cursor.fetchall())
     except connection.dialect.loaded_dbapi.Error as error:
         base = connection.dialect.loaded_dbapi.Error
-        if connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor):
+        lost = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
+        if lost:  # and so are most likely all others
             connection.invalidate(error)
-        raised: Any = DBAPIError.instance(text, None, error, base, dialect=connection.dialect)
+            connection.engine.dispose()
+        raised: Any = DBAPIError.instance(
+            text, None, error, base, dialect=connection.dialect, connection_invalidated=lost
+        )
         raise raised from error
     finally:
         cursor.close()

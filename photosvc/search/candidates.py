@@ -39,9 +39,9 @@ class Few:
 
 def fewest(parts: tuple[Node, ...], order: str, context: Context, reach: int) -> Few | None:
     """The photos that the rarest parts can match, if they are so few that to sort them is sooner done than to walk."""
-    best, least = None, 0
+    best, least = None, None
     for candidate in _candidates(parts, order, context):
-        least = least or _few(context, reach) + 1
+        least = _few(context, reach) + 1 if least is None else least
         counted = select(func.count()).select_from(candidate.photos.limit(least).subquery())
         count = context.connection.scalar(counted) or 0
         if count < least:

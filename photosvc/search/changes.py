@@ -6,14 +6,14 @@ from functools import lru_cache
 from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.engine import Dialect
 
-from photosvc.models import CHANGES, PROJECTION_VERSION, LibraryState
+from photosvc.models import PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.query.text import to_text
 from photosvc.search.request import SearchRequest
 
 
 @lru_cache(maxsize=8)
-def _changes(dialect: Dialect) -> Prepared:
+def _state(dialect: Dialect) -> Prepared:
     return prepare_statement(select(LibraryState.value).where(LibraryState.name == bindparam("name")), dialect)
 
 
@@ -37,6 +37,6 @@ def page_tag(connection: Connection, request: SearchRequest, *, sees_private: bo
 
 def state_tag(connection: Connection, *made_of: object, sees_private: bool) -> str:
     """A tag of the library's state, who sees it, and what an answer was made of besides."""
-    ((changes,),) = _changes(connection.dialect).run(connection, {"name": CHANGES}) or [(0,)]
-    text = repr((changes, PROJECTION_VERSION, sees_private, *made_of))
+    ((state,),) = _state(connection.dialect).run(connection, {"name": STATE}) or [(0,)]
+    text = repr((state, PROJECTION_VERSION, sees_private, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, not_, select
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, Camera, Lens, Place, SearchRow
@@ -83,13 +83,14 @@ def _values(context: Context, plan: Plan, name: str) -> list[Value]:
 
 def _albums(context: Context, plan: Plan) -> list[Value]:
     query = select(AlbumPhoto.album_id, func.count()).join(SearchRow, SearchRow.photo_id == AlbumPhoto.photo_id)
-    query = query.where(*plan.conditions, AlbumPhoto.hidden.is_(False))
-    counted = _counted(context, query, AlbumPhoto.album_id)
-    shown = select(Album.id, Album.uid, Album.title).where(Album.deleted_at.is_(None))
+    shown = select(Album.id).where(Album.deleted_at.is_(None))
     if not context.sees_private:
-        shown = shown.where(Album.private.is_(False))
-    known = {row.id: row for row in context.connection.execute(shown)}
-    return [Value(known[key].uid, known[key].title, count) for key, count in counted if key in known]
+        shown = shown.where(not_(Album.private))
+    query = query.where(*plan.conditions, not_(AlbumPhoto.hidden), AlbumPhoto.album_id.in_(shown))
+    counted = _counted(context, query, AlbumPhoto.album_id)
+    named = select(Album.id, Album.uid, Album.title).where(Album.id.in_([key for key, _ in counted]))
+    known = {row.id: row for row in context.connection.execute(named)}
+    return [Value(known[key].uid, known[key].title, count) for key, count in counted]
 
 
 def _counted(context: Context, query: Any, column: Column) -> list[tuple[Any, int]]:  # noqa: ANN401

@@ -62,9 +62,11 @@ def _box(box: Box, context: Context) -> Condition:
 
 
 def _position(uid: str, context: Context) -> tuple[float, float] | None:
-    """Where a photo was taken; None for a photo without a position."""
+    """Where a photo was taken; None for a photo without a position, and inside a smart album also for none at all."""
     query = select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid)
     found = context.connection.execute(query.where(visible(sees_private=context.sees_private)).limit(1)).first()
+    if found is None and context.depth:
+        return None  # nobody asked for it here, nor must everybody know that an album lies around it
     if found is None:
         msg = f"there is no photo {uid}"
         raise NotFoundError(msg, field="near")

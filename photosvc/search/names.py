@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, false, literal, not_, or_, select
 
+from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, Camera, File, Lens, Marker, SearchRow
 from photosvc.query.fold import words
 from photosvc.query.items import Item, Pattern, Phrase, Uid, Word
@@ -108,7 +109,10 @@ def _albums(items: Iterable[Item], context: Context) -> list[Row[Any]]:
 
 
 def _in_smart_album(album: Row[Any], context: Context, compile_query: Compile) -> Condition:
-    condition = compile_query(locate(parse_query(album.filter, "filter")), context.inside())
+    try:
+        condition = compile_query(locate(parse_query(album.filter, "filter")), context.inside())
+    except InvalidValueError:  # a filter of another version; it is the album's affair, not the query's
+        return false()
     taken_out = context.column(SearchRow.photo_id).in_(members([album.id], hidden=True))
     return and_(condition, not_(taken_out))
 

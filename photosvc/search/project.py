@@ -1,10 +1,12 @@
 """The projection: from a photo to what is searched. The only writer of the search tables."""
 
+import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Any
 
-from sqlalchemy import ColumnElement, delete, insert, not_, select, update
+from sqlalchemy import ColumnElement, case, delete, insert, not_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, joinedload, selectinload
 
@@ -12,6 +14,7 @@ from photosvc.models import (
     CHANGES,
     PROJECTION,
     PROJECTION_VERSION,
+    STATE,
     Album,
     AlbumPhoto,
     File,
@@ -79,12 +82,18 @@ def is_stale(session: Session) -> bool:
 
 
 def count_change(session: Session) -> None:
-    """Add one to the library's change counter."""
-    if not session.execute(
-        update(LibraryState).where(LibraryState.name == CHANGES).values(value=LibraryState.value + 1)
-    ).rowcount:  # type: ignore[attr-defined]
-        session.add(LibraryState(name=CHANGES, value=1))
-        session.add(LibraryState(name=PROJECTION, value=PROJECTION_VERSION))
+    """The library is in another state, and has changed once more."""
+    state = secrets.randbits(62)
+    change = update(LibraryState).where(LibraryState.name.in_([CHANGES, STATE]))
+    counted: Any = session.execute(
+        change.values(value=case((LibraryState.name == STATE, state), else_=LibraryState.value + 1))
+    )
+    if counted.rowcount == 0:
+        first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state}
+        session.add_all(LibraryState(name=name, value=value) for name, value in first.items())
+        session.flush()
+    elif counted.rowcount == 1:  # a library from before states were drawn
+        session.add(LibraryState(name=STATE, value=state))
         session.flush()
 
 

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.query.items import Phrase, Word
@@ -18,6 +19,7 @@ from photosvc.search.words import Term
 DEFAULT_COUNT = 100
 MAX_COUNT = 100_000
 _MAX_OFFSET = 2**53
+_LONGEST_KEPT = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,14 @@ def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> 
         InvalidValueError: a value is not valid; `field` names the parameter.
 
     """
-    request = _parse(tuple(parameters.items() if isinstance(parameters, Mapping) else parameters))
+    pairs = tuple(parameters.items() if isinstance(parameters, Mapping) else parameters)
+    request = _parse(pairs) if is_short(pairs) else _parse.__wrapped__(pairs)
     return request if request.repeats else replace(request, seed=secrets.randbelow(PRIME))
+
+
+def is_short(pairs: Iterable[tuple[str, str]]) -> bool:
+    """Whether parameters are so short that what is made of them may be kept: they are somebody else's to choose."""
+    return sum(map(len, chain.from_iterable(pairs))) <= _LONGEST_KEPT
 
 
 @lru_cache(maxsize=256)

@@ -63,7 +63,7 @@ class Service:
 
         """
         if not self.schema_fits:
-            check_schema(self.session)
+            check_schema(self.reader)
             self.schema_fits = True
 
 
