@@ -5,18 +5,47 @@ files, also those past the edge. Files that lead a window and belong to a photo 
 shown again, so over all pages every photo comes once and whole, and `X-Count` pages as the specification says.
 """
 
-from collections.abc import Sequence
-from itertools import groupby
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
 
 from photosvc.search.documents import LibraryChangedError
 from photosvc.search.row import RANKS
 from photosvc.search.window import Found, Search, photo_of
 
-#: The files of one photo, the first one leading.
-Group = list[int]
+
+class Groups:
+    """The files of each result by their ids, the first one leading.
+
+    Numbers without objects around them: an answer may have a hundred thousand.
+    """
+
+    def __init__(self) -> None:
+        self._files, self._ends = array("q"), array("q", [0])
+
+    def add(self, files: Iterable[int]) -> None:
+        """One more result."""
+        self._files.extend(files)
+        self._ends.append(len(self._files))
+
+    def part(self, start: int, stop: int) -> list[list[int]]:
+        """The results from `start` up to but not including `stop`, as far as there are any."""
+        ends = self._ends[start : stop + 1].tolist()
+        return [self._files[begin:end].tolist() for begin, end in pairwise(ends)]
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
 
 
-def merged_window(search: Search) -> tuple[Sequence[Found], list[Group]]:
+def single_files(found: Iterable[Found]) -> Groups:
+    """Each file a result of its own."""
+    groups = Groups()
+    for one in found:
+        groups.add((one[0],))
+    return groups
+
+
+def merged_window(search: Search) -> tuple[Sequence[Found], Groups]:
     """The files of the request's window, and the photos to show for it.
 
     Raises:
@@ -30,13 +59,19 @@ def merged_window(search: Search) -> tuple[Sequence[Found], list[Group]]:
     if request.cursor:
         before = int(request.cursor.values[-1]) // RANKS
     window = found[peek:]
-    groups = [
-        (photo_id, [one[0] for one in files]) for photo_id, files in groupby(window, key=photo_of) if photo_id != before
-    ]
-    if groups and len(window) == request.count:  # the last photo may reach past the edge
-        photo_id, _ = groups[-1]
-        whole = search.files_of(photo_id)
-        if not whole:
-            raise LibraryChangedError
-        groups[-1] = photo_id, whole
-    return window, [group for _, group in groups]
+    # The last photo may reach past the edge.
+    last = photo_of(window[-1]) if len(window) == request.count else None
+    groups = Groups()
+    for photo_id, files in groupby(window, key=photo_of):
+        if photo_id == last != before:
+            groups.add(_whole(search, photo_id))
+        elif photo_id != before:
+            groups.add(one[0] for one in files)
+    return window, groups
+
+
+def _whole(search: Search, photo_id: int) -> list[int]:
+    files = search.files_of(photo_id)
+    if not files:
+        raise LibraryChangedError
+    return files

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from photosvc.search import documents
 from photosvc.search.context import Context
 from photosvc.search.cursor import Cursor
-from photosvc.search.merge import Group, merged_window
+from photosvc.search.merge import Groups, merged_window, single_files
 from photosvc.search.render import merge_texts
 from photosvc.search.request import SearchRequest
 from photosvc.search.window import Search, prepare
@@ -61,7 +61,7 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
         pieces = (f"[{','.join(results)}]",)
     else:
         found = search.window(request.offset, request.count)
-        pieces = _pieces(search, [[one[0]] for one in found])
+        pieces = _pieces(search, single_files(found))
     full = len(found) == request.count
     return Page(
         pieces=pieces,
@@ -73,22 +73,20 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
     )
 
 
-def _pieces(search: Search, groups: list[Group]) -> Iterable[str]:
-    if len(groups) <= CHUNK:
-        return (f"[{','.join(_records(search, groups))}]",)
+def _pieces(search: Search, groups: Groups) -> Iterable[str]:
     # The first piece is read now, so that a database that is away still gives an error answer.
-    first = "[" + ",".join(_records(search, groups[:CHUNK]))
-    return chain((first,), _rest(search, groups))
+    first = "[" + ",".join(_records(search, groups.part(0, CHUNK)))
+    return (first + "]",) if len(groups) <= CHUNK else chain((first,), _rest(search, groups))
 
 
-def _rest(search: Search, groups: list[Group]) -> Iterator[str]:
+def _rest(search: Search, groups: Groups) -> Iterator[str]:
     """What fails here ends the answer before the closing bracket: nobody takes it for a whole one."""
     for start in range(CHUNK, len(groups), CHUNK):
-        yield "," + ",".join(_records(search, groups[start : start + CHUNK]))
+        yield "," + ",".join(_records(search, groups.part(start, start + CHUNK)))
     yield "]"
 
 
-def _records(search: Search, groups: Sequence[Group]) -> list[str]:
+def _records(search: Search, groups: Sequence[Sequence[int]]) -> list[str]:
     connection = search.context.connection
     results = documents.results(connection, [group[0] for group in groups])
     if not search.request.merged:
