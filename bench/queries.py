@@ -2,13 +2,15 @@
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median, quantiles
 
 from sqlalchemy import Connection, create_engine
 
 from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
+from bench.serve import with_spread
 from photosvc.core.errors import InvalidValueError
 from photosvc.models.database import configure_engine
 from photosvc.query.filters import FILTERS
@@ -16,7 +18,7 @@ from photosvc.query.parser import parse_query
 from photosvc.search.page import Page, find
 from photosvc.search.request import parse_request
 
-_REPEATS = 40
+_ROUNDS, _REPEATS, _WARM_UP = 5, 20, 2
 
 QUERIES: dict[str, dict[str, str]] = {
     "newest": {},
@@ -46,44 +48,51 @@ QUERIES: dict[str, dict[str, str]] = {
 }
 
 
-def measure(folder: Path) -> dict[str, tuple[float, float]]:
-    """Milliseconds of each query: median and 95th percentile."""
+def measure(folders: Sequence[Path]) -> dict[str, list[list[float]]]:
+    """Milliseconds of each query in each library, all of them; asked in turn, so that a busy machine hurts all."""
+    with ExitStack() as stack:
+        connections = [stack.enter_context(_opened(folder)) for folder in folders]
+        return {name: _timed(connections, parameters) for name, parameters in QUERIES.items()}
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[Connection]:
     engine = create_engine(f"sqlite:///{folder / 'photosvc.db'}")
     configure_engine(engine)
     with engine.connect() as connection:
-        found = {name: _timed(connection, parameters) for name, parameters in QUERIES.items()}
+        yield connection
     engine.dispose()
-    return found
 
 
-def _timed(connection: Connection, parameters: Mapping[str, str]) -> tuple[float, float]:
-    asked = {"order": "newest", **parameters}
+def _timed(connections: Sequence[Connection], parameters: Mapping[str, str]) -> list[list[float]]:
+    asked = [_deep(connection, {"order": "newest", **parameters}) for connection in connections]
+    times: list[list[float]] = [[] for _ in connections]
+    for _ in range(_ROUNDS):
+        for connection, query, spent in zip(connections, asked, times, strict=True):
+            for number in range(-_WARM_UP, _REPEATS):
+                started = time.perf_counter()
+                _page(connection, {**query, "count": str(100 + number % 2)})
+                if number >= 0:
+                    spent.append((time.perf_counter() - started) * 1000)
+    return times
+
+
+def _deep(connection: Connection, asked: dict[str, str]) -> dict[str, str]:
+    """The query with the offset or cursor that lies nine tenths into the library."""
     if "deep" in asked.values():
         total = _page(connection, {"total": "true"}).total or 0
+        by_cursor = asked.pop("cursor", None)
         asked["offset"] = str(total * 9 // 10)
-    if asked.pop("cursor", None):
-        asked["cursor"] = str(_page(connection, asked).next)
-        del asked["offset"]
-
-    def ask(number: int) -> None:
-        _page(connection, {**asked, "count": str(100 + number % 2)})
-
-    return _spent(ask)
+        if by_cursor:
+            asked["cursor"] = str(_page(connection, asked).next)
+            del asked["offset"]
+    return asked
 
 
 def _page(connection: Connection, asked: Mapping[str, str]) -> Page:
     page = find(connection, parse_request({"order": "newest", **asked}), sees_private=False)
     connection.rollback()
     return page
-
-
-def _spent(ask: Callable[[int], None], repeats: int = _REPEATS) -> tuple[float, float]:
-    times = []
-    for number in range(repeats + 2):
-        started = time.perf_counter()
-        ask(number)
-        times.append((time.perf_counter() - started) * 1000)
-    return median(times[2:]), quantiles(times[2:], n=20)[-1]
 
 
 def measure_parser() -> dict[str, tuple[float, float]]:
@@ -112,15 +121,23 @@ def measure_parser() -> dict[str, tuple[float, float]]:
 
 def main() -> None:
     folders = [Path(name) for name in sys.argv[1:]]
-    tables = [measure(folder) for folder in folders]
     print("| query, 100 files a page |" + "".join(f" {folder.name}: p50, p95 ms |" for folder in folders) + " growth |")
     print("|---|" + "---|" * len(folders) + "---|")
-    for name in QUERIES:
-        cells = "".join(f" {table[name][0]:.2f}, {table[name][1]:.2f} |" for table in tables)
-        print(f"| {name} |{cells} {tables[-1][name][0] / tables[0][name][0]:.2f} |")
+    for name, times in measure(folders).items():
+        cells = "".join(f" {median(spent):.2f}, {quantiles(spent, n=20)[-1]:.2f} |" for spent in times)
+        print(f"| {name} |{cells} {_growth(times[0], times[-1])} |")
     print("\n| query text | p50, p99 ms |\n|---|---|")
     for name, (half, most) in measure_parser().items():
         print(f"| {name} | {half:.3f}, {most:.3f} |")
+
+
+def _growth(smallest: list[float], largest: list[float]) -> str:
+    """The largest library's times as multiples of the smallest's, round by round."""
+    rounds = [
+        median(largest[start : start + _REPEATS]) / median(smallest[start : start + _REPEATS])
+        for start in range(0, _ROUNDS * _REPEATS, _REPEATS)
+    ]
+    return with_spread(rounds)
 
 
 if __name__ == "__main__":
