@@ -9,8 +9,8 @@ from photosvc.search.changes import state_tag
 from photosvc.search.context import Context
 from photosvc.search.facets import count_values, parse_facets
 from photosvc.search.request import parse_node
-from photosvc.web.answer import json_answer
-from photosvc.web.conditional import NotModified, cache_headers, is_fresh
+from photosvc.web.answer import ReadyResponse, json_answer
+from photosvc.web.conditional import cache_headers, is_fresh
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 
@@ -28,7 +28,7 @@ def count_facets() -> Response:
     node, album = parse_node(request.args.items(multi=True)), request.args.get("s", "").strip()
     etag = state_tag(reader, to_text(node), album, facets, sees_private=sees_private)
     if is_fresh(etag):
-        return NotModified(cache_headers(etag))
+        return ReadyResponse(status=304, headers=cache_headers(etag))
     counted = count_values(Context(reader, sees_private), node, album, facets)
     answer = json_answer({name: [asdict(value) for value in values] for name, values in counted.items()})
     answer.headers.extend(cache_headers(etag))

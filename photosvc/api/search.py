@@ -11,8 +11,8 @@ from photosvc.auth import link_tokens
 from photosvc.search.changes import page_tag
 from photosvc.search.page import Page, find
 from photosvc.search.request import is_short, parse_request
-from photosvc.web.answer import JSON
-from photosvc.web.conditional import NotModified, cache_headers, is_fresh
+from photosvc.web.answer import JSON, ReadyResponse
+from photosvc.web.conditional import cache_headers, is_fresh
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
 
@@ -38,12 +38,12 @@ def search_photos() -> Response:
         ("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())),
     ]
     if is_fresh(etag):
-        return NotModified(headers)
+        return ReadyResponse(status=304, headers=headers)
     page = find(service.reader, asked, sees_private=who.sees_private)
     headers += _page_headers(service, page, pairs)
     if page.is_whole:
-        return Response(page.body, content_type=JSON, headers=headers)
-    answer = Response(page.pieces, content_type=JSON, headers=headers)
+        return ReadyResponse(page.body, content_type=JSON, headers=headers)
+    answer = ReadyResponse(page.pieces, content_type=JSON, headers=headers)
     # An answer that is dropped before a server has read it is not closed.
     answer.call_on_close(finalize(answer, service.keep_open()))
     return answer

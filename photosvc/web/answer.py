@@ -4,6 +4,7 @@ from typing import Any
 
 import orjson
 from flask import Response
+from werkzeug.datastructures import Headers
 
 JSON = "application/json; charset=utf-8"
 
@@ -13,6 +14,19 @@ _SECURITY = (
     ("Referrer-Policy", "no-referrer"),
     ("Cache-Control", "no-store"),
 )
+
+
+class ReadyResponse(Response):
+    """An answer that is sent with its headers as they are: Werkzeug would copy each to complete what is not missing.
+
+    For those that are asked for most. It has no `Location`, a length only if its body is whole, and no type of its own.
+    """
+
+    default_mimetype = None
+
+    def get_wsgi_headers(self, environ: Any) -> Headers:  # noqa: ANN401, ARG002 - as Werkzeug has it
+        """The headers."""
+        return self.headers
 
 
 def json_answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401

@@ -1,9 +1,6 @@
 """Conditional requests (RFC 9110 section 13): an answer that a client has already is not made again."""
 
-from typing import Any
-
-from flask import Response, request
-from werkzeug.datastructures import Headers
+from flask import request
 
 #: What an answer depends on besides its address: who asks.
 _VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID"
@@ -19,16 +16,3 @@ def cache_headers(etag: str | None) -> list[tuple[str, str]]:
     """Let clients keep the answer, each for itself, and ask with its tag whether it still holds."""
     headers = [("Cache-Control", "private, no-cache"), ("Vary", _VARIES_BY)]
     return headers if etag is None else [*headers, ("ETag", f'"{etag}"')]
-
-
-class NotModified(Response):
-    """A 304: it has the headers that a 200 would have had for caches, and nothing that tells of a body."""
-
-    default_mimetype = None
-
-    def __init__(self, headers: list[tuple[str, str]]) -> None:
-        super().__init__(status=304, headers=headers)
-
-    def get_wsgi_headers(self, environ: Any) -> Headers:  # noqa: ANN401, ARG002 - as Werkzeug has it
-        """The headers as they are: there is neither a place to complete nor a length to tell."""
-        return self.headers
