@@ -39,14 +39,17 @@ class Few:
 
 def fewest(parts: tuple[Node, ...], order: str, context: Context, reach: int) -> Few | None:
     """The photos that the rarest parts can match, if they are so few that to sort them is sooner done than to walk."""
-    best, least = None, None
-    for candidate in _candidates(parts, order, context):
-        least = _few(context, reach) + 1 if least is None else least
-        counted = select(func.count()).select_from(candidate.photos.limit(least).subquery())
-        count = context.connection.scalar(counted) or 0
+    best, least = None, _few(context, reach) + 1
+    for candidate in _candidates(parts, order, context, least):
+        count = _count(candidate.photos, least, context)
         if count < least:
             best, least = candidate, count
     return best
+
+
+def _count(photos: Any, limit: int, context: Context) -> int:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    """How many there are, up to a limit."""
+    return context.connection.scalar(select(func.count()).select_from(photos.limit(limit).subquery())) or 0
 
 
 def _few(context: Context, reach: int) -> int:
@@ -59,9 +62,11 @@ def _few(context: Context, reach: int) -> int:
     return math.isqrt(reach * (newest // RANKS + 1)) // 2
 
 
-def _candidates(parts: tuple[Node, ...], order: str, context: Context) -> Iterator[Few]:
-    if worded := by_words(parts, context):
-        yield worded
+def _candidates(parts: tuple[Node, ...], order: str, context: Context, least: int) -> Iterator[Few]:
+    terms = _terms(parts)
+    # Words that are many as they stand are more with all that begin so, and those take longer to look up.
+    if terms and _count(texts.matching(terms, context, whole=True), least, context) < least:
+        yield _worded(terms, parts, context)
     bare = replace(context, bare=True)
     listed_only = not (context.sees_private and any(map(asked_open, parts)))  # as the indexes are
     for part in parts:
@@ -82,8 +87,10 @@ def _candidates(parts: tuple[Node, ...], order: str, context: Context) -> Iterat
 def by_words(parts: tuple[Node, ...], context: Context) -> Few | None:
     """The photos that have all the words asked for, however many."""
     terms = _terms(parts)
-    if not terms:
-        return None
+    return _worded(terms, parts, context) if terms else None
+
+
+def _worded(terms: list[Term], parts: tuple[Node, ...], context: Context) -> Few:
     return Few(texts.matching(terms, context), exact=tuple(part for part in parts if isinstance(part, Word)))
 
 

@@ -51,10 +51,15 @@ def described_as(item: Item, _context: Context) -> Condition:
     return query.exists()
 
 
-def matching(terms: Iterable[Term], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
-    """SQLite: the ids of photos that have all words of these terms, in any order, from the full-text index."""
+def matching(terms: Iterable[Term], context: Context, *, whole: bool = False) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
+    """SQLite: the ids of photos that have all words of these terms, in any order, from the full-text index.
+
+    With `whole` only those that have the words as they stand, not longer ones that begin so.
+    """
+    words = dict.fromkeys(word for term in terms for word in _words(term))
+    found = (_longer(word, context) if prefix and not whole else f'"{word}"' for word, prefix in words)
     index = table(WORD_INDEX, column("rowid"))
-    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(_fts5_query(terms, context)))
+    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(" AND ".join(found)))
 
 
 def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
@@ -85,11 +90,6 @@ def _words(term: Term) -> list[tuple[str, bool]]:
     if isinstance(term, Word):
         return [(term.text, term.prefix)]
     return [*((word, False) for word in term.words[:-1]), (term.words[-1], term.prefix)]
-
-
-def _fts5_query(terms: Iterable[Term], context: Context) -> str:
-    words = dict.fromkeys(word for term in terms for word in _words(term))
-    return " AND ".join(_longer(word, context) if prefix else f'"{word}"' for word, prefix in words)
 
 
 def _longer(beginning: str, context: Context) -> str:
