@@ -28,7 +28,8 @@ def operations(
     """
     for rule in routes.iter_rules():
         view = views[rule.endpoint]
-        shape = SHAPES[view.__name__] if rule.rule.startswith(f"{root}/") else None
+        is_ours = rule.rule.startswith(f"{root}/") and hasattr(view, ACTION)
+        shape = SHAPES[view.__name__] if is_ours else None
         if shape is not None:
             path = _ARGUMENT.sub(r"{\1}", rule.rule.removeprefix(root))
             for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
