@@ -7,8 +7,6 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-import pyotp
-import segno
 from sqlalchemy import delete, func, not_, select, update
 from sqlalchemy.orm import Session
 
@@ -54,6 +52,9 @@ def enrol(session: Session, settings: Settings, now: datetime, user: User, *, pa
     if not verify_password(password, user.password_hash):
         raise InvalidCredentialsError(field="password")
     secret = base64.b32encode(secrets.token_bytes(20)).decode("ascii")
+    import pyotp
+    import segno
+
     uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name=settings.site_name)
     sealed = encrypt(_key(settings), secret, owner=user.uid, nonce=secrets.token_bytes(12))
     user_id = user.id
@@ -134,6 +135,8 @@ def _use_totp(session: Session, settings: Settings, now: datetime, user: User, c
     if secret is None or not _TOTP_CODE.match(code):
         return False
     present = int(now.timestamp()) // STEP_SECONDS
+    import pyotp
+
     totp = pyotp.TOTP(secret)
     steps = [
         step

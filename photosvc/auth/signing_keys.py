@@ -9,17 +9,18 @@ RS256, because RFC 9068 section 4 makes every resource server know it, and check
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-from joserfc import jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import RSAKey
 
 from photosvc.auth.clients import MAX_LIFETIME
 from photosvc.core.clock import Clock
 from photosvc.core.errors import SettingError
 from photosvc.core.private_file import own_file
+
+if TYPE_CHECKING:  # 4 MB that only those need who sign
+    from joserfc.jwk import RSAKey
 
 ALGORITHM = "RS256"
 _BITS = 2048
@@ -30,7 +31,7 @@ class SigningKey:
     """One key."""
 
     number: int
-    key: RSAKey
+    key: "RSAKey"
     created_at: datetime
     published_until: datetime | None = None
     """None: it signs today."""
@@ -46,6 +47,8 @@ class SigningKey:
 
     def sign(self, claims: dict[str, Any], *, kind: str) -> str:
         """`claims` as a signed JWT whose header says it is of this `kind`."""
+        from joserfc import jwt
+
         return jwt.encode({"alg": ALGORITHM, "typ": kind, "kid": self.kid}, claims, self.key, algorithms=[ALGORITHM])
 
 
@@ -120,11 +123,15 @@ class SigningKeys:
 
 
 def _new_key(now: datetime) -> str:
+    from joserfc.jwk import RSAKey
+
     key = RSAKey.generate_key(_BITS)
     return orjson.dumps({**key.as_dict(private=True), "created_at": now}).decode()
 
 
 def _read_all(folder: Path) -> tuple[SigningKey, ...]:
+    from joserfc.jwk import RSAKey
+
     numbers = sorted((int(path.stem) for path in folder.glob("*.json") if path.stem.isdecimal()), reverse=True)
     keys: list[SigningKey] = []
     for number in numbers:

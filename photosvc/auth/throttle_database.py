@@ -1,15 +1,13 @@
 """Failures counted in the service's own database: shared by all workers, nothing else to run."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import case, delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from photosvc.auth.throttle import Charge
 from photosvc.models import ThrottleBucket
-from photosvc.models.database import begin_write
+from photosvc.models.database import begin_write, insert_into
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -24,7 +22,7 @@ class DatabaseFailureStore:
         full_at = ThrottleBucket.full_at
         # A time beyond the capacity was written before the clock was set back: such a bucket starts anew.
         level = case(((full_at > moment) & (full_at <= moment + capacity), full_at), else_=moment)
-        insert = _insert(session, charge.key, moment + cost)
+        insert = insert_into(ThrottleBucket, session).values(key=charge.key, full_at=moment + cost)
         taken = insert.on_conflict_do_update(
             index_elements=[ThrottleBucket.key],
             set_={"full_at": level + cost},
@@ -50,7 +48,7 @@ class DatabaseFailureStore:
         """Know `key` until then."""
         begin_write(session)
         moment = milliseconds(until)
-        insert = _insert(session, key, moment)
+        insert = insert_into(ThrottleBucket, session).values(key=key, full_at=moment)
         session.execute(insert.on_conflict_do_update(index_elements=[ThrottleBucket.key], set_={"full_at": moment}))
 
     def remembers(self, session: Session, key: str, now: datetime) -> bool:
@@ -80,9 +78,3 @@ def limits(charge: Charge) -> tuple[int, int]:
 def seconds_left(full_at: int, moment: int, cost: int, capacity: int) -> int:
     """Whole seconds until one more failure fits."""
     return max(1, -((moment + capacity - full_at - cost) // 1000))
-
-
-def _insert(session: Session, key: str, full_at: int) -> Any:  # noqa: ANN401 - either dialect's own insert
-    dialect = session.get_bind().dialect.name
-    insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
-    return insert(ThrottleBucket).values(key=key, full_at=full_at)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
@@ -89,6 +90,12 @@ def begin_write(session: Session) -> None:
             return
         session.rollback()
     session.connection(execution_options={_WRITES: True})
+
+
+def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either dialect's own insert
+    """The INSERT of the session's own database, which knows ON CONFLICT."""
+    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
+    return dialect.insert(table)
 
 
 def write_if_free(session: Session, write: Callable[[Session], object]) -> None:

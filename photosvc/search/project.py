@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, case, delete, insert, not_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.models import (
@@ -25,7 +24,7 @@ from photosvc.models import (
     SearchRow,
     SearchText,
 )
-from photosvc.models.database import begin_write
+from photosvc.models.database import begin_write, insert_into
 from photosvc.search.render import render_file, render_result
 from photosvc.search.row import search_rows
 from photosvc.search.words import photo_words
@@ -158,8 +157,7 @@ def _write_words(session: Session, photos: Sequence[Photo]) -> None:
     """Only words that changed are written: the full-text index pays for each of them."""
     if not photos:
         return
-    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
-    new = dialect.insert(SearchText)
+    new = insert_into(SearchText, session)
     columns = {name: new.excluded[name] for name in ("words", "title", "keywords", "people", "description_key")}
     changed = SearchText.words != new.excluded.words
     for name in ("title", "keywords", "people", "description_key"):
