@@ -100,7 +100,7 @@ class Matcher:
             "lens_text": [f"{lens.make} {lens.model}"],
             "photo_type": [photo.type],
             "is_primary": [file.primary],
-            "stacked": [len(photo.files) > 1],
+            "stacked": [sum(not (other.sidecar or other.missing) for other in photo.files) > 1],
             "has_error": [bool(file.error)],
             "hidden": [photo.quality < 0],
             "archived": [photo.archived_at is not None],

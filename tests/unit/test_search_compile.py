@@ -27,12 +27,12 @@ SLOW = settings(QUICK, max_examples=2000)
 
 
 @pytest.fixture(scope="module")
-def shelf(new_database):
+def shelf(request, new_database):
     engine = create_engine(new_database())
     configure_engine(engine)
     migrate.upgrade(engine)
     with Session(engine, expire_on_commit=False) as library, Session(engine) as session:
-        photos, albums = fill_motley(library)
+        photos, albums = fill_motley(library, seed=getattr(request, "param", 1))
         yield session, photos, albums
     engine.dispose()
 
@@ -83,6 +83,14 @@ def test_a_query_means_what_plain_python_says(shelf, query, sees_private, order)
 @SLOW
 @ANYBODY
 def test_two_thousand_queries_mean_what_plain_python_says(shelf, query, sees_private, order):
+    check(shelf, query, sees_private, order)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shelf", range(2, 42), indirect=True, ids=lambda seed: f"library {seed}")
+@settings(QUICK, max_examples=50)
+@ANYBODY
+def test_queries_mean_what_plain_python_says_in_forty_libraries(shelf, query, sees_private, order):
     check(shelf, query, sees_private, order)
 
 
