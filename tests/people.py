@@ -17,7 +17,6 @@ from photosvc.auth.passwords import hash_password
 from photosvc.auth.scopes import parse_scope
 from photosvc.cli import svc
 from photosvc.models import CLIENT_TOKEN, User
-from photosvc.web.current import current_service
 
 API = "/api/v1"
 PASSWORD = "correct horse"
@@ -115,8 +114,7 @@ def open_house(folder: Path, **options: Any) -> Iterator[House]:
         for name, role in ROLES.items():
             house.uids[name] = add_user(session, name, role, password_hash=HASH).uid
     yield house
-    with house.library.app.app_context():
-        current_service().engine().dispose()
+    house.library.close()
 
 
 def check_error(answer: TestResponse, status: int, code: int | None = None) -> dict[str, Any]:

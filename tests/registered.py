@@ -15,7 +15,6 @@ from werkzeug.test import TestResponse
 from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import CLIENT_TOKEN, Client, Credential
-from photosvc.web.current import current_service
 
 OAUTH = "/api/v1/oauth"
 ISSUER = "https://photos.example.org"
@@ -111,8 +110,7 @@ def open_desk(folder: Path, **options: Any) -> Iterator[Desk]:
     settings = {"PHOTOSVC_BASE_URL": ISSUER, **options.pop("settings", {})}
     desk = Desk(open_library(folder / "instance", settings=settings, **options))
     yield desk
-    with desk.library.app.app_context():
-        current_service().engine().dispose()
+    desk.library.close()
 
 
 def check_oauth_error(answer: TestResponse, status: int, error: str) -> dict[str, str]:

@@ -104,6 +104,11 @@ class Library:
         # As servers do, the client closes the answer when it has read it: one that streams holds a connection.
         return self.app.test_client().get(path, query_string=parameters, headers=headers, buffered=True)
 
+    def close(self) -> None:
+        """Let go of the database."""
+        with self.app.app_context():
+            current_service().engine().dispose()
+
     def find(self, *, token: str | None = None, **parameters: object) -> list[dict[str, Any]]:
         """The records of a search that must succeed."""
         answer = self.get(parameters, token=token)

@@ -43,8 +43,7 @@ def library(tmp_path):
         alter(session, ids[:2], private=True)
         project(session, ids)
     yield library
-    with library.app.app_context():
-        current_service().engine().dispose()
+    library.close()
 
 
 def titles(library, **parameters):

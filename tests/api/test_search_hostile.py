@@ -11,7 +11,6 @@ from support import NOW, open_library
 
 from photosvc.query.filters import NAMES
 from photosvc.search.orders import ORDERS
-from photosvc.web.current import current_service
 
 PAYLOADS = (
     "'", '"', "' OR '1'='1", "1 OR 1=1", "1); DROP TABLE photosvc_photos; --", "x' UNION SELECT 1 --", "%", "_", "\\",
@@ -41,8 +40,7 @@ def library(tmp_path_factory):
     with library.session() as session:
         fill(session, 10, NOW)
     yield library
-    with library.app.app_context():
-        current_service().engine().dispose()
+    library.close()
 
 
 def check_harmless(library, name, payloads):

@@ -9,7 +9,6 @@ from support import NOW, open_library
 
 from photosvc.models import Photo
 from photosvc.search.orders import ORDERS
-from photosvc.web.current import current_service
 
 STEPS = (1, 3, 8)
 
@@ -25,8 +24,7 @@ def library(new_database, tmp_path_factory):
         )
         alter(session, list(session.scalars(select(Photo.id).order_by(Photo.id)))[3:9], edited_at=NOW, favorite=True)
     yield library
-    with library.app.app_context():
-        current_service().engine().dispose()
+    library.close()
 
 
 ENDINGS = ("png", "tif", "webp")
@@ -119,5 +117,4 @@ def test_what_is_added_meanwhile_neither_loses_nor_repeats_what_was_there(new_da
         assert number < 60
     assert len(set(found)) == len(found)
     assert before <= set(found)
-    with library.app.app_context():
-        current_service().engine().dispose()
+    library.close()

@@ -18,7 +18,6 @@ from photosvc.models import File, Photo
 from photosvc.models.database import begin_write
 from photosvc.search.orders import ORDERS
 from photosvc.search.project import project
-from photosvc.web.current import current_service
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -37,8 +36,7 @@ def library(new_database, tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("large"), settings={"PHOTOSVC_DATABASE_URI": uri})
     make_library(library.app, MANY if uri.startswith("sqlite") else FEWER)
     yield library
-    with library.app.app_context():
-        current_service().engine().dispose()
+    library.close()
 
 
 @pytest.mark.parametrize("order", ORDERS)

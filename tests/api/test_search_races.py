@@ -28,8 +28,7 @@ def open_it(tmp_path):
 
     yield open_it
     for library in opened:
-        with library.app.app_context():
-            current_service().engine().dispose()
+        library.close()
 
 
 def filled(library, photos=30):
