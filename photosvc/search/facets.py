@@ -13,6 +13,7 @@ from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.context import Column, Context, unindexed
 from photosvc.search.plan import Plan, make_plan
+from photosvc.search.visible import visible_albums
 from photosvc.search.window import whole_node
 from photosvc.search.words import gear_name
 
@@ -83,9 +84,7 @@ def _values(context: Context, plan: Plan, name: str) -> list[Value]:
 
 def _albums(context: Context, plan: Plan) -> list[Value]:
     query = select(AlbumPhoto.album_id, func.count()).join(SearchRow, SearchRow.photo_id == AlbumPhoto.photo_id)
-    shown = select(Album.id).where(Album.deleted_at.is_(None))
-    if not context.sees_private:
-        shown = shown.where(not_(Album.private))
+    shown = select(Album.id).where(visible_albums(sees_private=context.sees_private))
     query = query.where(*plan.conditions, not_(AlbumPhoto.hidden), AlbumPhoto.album_id.in_(shown))
     counted = _counted(context, query, AlbumPhoto.album_id)
     named = select(Album.id, Album.uid, Album.title).where(Album.id.in_([key for key, _ in counted]))

@@ -19,6 +19,7 @@ from photosvc.query.parser import parse_query
 from photosvc.search import texts
 from photosvc.search.columns import column_named
 from photosvc.search.context import Context
+from photosvc.search.visible import visible_albums
 from photosvc.search.words import gear_name, needle, word_text
 
 Condition = ColumnElement[bool]
@@ -75,7 +76,7 @@ def in_albums(items: Iterable[Item], context: Context, compile_query: Compile) -
 def in_seen_album(context: Context) -> Condition:
     """Whether a photo was put into an album that everybody may see."""
     seen = select(AlbumPhoto.photo_id).join(Album)
-    seen = seen.where(not_(AlbumPhoto.hidden), Album.deleted_at.is_(None), not_(Album.private))
+    seen = seen.where(not_(AlbumPhoto.hidden), visible_albums(sees_private=False))
     return context.column(SearchRow.photo_id).in_(seen)
 
 
@@ -97,9 +98,8 @@ def is_album(context: Context, uid: str) -> bool:
 
 
 def _albums(items: Iterable[Item], context: Context) -> list[Row[Any]]:
-    query = select(Album.id, Album.uid, Album.title, Album.filter).where(Album.deleted_at.is_(None))
-    if not context.sees_private:
-        query = query.where(not_(Album.private))
+    query = select(Album.id, Album.uid, Album.title, Album.filter)
+    query = query.where(visible_albums(sees_private=context.sees_private))
     items = list(items)
     uids = [item.text for item in items if isinstance(item, Uid)]
     if len(uids) == len(items):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import ColumnElement, and_, not_, or_
 
-from photosvc.models import SearchRow
+from photosvc.models import Album, SearchRow
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
 from photosvc.search.context import unindexed
 
@@ -27,6 +27,11 @@ def visible(*, sees_private: bool, node: Node = Everything()) -> ColumnElement[b
     if not opened:
         return and_(SearchRow.listed)
     return or_(SearchRow.listed, and_(SearchRow.present, or_(*(_OPENED[name] for name in opened))))
+
+
+def visible_albums(*, sees_private: bool) -> ColumnElement[bool]:
+    """Which albums a search may use and name."""
+    return and_(Album.deleted_at.is_(None), *([] if sees_private else [not_(Album.private)]))
 
 
 def asked_open(node: Node) -> list[str]:
