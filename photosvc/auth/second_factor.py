@@ -49,12 +49,12 @@ def enrol(session: Session, settings: Settings, now: datetime, user: User, *, pa
         SecondFactorStateError: it is on already.
 
     """
-    if not verify_password(password, user.password_hash):
-        raise InvalidCredentialsError(field="password")
-    secret = base64.b32encode(secrets.token_bytes(20)).decode("ascii")
     import pyotp
     import segno
 
+    if not verify_password(password, user.password_hash):
+        raise InvalidCredentialsError(field="password")
+    secret = base64.b32encode(secrets.token_bytes(20)).decode("ascii")
     uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name=settings.site_name)
     sealed = encrypt(_key(settings), secret, owner=user.uid, nonce=secrets.token_bytes(12))
     user_id = user.id
@@ -131,12 +131,12 @@ def recovery_codes_left(session: Session, user: User) -> int:
 
 
 def _use_totp(session: Session, settings: Settings, now: datetime, user: User, code: str) -> bool:
+    import pyotp
+
     secret = decrypt(_key(settings), user.totp_secret, owner=user.uid)
     if secret is None or not _TOTP_CODE.match(code):
         return False
     present = int(now.timestamp()) // STEP_SECONDS
-    import pyotp
-
     totp = pyotp.TOTP(secret)
     steps = [
         step

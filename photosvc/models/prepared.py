@@ -27,7 +27,7 @@ class Prepared:
     processors: tuple[tuple[int, Processor], ...]
     """Of those columns whose values the driver does not give as they should be: their number and what to do."""
 
-    def run(self, connection: Connection, values: dict[str, Any]) -> list[Row]:
+    def run(self, connection: Connection, values: dict[str, Any]) -> Sequence[Row]:
         """All rows.
 
         Raises:
@@ -60,19 +60,19 @@ def prepare_statement(statement: Any, dialect: Dialect) -> Prepared:  # noqa: AN
     return Prepared(compiled.string, names, compiled.params, processors)
 
 
-def run_text(connection: Connection, text: str, values: Any) -> list[Row]:  # noqa: ANN401 - as the driver takes them
+def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  # noqa: ANN401 - as the driver takes them
     """All rows of a query in the driver's own SQL, in the connection's transaction.
 
     Raises:
         DBAPIError: as SQLAlchemy raises them.
 
     """
+    base = connection.dialect.loaded_dbapi.Error
     cursor = connection.connection.cursor()
     try:
         cursor.execute(text, values)
-        return list(cursor.fetchall())
-    except connection.dialect.loaded_dbapi.Error as error:
-        base = connection.dialect.loaded_dbapi.Error
+        return cursor.fetchall()
+    except base as error:
         lost = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
         if lost:  # and so are most likely all others
             connection.invalidate(error)

@@ -65,9 +65,7 @@ def _position(uid: str, context: Context) -> tuple[float, float] | None:
     """Where a photo was taken; None for a photo without a position, and inside a smart album also for none at all."""
     query = select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid)
     found = context.connection.execute(query.where(visible(sees_private=context.sees_private)).limit(1)).first()
-    if found is None and context.depth:
-        return None  # nobody asked for it here, nor must everybody know that an album lies around it
-    if found is None:
+    if found is None and not context.depth:  # not everybody must know that an album lies around it
         msg = f"there is no photo {uid}"
         raise NotFoundError(msg, field="near")
-    return None if found.lat == NOWHERE else (found.lat, found.lng)
+    return None if found is None or found.lat == NOWHERE else (found.lat, found.lng)

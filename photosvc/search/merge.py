@@ -63,10 +63,8 @@ def merged_window(search: Search) -> tuple[Sequence[Found], Groups]:
     last = photo_of(window[-1]) if len(window) == request.count else None
     groups = Groups()
     for photo_id, files in groupby(window, key=photo_of):
-        if photo_id == last != before:
-            groups.add(_whole(search, photo_id))
-        elif photo_id != before:
-            groups.add(one[0] for one in files)
+        if photo_id != before:
+            groups.add(_whole(search, photo_id) if photo_id == last else (one[0] for one in files))
     return window, groups
 
 

@@ -52,7 +52,7 @@ def make_plan(node: Node, order: str, context: Context, *, reach: int = 100, ran
     outer = visible(sees_private=context.sees_private, node=node)
     of_album, album = _one_album(parts, context) if order in _BY_ALBUM else (None, None)
     others = tuple(part for part in parts if part is not of_album)
-    if not context.on_postgresql:
+    if others and not context.on_postgresql:
         few = fewest(others, order, context, reach)
         if few is None and ranked:  # no index knows this order: all that match must be ranked
             few = by_words(parts, context)

@@ -15,8 +15,8 @@ from photosvc.query.nodes import Everything, Filter, Node, conjunction
 from photosvc.search import names, texts
 from photosvc.search.context import Column, Context, unindexed
 from photosvc.search.cursor import Cursor
+from photosvc.search.plain_window import plain_window
 from photosvc.search.plan import Plan, make_plan
-from photosvc.search.prepared import plain_window
 from photosvc.search.request import SearchRequest
 from photosvc.search.row import RANKS
 
