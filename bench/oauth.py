@@ -15,7 +15,7 @@ from pathlib import Path
 from bench import oauth_peer
 from bench.serve import CONNECTIONS, Server, gunicorn
 from photosvc.app import create_app
-from photosvc.auth.clients import register
+from photosvc.auth.oauth.clients import register
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import migrate
 from photosvc.web.current import current_service

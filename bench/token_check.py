@@ -16,9 +16,9 @@ from flask import Response, request
 from flask.testing import FlaskClient
 
 from photosvc.app import create_app
-from photosvc.auth.credentials import issue
+from photosvc.auth.accounts.users import add_user
+from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user
 from photosvc.models import migrate
 from photosvc.search.page import find
 from photosvc.search.request import parse_request

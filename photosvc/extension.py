@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.api import create_api
 from photosvc.api.well_known import create_inserted, create_well_known
-from photosvc.auth.signing_keys import SigningKeys
-from photosvc.auth.throttle_stores import failure_store
+from photosvc.auth.oauth.signing_keys import SigningKeys
+from photosvc.auth.throttle.stores import failure_store
 from photosvc.core.clock import Clock, system_clock
 from photosvc.models.database import open_reader
 from photosvc.settings import PREFIX, Settings, load_settings

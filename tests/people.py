@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from support import NOW, Library, MovedClock, open_library
 from werkzeug.test import TestResponse
 
-from photosvc.auth.credentials import issue
-from photosvc.auth.passwords import hash_password
+from photosvc.auth.accounts.passwords import hash_password
+from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.cli import svc
 from photosvc.models import CLIENT_TOKEN, User

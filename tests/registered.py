@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from support import Library, open_library
 from werkzeug.test import TestResponse
 
-from photosvc.auth.clients import register
+from photosvc.auth.oauth.clients import register
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import CLIENT_TOKEN, Client, Credential
 

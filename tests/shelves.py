@@ -11,7 +11,7 @@ from photosvc.index.extraction import Extraction
 from photosvc.index.gazetteer import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Store
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata.record import Metadata
 from photosvc.models import Photo
 from photosvc.search.project import project
 

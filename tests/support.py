@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from photosvc.app import create_app
-from photosvc.auth.credentials import issue
+from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.index.job import IndexOptions, Summary, run_index
 from photosvc.models import SearchDocument, SearchRow, migrate

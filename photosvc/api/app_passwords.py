@@ -2,7 +2,8 @@
 
 from flask import Blueprint, Response
 
-from photosvc.auth import credentials, passwords
+from photosvc.auth.accounts import passwords
+from photosvc.auth.credentials import bearer
 from photosvc.auth.errors import InvalidCredentialsError
 from photosvc.auth.policy import check_grantable
 from photosvc.auth.scopes import parse_scope
@@ -30,7 +31,7 @@ def add_routes(api: Blueprint) -> None:
 def list_app_passwords(user_uid: str) -> Response:
     """The account's app passwords, without their secrets."""
     user = find_account(user_uid)
-    found = credentials.list_credentials(current_service().session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
+    found = bearer.list_credentials(current_service().session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
     return json_answer(_CREDENTIALS.dump(found))
 
 
@@ -46,7 +47,7 @@ def add_app_password(user_uid: str) -> Response:
         if not passwords.verify_password(body["password"], user.password_hash):
             raise InvalidCredentialsError(field="password")
     user = find_account_to_change(user_uid)
-    issued = credentials.issue(
+    issued = bearer.issue(
         service.session, service.now(), name=body["name"], scope=scope, lifetime=body["expires"], user=user
     )
     record = {**_CREDENTIAL.dump(issued.credential), "secret": issued.secret}
@@ -59,10 +60,10 @@ def remove_app_password(user_uid: str, credential: str) -> Response:
     """Revoke one of the account's app passwords, and the login sessions made from it."""
     session = current_service().session
     user = find_account_to_change(user_uid)
-    found = credentials.find_credential(session, credential)
+    found = bearer.find_credential(session, credential)
     if found.user_id != user.id or found.kind != APP_PASSWORD:
         msg = "no such app password"
         raise NotFoundError(msg)
-    credentials.revoke(session, found)
+    bearer.revoke(session, found)
     session.commit()
     return json_answer({"code": 200, "message": "App password revoked."})

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response
 
-from photosvc.auth import second_factor
+from photosvc.auth.accounts import second_factor
 from photosvc.records.user import EnrolmentSchema, PasscodeSchema, PasswordSchema
 from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer

@@ -7,7 +7,7 @@ from weakref import finalize
 
 from flask import Blueprint, Response, request
 
-from photosvc.auth import link_tokens
+from photosvc.auth.credentials import link_tokens
 from photosvc.search.changes import page_tag
 from photosvc.search.page import Page, find
 from photosvc.search.request import is_short, parse_request

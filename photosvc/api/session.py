@@ -6,8 +6,11 @@ from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
 from photosvc import __version__
-from photosvc.auth import credentials, link_tokens, login_sessions, policy, throttle, throttle_database, users
+from photosvc.auth import policy
+from photosvc.auth.accounts import users
+from photosvc.auth.credentials import bearer, link_tokens, login_sessions
 from photosvc.auth.principal import Principal
+from photosvc.auth.throttle import attempts, database
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
@@ -65,7 +68,7 @@ def log_in() -> Response:
     service = current_service()
     session, now = service.session, service.now()
     username, password, address = body["username"], body["password"], request.remote_addr or ""
-    with throttle.login_attempt(service.failures, session, now, username=username, password=password, address=address):
+    with attempts.login_attempt(service.failures, session, now, username=username, password=password, address=address):
         login = login_sessions.log_in(
             session,
             service.settings,
@@ -86,8 +89,8 @@ def _sweep(service: Service) -> None:
     now = service.now()
 
     def sweep(session: Session) -> None:
-        credentials.sweep(session, now)
-        throttle_database.sweep(session, now)
+        bearer.sweep(session, now)
+        database.sweep(session, now)
 
     write_if_free(service.session, sweep)
 

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response
 
-from photosvc.auth import users
+from photosvc.auth.accounts import users
 from photosvc.auth.policy import may
 from photosvc.records.user import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
 from photosvc.web.accounts import find_account, find_account_to_change, proving

@@ -4,7 +4,7 @@ from urllib.parse import unquote, urlsplit
 
 from flask import Blueprint, Response, request
 
-from photosvc.auth import metadata
+from photosvc.auth.oauth import metadata
 from photosvc.web.answer import add_security_headers, json_answer
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors

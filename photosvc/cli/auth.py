@@ -53,9 +53,9 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
 
     The secret is shown this once.
     """
-    from photosvc.auth.credentials import expiry, find_credential, issue, revoke
+    from photosvc.auth.accounts.users import find_user
+    from photosvc.auth.credentials.bearer import expiry, find_credential, issue, revoke
     from photosvc.auth.scopes import parse_scope
-    from photosvc.auth.users import find_user
 
     require_stdout()
     session, now = service.session, service.now()
@@ -83,7 +83,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
     SEARCH is an ID, or the beginning of a name, user name or kind.
     """
-    from photosvc.auth.credentials import list_credentials
+    from photosvc.auth.credentials.bearer import list_credentials
 
     print_list(_COLUMNS, [_row(found) for found in list_credentials(service.session, search=search, limit=count)])
 
@@ -94,7 +94,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 @with_database
 def show(service: "Service", identifier: str) -> None:
     """Show one credential, by its ID."""
-    from photosvc.auth.credentials import find_credential
+    from photosvc.auth.credentials.bearer import find_credential
 
     print_record(_DETAILS, _row(find_credential(service.session, identifier)))
 
@@ -105,7 +105,7 @@ def show(service: "Service", identifier: str) -> None:
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Revoke a credential; it is refused from the next request on."""
-    from photosvc.auth.credentials import find_credential, revoke
+    from photosvc.auth.credentials.bearer import find_credential, revoke
 
     uid = find_credential(service.session, identifier).uid
     confirm(f"Revoke {uid}?", yes=yes)
@@ -119,7 +119,7 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
 @with_database
 def reset(service: "Service", yes: bool) -> None:
     """Revoke every app password, access token and login session."""
-    from photosvc.auth.credentials import revoke_all
+    from photosvc.auth.credentials.bearer import revoke_all
 
     confirm("Revoke every app password, access token and login session?", yes=yes)
     with writing(service):

@@ -96,7 +96,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
     SEARCH is a client ID, a role, or the beginning of a name or user name.
     """
-    from photosvc.auth.clients import list_clients
+    from photosvc.auth.oauth.clients import list_clients
 
     print_list(_COLUMNS, [_row(client) for client in list_clients(service.session, search=search, limit=count)])
 
@@ -120,9 +120,9 @@ def add(
 
     With USERNAME it belongs to that account: it rests while that is disabled, but gets none of its rights.
     """
-    from photosvc.auth.clients import check_lifetime, check_limit, register, remove_client
+    from photosvc.auth.accounts.users import find_user
+    from photosvc.auth.oauth.clients import check_lifetime, check_limit, register, remove_client
     from photosvc.auth.scopes import parse_scope
-    from photosvc.auth.users import find_user
 
     require_stdout()
     session, now = service.session, service.now()
@@ -146,7 +146,7 @@ def add(
 @with_database
 def show(service: "Service", identifier: str) -> None:
     """Show one client, by its ID."""
-    from photosvc.auth.clients import find_client
+    from photosvc.auth.oauth.clients import find_client
 
     print_record(_DETAILS, _row(find_client(service.session, identifier)))
 
@@ -161,7 +161,7 @@ def show(service: "Service", identifier: str) -> None:
 @with_database
 def mod(service: "Service", /, identifier: str, regenerate: bool, **given: Any) -> None:  # noqa: ANN401
     """Change a client. Tokens it could not get any more end at once."""
-    from photosvc.auth.clients import change_client, regenerate_secret, restore_secret
+    from photosvc.auth.oauth.clients import change_client, regenerate_secret, restore_secret
 
     require_stdout()
     given = {key: value for key, value in given.items() if value is not None}
@@ -188,7 +188,7 @@ def mod(service: "Service", /, identifier: str, regenerate: bool, **given: Any) 
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Remove a client; its tokens are refused from the next request on."""
-    from photosvc.auth.clients import find_client, remove_client
+    from photosvc.auth.oauth.clients import find_client, remove_client
 
     name = find_client(service.session, identifier).name
     confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
@@ -202,7 +202,7 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
 @with_database
 def reset(service: "Service", yes: bool) -> None:
     """Remove every client and all of their tokens."""
-    from photosvc.auth.clients import remove_all_clients
+    from photosvc.auth.oauth.clients import remove_all_clients
 
     confirm("Remove every client and all of their tokens?", yes=yes)
     with writing(service):
@@ -219,9 +219,9 @@ def _changes(
     tokens: int | None = None,
     **rest: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
-    from photosvc.auth.clients import Changes
+    from photosvc.auth.accounts.users import find_user
+    from photosvc.auth.oauth.clients import Changes
     from photosvc.auth.scopes import parse_scope
-    from photosvc.auth.users import find_user
 
     return Changes(
         scope=None if scope is None else parse_scope(scope),

@@ -9,7 +9,7 @@ from photosvc.cli.group import LazyGroup
 from photosvc.cli.report import format_options, print_list, print_record
 
 if TYPE_CHECKING:
-    from photosvc.auth.signing_keys import SigningKey
+    from photosvc.auth.oauth.signing_keys import SigningKey
     from photosvc.web.current import Service
 
 _COLUMNS = {
@@ -46,7 +46,7 @@ def rotate(service: "Service") -> None:
 
 
 def _row(key: "SigningKey") -> dict[str, Any]:
-    from photosvc.auth.signing_keys import ALGORITHM
+    from photosvc.auth.oauth.signing_keys import ALGORITHM
     from photosvc.records.fields import written
 
     return {

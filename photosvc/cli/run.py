@@ -67,7 +67,7 @@ def _prepare(service: "Service", instance: Path) -> str:
 
 def _lasting_token(service: "Service", path: Path) -> str:
     """The token of the last run while it is valid, else a fresh one; kept in a file only its owner reads."""
-    from photosvc.auth import credentials, tokens
+    from photosvc.auth.credentials import bearer, tokens
     from photosvc.auth.errors import InvalidTokenError
     from photosvc.auth.scopes import parse_scope
     from photosvc.core.private_file import own_file
@@ -84,7 +84,7 @@ def _lasting_token(service: "Service", path: Path) -> str:
         finally:
             service.session.rollback()
     begin_write(service.session)
-    issued = credentials.issue(service.session, service.now(), name="svc run", scope=parse_scope("photos albums"))
+    issued = bearer.issue(service.session, service.now(), name="svc run", scope=parse_scope("photos albums"))
     service.session.commit()
     return own_file(path, lambda: issued.secret)
 

@@ -53,7 +53,7 @@ def add(
     password_stdin: bool,
 ) -> None:
     """Add an account. The password is asked for, or read from standard input."""
-    from photosvc.auth.users import add_user
+    from photosvc.auth.accounts.users import add_user
 
     name = name or ask("NAME", "User name")
     password = ask_password(from_stdin=password_stdin)
@@ -78,7 +78,7 @@ def add(
 @with_database
 def ls(service: "Service", search: str, count: int) -> None:
     """List accounts by name. SEARCH is the beginning of a name, a UID or a role."""
-    from photosvc.auth.users import list_users
+    from photosvc.auth.accounts.users import list_users
 
     print_list(_COLUMNS, [_row(user) for user in list_users(service.session, search=search, limit=count)])
 
@@ -89,7 +89,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 @with_database
 def show(service: "Service", name: str) -> None:
     """Show one account, by its name or UID."""
-    from photosvc.auth.users import find_user
+    from photosvc.auth.accounts.users import find_user
 
     print_record(_COLUMNS, _row(find_user(service.session, name)))
 
@@ -105,8 +105,8 @@ def show(service: "Service", name: str) -> None:
 @with_database
 def mod(service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
     """Change an account."""
-    from photosvc.auth import second_factor
-    from photosvc.auth.users import change_user, find_user
+    from photosvc.auth.accounts import second_factor
+    from photosvc.auth.accounts.users import change_user, find_user
 
     changes = {key: value for key, value in changes.items() if value is not None}
     if not changes and not disable_2fa:
@@ -131,7 +131,7 @@ def mod(service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> 
 @with_database
 def rm(service: "Service", name: str, yes: bool) -> None:
     """Remove an account and all of its credentials."""
-    from photosvc.auth.users import find_user, remove_user
+    from photosvc.auth.accounts.users import find_user, remove_user
 
     uid = find_user(service.session, name).uid
     confirm(f"Remove the account {name} and all of its credentials?", yes=yes)
@@ -145,7 +145,7 @@ def rm(service: "Service", name: str, yes: bool) -> None:
 @with_database
 def reset(service: "Service", yes: bool) -> None:
     """Remove every account and all of their credentials."""
-    from photosvc.auth.users import remove_all_users
+    from photosvc.auth.accounts.users import remove_all_users
 
     confirm("Remove every account and all of their credentials?", yes=yes)
     with writing(service):
@@ -159,7 +159,7 @@ def reset(service: "Service", yes: bool) -> None:
 @with_database
 def passwd(service: "Service", name: str, password_stdin: bool) -> None:
     """Change an account's password. Its login sessions end; its app passwords live on."""
-    from photosvc.auth.users import find_user, set_password
+    from photosvc.auth.accounts.users import find_user, set_password
 
     uid = find_user(service.session, name).uid
     password = ask_password(from_stdin=password_stdin)

@@ -9,7 +9,7 @@ from photosvc.core.geo import cell_token
 from photosvc.index.gazetteer import Gazetteer
 from photosvc.index.place import UNKNOWN_PLACE as NOWHERE
 from photosvc.index.place import Place as FoundPlace
-from photosvc.media.cameras import camera_type
+from photosvc.media.metadata.cameras import camera_type
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place
 from photosvc.query.fold import fold
 

@@ -11,7 +11,7 @@ from photosvc.index.names import split_name
 from photosvc.index.quality import Scored, quality
 from photosvc.index.stored import bounded, kept
 from photosvc.index.title import make_title
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata.record import Metadata
 from photosvc.models import UNKNOWN_PLACE, File, Photo
 
 _PANORAMA_RATIO = 1.9

@@ -11,13 +11,13 @@ from typing import BinaryIO, Final
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.index.extraction import Extraction
-from photosvc.media.colors import read_colors
+from photosvc.media.color.grid import read_colors
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
-from photosvc.media.picture import read_picture
-from photosvc.media.video import read_video
-from photosvc.media.xmp import read_sidecar
-from photosvc.media.xmp_tree import MAX_PACKET
+from photosvc.media.pixels.picture import read_picture
+from photosvc.media.video.container import read_video
+from photosvc.media.xmp.packet import read_sidecar
+from photosvc.media.xmp.tree import MAX_PACKET
 
 _CODECS: Final = {"jpg": "jpeg"}
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata.record import Metadata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,11 +22,11 @@ from photosvc.index.pick import gone, pick
 from photosvc.index.scan import FoundFile, disk_path, start_folder
 from photosvc.index.store import DUPLICATE, INDEXED, Store
 from photosvc.index.summary import IndexOptions, Summary
-from photosvc.index.workers import WorkerPool
 from photosvc.media.errors import MissingExtraError, UnsupportedFileError
 from photosvc.models.database import begin_write
 from photosvc.search.project import is_stale, rebuild
 from photosvc.settings import Settings
+from photosvc.workers.pool import WorkerPool
 
 _BATCH = 100
 _BATCH_SECONDS = 2.0

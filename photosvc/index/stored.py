@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from photosvc.index.extraction import Extraction
-from photosvc.media.metadata import Metadata, Region
+from photosvc.media.metadata.record import Metadata, Region
 from photosvc.models import File
 
 #: Columns a file shares with its extraction, by the same names.

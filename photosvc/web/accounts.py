@@ -5,8 +5,9 @@ from contextlib import contextmanager
 
 from flask import request
 
-from photosvc.auth import throttle, users
+from photosvc.auth.accounts import users
 from photosvc.auth.errors import LoginError
+from photosvc.auth.throttle import attempts
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import User
 from photosvc.models.database import begin_write
@@ -39,7 +40,7 @@ def proving() -> Iterator[None]:
 
     """
     service = current_service()
-    check = throttle.password_check(
+    check = attempts.password_check(
         service.failures,
         service.session,
         service.now(),

@@ -2,7 +2,7 @@
 
 from flask import Request
 
-from photosvc.auth.metadata import resource_metadata_url
+from photosvc.auth.oauth.metadata import resource_metadata_url
 from photosvc.core.errors import InvalidValueError
 from photosvc.web.current import current_service
 

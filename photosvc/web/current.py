@@ -10,8 +10,8 @@ from flask import current_app
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
-from photosvc.auth.signing_keys import SigningKeys
-from photosvc.auth.throttle import FailureStore
+from photosvc.auth.oauth.signing_keys import SigningKeys
+from photosvc.auth.throttle.attempts import FailureStore
 from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema
 from photosvc.settings import Settings

@@ -6,9 +6,11 @@ from typing import Any, ParamSpec, TypeVar
 
 from flask import g, request
 
-from photosvc.auth import credentials, policy, throttle, tokens
+from photosvc.auth import policy
+from photosvc.auth.credentials import bearer, tokens
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.principal import Principal
+from photosvc.auth.throttle import attempts
 from photosvc.models.database import write_if_free
 from photosvc.web.authorization import token_of
 from photosvc.web.current import Service, current_service
@@ -77,10 +79,10 @@ def _verify(service: Service) -> Principal:
         who = tokens.verify(service.reader, token, now)
     except ExpiredTokenError as error:
         over = error
-        write_if_free(service.session, lambda spare: credentials.bury(spare, over))
+        write_if_free(service.session, lambda spare: bearer.bury(spare, over))
         raise
     except InvalidTokenError:
-        throttle.count_unknown_token(service.failures, service.session, now, address=request.remote_addr or "")
+        attempts.count_unknown_token(service.failures, service.session, now, address=request.remote_addr or "")
         raise
     if tokens.needs_touch(who, now):
         address = request.remote_addr or ""

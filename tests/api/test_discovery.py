@@ -12,7 +12,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 from registered import GRANT, ISSUER, open_desk
 
-from photosvc.auth.metadata import well_known_url
+from photosvc.auth.oauth.metadata import well_known_url
 from photosvc.auth.scope_names import SCOPES
 from photosvc.extension import PhotoService
 

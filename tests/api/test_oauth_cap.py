@@ -83,7 +83,7 @@ def test_the_limit_holds_through_thirty_rounds_of_eight_processes(tmp_path, sett
 
 
 def test_a_limit_lowered_while_tokens_are_issued_holds(tmp_path, settings):
-    from photosvc.auth.clients import Changes, change_client
+    from photosvc.auth.oauth.clients import Changes, change_client
 
     with open_desk(tmp_path, settings=settings) as desk:
         client = desk.register(limit=5)

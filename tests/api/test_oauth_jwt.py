@@ -9,7 +9,7 @@ from joserfc.jwk import KeySet, OctKey, RSAKey
 from registered import ISSUER, open_desk
 from support import NOW
 
-from photosvc.auth.clients import JWT, OPAQUE, Changes, change_client
+from photosvc.auth.oauth.clients import JWT, OPAQUE, Changes, change_client
 from photosvc.core import ids
 from photosvc.web.current import current_service
 

@@ -9,7 +9,7 @@ from accounts import add_user
 from registered import GRANT, Pair, basic, check_oauth_error, open_desk
 from support import NOW
 
-from photosvc.auth.clients import Changes, change_client, remove_client
+from photosvc.auth.oauth.clients import Changes, change_client, remove_client
 from photosvc.core import ids
 
 

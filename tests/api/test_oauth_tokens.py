@@ -5,10 +5,10 @@ from people import PASSWORD
 from registered import GRANT, Pair, check_oauth_error, open_desk
 from support import NOW
 
-from photosvc.auth.clients import Changes, change_client, regenerate_secret, remove_all_clients, remove_client
-from photosvc.auth.credentials import issue
+from photosvc.auth.accounts.users import add_user
+from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, remove_all_clients, remove_client
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_revoking_twice_is_fine(desk, client):
 def test_the_id_that_lists_show_revokes_nothing(desk, client):
     token = desk.token(client)
     with desk.library.session() as session:
-        from photosvc.auth.tokens import verify
+        from photosvc.auth.credentials.tokens import verify
 
         uid = verify(session.connection(), token, NOW).credential_uid
     assert desk.post("/revoke", {"token": uid}).status_code == 200

@@ -8,7 +8,7 @@ from shelves import alter, extraction, fill, shelve
 from sqlalchemy import select
 from support import NOW, open_library
 
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata.record import Metadata
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.query.fold import fold
 from photosvc.search.orders import ORDERS

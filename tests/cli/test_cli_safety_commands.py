@@ -9,7 +9,7 @@ from people import open_house
 from support import SURROUNDINGS, SVC, svc
 from terminal import type_at
 
-from photosvc.auth.client_authentication import authenticate
+from photosvc.auth.oauth.client_authentication import authenticate
 
 CTRL_C = "\x03"
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from registered import Pair, open_desk
 from support import svc
 
-from photosvc.auth.users import add_user
+from photosvc.auth.accounts.users import add_user
 from photosvc.cli import svc as command
 
 

@@ -12,9 +12,9 @@ from sqlalchemy import event, inspect, select, text
 from support import MovedClock
 
 from photosvc.app import create_app
-from photosvc.auth.credentials import issue
+from photosvc.auth.accounts.users import add_user, find_user, remove_user
+from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, find_user, remove_user
 from photosvc.core.errors import SettingError
 from photosvc.extension import PhotoService
 from photosvc.index.job import IndexOptions, run_index

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from photosvc.auth.client_authentication import authenticate
-from photosvc.auth.clients import (
+from photosvc.auth.oauth.client_authentication import authenticate
+from photosvc.auth.oauth.clients import (
     JWT,
     Changes,
     change_client,

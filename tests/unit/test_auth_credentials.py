@@ -4,7 +4,7 @@ import pytest
 from accounts import NOW, SECOND, add_credential, add_user, open_session
 from sqlalchemy import select
 
-from photosvc.auth.credentials import (
+from photosvc.auth.credentials.bearer import (
     MAX_LIFETIME,
     end_login_sessions,
     find_credential,
@@ -14,9 +14,9 @@ from photosvc.auth.credentials import (
     revoke_all,
     sweep,
 )
+from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING, NOTHING, parse_scope
-from photosvc.auth.tokens import verify
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential

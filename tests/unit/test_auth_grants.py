@@ -4,13 +4,13 @@ from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.auth.client_authentication import authenticate
-from photosvc.auth.client_tokens import store_token
-from photosvc.auth.clients import Changes, change_client, regenerate_secret, register, remove_client
-from photosvc.auth.grants import granted_scope
+from photosvc.auth.credentials.tokens import verify
+from photosvc.auth.oauth.client_authentication import authenticate
+from photosvc.auth.oauth.client_tokens import store_token
+from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, register, remove_client
+from photosvc.auth.oauth.grants import granted_scope
 from photosvc.auth.scope_names import SCOPES
 from photosvc.auth.scopes import EVERYTHING, is_within, parse_scope
-from photosvc.auth.tokens import verify
 from photosvc.core import ids
 
 WORDS = st.lists(

@@ -6,12 +6,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from photosvc.auth import users
-from photosvc.auth.credentials import find_credential, issue, revoke
+from photosvc.auth.accounts import users
+from photosvc.auth.credentials.bearer import find_credential, issue, revoke
+from photosvc.auth.credentials.link_tokens import download_token, preview_token, verify_download, verify_preview
+from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import InvalidTokenError
-from photosvc.auth.link_tokens import download_token, preview_token, verify_download, verify_preview
 from photosvc.auth.scopes import EVERYTHING, parse_scope
-from photosvc.auth.tokens import verify
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, LOGIN_SESSION
 

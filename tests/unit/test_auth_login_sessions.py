@@ -3,8 +3,13 @@ import pytest
 from accounts import NOW, SECOND, add_client, add_credential, add_user, new_settings, open_session
 from sqlalchemy import func, select
 
-from photosvc.auth import passwords, policy, second_factor
-from photosvc.auth.credentials import find_credential, issue, revoke
+from photosvc.auth import policy
+from photosvc.auth.accounts import passwords, second_factor
+from photosvc.auth.accounts.passwords import hash_password
+from photosvc.auth.accounts.users import change_user, set_password
+from photosvc.auth.credentials.bearer import find_credential, issue, revoke
+from photosvc.auth.credentials.login_sessions import Origin, log_in, log_out
+from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import (
     ClientLoginError,
     InsufficientScopeError,
@@ -13,12 +18,8 @@ from photosvc.auth.errors import (
     InvalidTokenError,
     PasscodeRequiredError,
 )
-from photosvc.auth.login_sessions import Origin, log_in, log_out
-from photosvc.auth.passwords import hash_password
 from photosvc.auth.principal import APP_SESSION
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.tokens import verify
-from photosvc.auth.users import change_user, set_password
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION, Credential, User

@@ -4,7 +4,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from photosvc.auth import keys
-from photosvc.auth.passwords import check_password, hash_password, needs_rehash, verify_password
+from photosvc.auth.accounts.passwords import check_password, hash_password, needs_rehash, verify_password
 from photosvc.core.errors import InvalidValueError
 
 HASH = hash_password("correct horse")

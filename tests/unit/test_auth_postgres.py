@@ -8,15 +8,15 @@ from accounts import NOW, add_user, new_settings
 from sqlalchemy import create_engine, delete, select, text, update
 from sqlalchemy.orm import Session
 
-from photosvc.auth import second_factor, users
-from photosvc.auth.credentials import issue, sweep
+from photosvc.auth.accounts import second_factor, users
+from photosvc.auth.credentials.bearer import issue, sweep
+from photosvc.auth.credentials.login_sessions import log_in
+from photosvc.auth.credentials.tokens import touch, verify
 from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
-from photosvc.auth.login_sessions import log_in
 from photosvc.auth.scopes import EVERYTHING
-from photosvc.auth.throttle import LOGIN_BY_ADDRESS, Charge
-from photosvc.auth.throttle_database import DatabaseFailureStore
-from photosvc.auth.throttle_database import sweep as sweep_throttle
-from photosvc.auth.tokens import touch, verify
+from photosvc.auth.throttle.attempts import LOGIN_BY_ADDRESS, Charge
+from photosvc.auth.throttle.database import DatabaseFailureStore
+from photosvc.auth.throttle.database import sweep as sweep_throttle
 from photosvc.models import Base, User
 from photosvc.models.database import write_if_free
 

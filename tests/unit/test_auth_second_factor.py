@@ -7,9 +7,9 @@ from accounts import NOW, SECOND, add_user, new_engine, new_settings, open_sessi
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from photosvc.auth import second_factor
+from photosvc.auth.accounts import second_factor
+from photosvc.auth.accounts.passwords import hash_password
 from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, SecondFactorStateError
-from photosvc.auth.passwords import hash_password
 from photosvc.models import RecoveryCode, User
 from photosvc.models.database import begin_write
 

@@ -7,8 +7,8 @@ from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 from support import NOW, MovedClock
 
-from photosvc.auth.clients import MAX_LIFETIME
-from photosvc.auth.signing_keys import SigningKeys
+from photosvc.auth.oauth.clients import MAX_LIFETIME
+from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.core.errors import SettingError
 
 

@@ -11,7 +11,9 @@ from accounts import NOW, SECOND, add_user, new_engine, new_settings, open_sessi
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
-from photosvc.auth.credentials import issue
+from photosvc.auth.accounts.passwords import hash_password
+from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.credentials.login_sessions import log_in
 from photosvc.auth.errors import (
     ClientLoginError,
     InvalidCredentialsError,
@@ -19,10 +21,8 @@ from photosvc.auth.errors import (
     PasscodeRequiredError,
     ThrottledError,
 )
-from photosvc.auth.login_sessions import log_in
-from photosvc.auth.passwords import hash_password
 from photosvc.auth.scopes import EVERYTHING
-from photosvc.auth.throttle import (
+from photosvc.auth.throttle.attempts import (
     LOGIN_BY_ACCOUNT,
     LOGIN_BY_ADDRESS,
     TOKEN_BY_ADDRESS,
@@ -36,8 +36,8 @@ from photosvc.auth.throttle import (
     network_of,
     password_check,
 )
-from photosvc.auth.throttle_database import DatabaseFailureStore, sweep
-from photosvc.auth.throttle_stores import failure_store
+from photosvc.auth.throttle.database import DatabaseFailureStore, sweep
+from photosvc.auth.throttle.stores import failure_store
 from photosvc.core.errors import SettingError
 from photosvc.models import ThrottleBucket
 
@@ -195,7 +195,9 @@ class Door:
 @pytest.fixture
 def door(session, tmp_path, monkeypatch):
     # A thousand real hashes take long; what they cost is tested elsewhere.
-    monkeypatch.setattr("photosvc.auth.passwords.verify_password", lambda given, stored: given == PASSWORD and stored)
+    monkeypatch.setattr(
+        "photosvc.auth.accounts.passwords.verify_password", lambda given, stored: given == PASSWORD and stored
+    )
     add_user(session, password_hash=HASH)
     add_user(session, "bob", password_hash=HASH)
     session.commit()

@@ -4,10 +4,10 @@ import pytest
 from accounts import NOW, SECOND, add_client, add_credential, add_user, open_session
 from sqlalchemy import select
 
-from photosvc.auth.credentials import bury
+from photosvc.auth.credentials.bearer import bury
+from photosvc.auth.credentials.tokens import needs_touch, touch, verify, verify_uid
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.principal import APP_SESSION
-from photosvc.auth.tokens import needs_touch, touch, verify, verify_uid
 from photosvc.core import ids
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
 

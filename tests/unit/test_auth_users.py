@@ -4,12 +4,12 @@ import pytest
 from accounts import NOW, SECOND, add_client, add_credential, new_engine, open_session
 from sqlalchemy.orm import Session
 
-from photosvc.auth import users
-from photosvc.auth.credentials import issue
+from photosvc.auth.accounts import users
+from photosvc.auth.accounts.passwords import verify_password
+from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import InvalidCredentialsError, InvalidTokenError, LastAdminError, UserExistsError
-from photosvc.auth.passwords import verify_password
 from photosvc.auth.scopes import EVERYTHING
-from photosvc.auth.tokens import verify
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, User
 

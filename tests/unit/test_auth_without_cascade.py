@@ -5,10 +5,11 @@ from accounts import NOW, SECOND, add_client, add_credential, add_user
 from sqlalchemy import create_engine, delete, func, select
 from sqlalchemy.orm import Session
 
-from photosvc.auth import credentials, users
-from photosvc.auth.clients import remove_all_clients, remove_client
+from photosvc.auth.accounts import users
+from photosvc.auth.credentials import bearer
+from photosvc.auth.credentials.tokens import verify, verify_uid
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LastAdminError
-from photosvc.auth.tokens import verify, verify_uid
+from photosvc.auth.oauth.clients import remove_all_clients, remove_client
 from photosvc.models import (
     APP_PASSWORD,
     CLIENT_TOKEN,
@@ -39,7 +40,7 @@ def add_pair(session, owner, **values):
 
 
 def id_of(session, secret):
-    return credentials.find_credential(session, secret).id
+    return bearer.find_credential(session, secret).id
 
 
 def left(session, model=Credential):
@@ -116,11 +117,11 @@ def test_a_revoked_app_password_takes_its_sessions_along(session):
     alice = add_user(session)
     parent, _ = add_pair(session, alice)
     kept = add_pair(session, alice)
-    credentials.revoke(session, credentials.find_credential(session, parent))
+    bearer.revoke(session, bearer.find_credential(session, parent))
     assert left(session) == 2
     for secret in kept:
         verify(session.connection(), secret, NOW)
-    assert credentials.revoke_all(session) == 2
+    assert bearer.revoke_all(session) == 2
     assert left(session) == 0
 
 
@@ -129,10 +130,10 @@ def test_an_app_password_that_is_over_takes_its_sessions_along(session):
     parent, _ = add_pair(session, alice, expires_at=NOW)
     with pytest.raises(ExpiredTokenError) as caught:
         verify(session.connection(), parent, NOW)
-    credentials.bury(session, caught.value)
+    bearer.bury(session, caught.value)
     assert left(session) == 0
     add_pair(session, alice, expires_at=NOW - SECOND)
-    assert credentials.sweep(session, NOW) == 2
+    assert bearer.sweep(session, NOW) == 2
     assert left(session) == 0
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from photosvc.index.compose import Part, merged_metadata, photo_type, primary_index, taken
 from photosvc.index.extraction import Extraction
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata.record import Metadata
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WALL = NOW.replace(tzinfo=None)

@@ -5,7 +5,7 @@ from shelves import extraction, shelve
 from sqlalchemy import select
 from support import NOW
 
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata.record import Metadata
 from photosvc.models import Photo
 
 
@@ -69,7 +69,7 @@ def test_what_changes_is_stamped_and_what_does_not_is_only_checked(described):
 
 
 def test_people_on_the_picture_name_it(described):
-    from photosvc.media.metadata import Region
+    from photosvc.media.metadata.record import Region
 
     faces = tuple(Region(name=name, kind="face", x=0.1, y=0.1, w=0.1, h=0.1) for name in ("Ada", "Bob"))
     photo = described(("a.jpg", extraction(1, metadata=Metadata(regions=faces))))

@@ -10,7 +10,7 @@ from photosvc.index.gazetteer import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import DUPLICATE, INDEXED, UPDATED, Store
 from photosvc.index.stored import keep, kept
-from photosvc.media.metadata import Metadata, Region
+from photosvc.media.metadata.record import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchRow
 
 

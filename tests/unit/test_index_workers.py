@@ -11,13 +11,7 @@ from pathlib import Path
 import pytest
 
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
-from photosvc.index.workers import (
-    FileUnreadableError,
-    WorkerDiedError,
-    WorkerPool,
-    WorkerStartError,
-    WorkerTimeoutError,
-)
+from photosvc.workers.pool import FileUnreadableError, WorkerDiedError, WorkerPool, WorkerStartError, WorkerTimeoutError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
 
@@ -299,7 +293,7 @@ def test_an_interpreter_that_cannot_start_is_told(monkeypatch):
 
 PROGRAM = """
     import sys
-    from photosvc.index.workers import WorkerPool
+    from photosvc.workers.pool import WorkerPool
     from test_index_workers import obey
 
     print("main", flush=True)  # no main guard: a child that imported this would print, and start children

@@ -3,9 +3,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from photosvc.media.colors import colors_of, difference, main_color, read_colors
-from photosvc.media.lab import chroma, to_lab
-from photosvc.media.shades import NAMES, colour_id
+from photosvc.media.color.grid import colors_of, difference, main_color, read_colors
+from photosvc.media.color.lab import chroma, to_lab
+from photosvc.media.color.palette import NAMES, colour_id
 
 DOCUMENTED = (
     "000000 9e9e9e 795548 ffdf00 ffffff 9c27b0 3f51b5 00bcd4 009688 4caf50 cddc39 ffeb3b ff00ff ff9800 f44336 e91e63"

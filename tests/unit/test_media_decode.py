@@ -13,11 +13,11 @@ from pictures import CORNERS, dng, encoded, exif, heic, jpeg, png_bomb, png_head
 from PIL import Image
 
 from photosvc.media import extras
-from photosvc.media.decode import open_picture, scaled
 from photosvc.media.errors import DecodeError, MissingExtraError, PictureTooLargeError
 from photosvc.media.formats import by_extension
-from photosvc.media.picture import Picture, read_picture
-from photosvc.media.preview import read_preview
+from photosvc.media.pixels.decode import open_picture, scaled
+from photosvc.media.pixels.picture import Picture, read_picture
+from photosvc.media.pixels.preview import read_preview
 
 
 def row(extension: str):

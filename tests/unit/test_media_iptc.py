@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pictures import iptc
 
-from photosvc.media.iptc import read_iptc
-from photosvc.media.merge import merge
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata.iptc import read_iptc
+from photosvc.media.metadata.merge import merge
+from photosvc.media.metadata.record import Metadata
 
 
 def test_everything_the_press_writes_is_read():

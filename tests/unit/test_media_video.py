@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from pictures import video
 
 from photosvc.media.errors import DecodeError, MissingExtraError
-from photosvc.media.metadata import Metadata
-from photosvc.media.video import read_video
-from photosvc.media.video_tags import read_tags
+from photosvc.media.metadata.record import Metadata
+from photosvc.media.video.container import read_video
+from photosvc.media.video.tags import read_tags
 
 
 @pytest.mark.parametrize(

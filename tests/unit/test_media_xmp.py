@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pictures import xmp
 
-from photosvc.media.metadata import Metadata, Region
-from photosvc.media.regions import upright
-from photosvc.media.xmp import Xmp, read_sidecar, read_xmp
+from photosvc.media.metadata.record import Metadata, Region
+from photosvc.media.xmp.packet import Xmp, read_sidecar, read_xmp
+from photosvc.media.xmp.regions import upright
 
 
 def bag(name: str, *values: str, kind: str = "Bag") -> str:

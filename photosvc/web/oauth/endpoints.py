@@ -6,10 +6,11 @@ from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError
 from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
-from photosvc.auth import credentials, policy, tokens
-from photosvc.auth.client_authentication import AuthenticatedClient
+from photosvc.auth import policy
+from photosvc.auth.credentials import bearer, tokens
 from photosvc.auth.errors import InvalidTokenError
-from photosvc.auth.grants import AUTH_METHODS
+from photosvc.auth.oauth.client_authentication import AuthenticatedClient
+from photosvc.auth.oauth.grants import AUTH_METHODS
 from photosvc.auth.principal import Principal
 from photosvc.models import Credential
 from photosvc.web.current import current_service
@@ -44,7 +45,7 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
     def revoke_token(self, token: Credential, _request: OAuthRequest) -> None:
         """From the next request on, every worker refuses it."""
         session = current_service().session
-        credentials.revoke(session, token)
+        bearer.revoke(session, token)
         session.commit()
 
 

@@ -14,7 +14,7 @@ from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Request
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from flask import Request
 
-from photosvc.auth.client_authentication import refused
+from photosvc.auth.oauth.client_authentication import refused
 from photosvc.web.body import MAX_BODY
 
 _FORM = "application/x-www-form-urlencoded"

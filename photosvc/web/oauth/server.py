@@ -7,13 +7,13 @@ from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.oauth2.rfc6749 import InvalidClientError, InvalidRequestError, OAuth2Error
 from flask import Response, request
 
-from photosvc.auth import throttle
-from photosvc.auth.client_authentication import AuthenticatedClient, authenticate, refused
-from photosvc.auth.client_tokens import store_token
-from photosvc.auth.clients import JWT
-from photosvc.auth.grants import ClientCredentialsGrant, granted_scope
-from photosvc.auth.jwt_tokens import new_jwt_token
+from photosvc.auth.oauth.client_authentication import AuthenticatedClient, authenticate, refused
+from photosvc.auth.oauth.client_tokens import store_token
+from photosvc.auth.oauth.clients import JWT
+from photosvc.auth.oauth.grants import ClientCredentialsGrant, granted_scope
+from photosvc.auth.oauth.jwt_tokens import new_jwt_token
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.throttle import attempts
 from photosvc.core import ids
 from photosvc.web.current import current_service
 from photosvc.web.oauth.endpoints import Introspection, Revocation
@@ -60,7 +60,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         try:
             return authenticate(session, *request.credentials)
         except InvalidClientError:
-            throttle.count_unknown_token(service.failures, session, service.now(), address=_address())
+            attempts.count_unknown_token(service.failures, session, service.now(), address=_address())
             raise
 
     def save_token(self, token: dict[str, Any], request: OAuthRequest) -> None:

@@ -1,0 +1,247 @@
+"""Accounts: added, found, changed, disabled, removed."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, delete, not_, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, aliased
+
+from photosvc.auth.accounts.passwords import check_password, hash_password, verify_password
+from photosvc.auth.accounts.user_names import check_user_name, is_name, normal_name
+from photosvc.auth.credentials.bearer import end, end_login_sessions
+from photosvc.auth.errors import InvalidCredentialsError, LastAdminError, UserExistsError
+from photosvc.auth.principal import ADMIN, USER, USER_ROLES
+from photosvc.core import ids
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import Client, Credential, RecoveryCode, User
+from photosvc.models.database import begin_write
+
+_MAX_TEXT = 255
+
+
+def add_user(
+    session: Session,
+    now: datetime,
+    *,
+    name: str,
+    password: str | None = None,
+    role: str = USER,
+    display_name: str = "",
+    email: str = "",
+) -> User:
+    """A new account; without a password nobody can log in to it, but it can have app passwords.
+
+    Raises:
+        InvalidValueError: a value is not valid; `field` says which.
+        UserExistsError: the name is taken.
+
+    """
+    name = check_user_name(name)
+    hashed = "" if password is None else hash_password(check_password(password, user_name=name))
+    user = User(
+        uid=ids.new_uid(ids.USER, now),
+        name=name,
+        role=check_role(role),
+        display_name=_text(display_name, "display_name"),
+        email=_text(email, "email"),
+        password_hash=hashed,
+        created_at=now,
+        updated_at=now,
+    )
+    begin_write(session)  # after the slow hash: a writer keeps others waiting
+    try:
+        with session.begin_nested():
+            session.add(user)
+    except IntegrityError:
+        raise UserExistsError(field="name") from None
+    return user
+
+
+def find_user(session: Session, identifier: str) -> User:
+    """The account of this name or UID.
+
+    Raises:
+        NotFoundError: there is none.
+
+    """
+    key = normal_name(identifier)
+    statement = select(User).where(or_(User.name == key, User.uid == key)).order_by(User.uid != key)
+    # What cannot be a name is not asked for: it may hold what a database refuses. A UID looks like a name.
+    found = session.scalar(statement) if is_name(key) else None
+    if found is None:
+        msg = "no such user"
+        raise NotFoundError(msg)
+    return found
+
+
+def list_users(session: Session, *, search: str = "", limit: int = 100) -> Sequence[User]:
+    """Accounts by name; `search` is a beginning of the name, or a UID or role."""
+    statement = select(User).order_by(User.name).limit(limit)
+    if search:
+        key = normal_name(search).encode("utf-8", "replace").decode()
+        statement = statement.where(or_(User.name.istartswith(key, autoescape=True), User.uid == key, User.role == key))
+    return session.scalars(statement).all()
+
+
+def change_user(
+    session: Session,
+    user: User,
+    now: datetime,
+    *,
+    role: str | None = None,
+    disabled: bool | None = None,
+    display_name: str | None = None,
+    email: str | None = None,
+    keep_admin: bool = True,
+) -> User:
+    """Change what is given; a disabled account's sessions end, its app passwords sleep.
+
+    Args:
+        session: flushed, not committed.
+        user: the account.
+        now: the present.
+        role: `admin`, `user` or `viewer`.
+        disabled: whether nobody may act for it.
+        display_name: at most 255 printable characters.
+        email: at most 255 printable characters.
+        keep_admin: refuse to take away the last enabled administrator. Only who owns the machine may say no.
+
+    Raises:
+        InvalidValueError: a value is not valid.
+        LastAdminError: nobody would be left to administer.
+        NotFoundError: it was removed meanwhile.
+
+    """
+    values: dict[str, object] = {"updated_at": now}
+    if role is not None:
+        values["role"] = check_role(role)
+    if disabled is not None:
+        values["disabled"] = disabled
+    if display_name is not None:
+        values["display_name"] = _text(display_name, "display_name")
+    if email is not None:
+        values["email"] = _text(email, "email")
+    loses_admin = role not in {None, ADMIN} or disabled is True
+    user_id, uid = _lock(session, user)
+    statement = update(User).where(User.id == user_id).values(values).returning(User.id)
+    if keep_admin and loses_admin:
+        statement = statement.where(_is_spare(user_id))
+    if session.scalar(statement) is None:
+        _refuse(session, user_id)
+    if disabled:
+        end_login_sessions(session, user_id)
+    session.expire_all()
+    return find_user(session, uid)
+
+
+def remove_user(session: Session, user: User, *, keep_admin: bool = True) -> None:
+    """Remove an account with its credentials; clients that belong to it are disabled.
+
+    Raises:
+        LastAdminError: nobody would be left to administer.
+        NotFoundError: it was removed meanwhile.
+
+    """
+    user_id, _uid = _lock(session, user)
+    _leave_nothing(session, user_id)
+    statement = delete(User).where(User.id == user_id).returning(User.id)
+    if keep_admin:
+        statement = statement.where(_is_spare(user_id))
+    if session.scalar(statement) is None:
+        _refuse(session, user_id)
+
+
+def remove_all_users(session: Session) -> int:
+    """Remove every account; gives how many there were."""
+    begin_write(session)
+    removed = session.scalars(select(User.id).order_by(User.id).with_for_update()).all()
+    for user_id in removed:
+        _leave_nothing(session, user_id)
+    session.execute(delete(User).where(User.id.in_(removed)))
+    return len(removed)
+
+
+def change_password(
+    session: Session, user: User, now: datetime, *, old: str, new: str, keep: int | None = None
+) -> None:
+    """A new password from somebody who knows the old one.
+
+    The user's login sessions end but the one with the id `keep`; app passwords live on.
+
+    Raises:
+        InvalidCredentialsError: the old password is wrong.
+        InvalidValueError: the new one is not fit.
+
+    """
+    if not verify_password(old, user.password_hash):
+        raise InvalidCredentialsError(field="old")
+    set_password(session, user, now, new, keep=keep)
+
+
+def set_password(session: Session, user: User, now: datetime, password: str | None, *, keep: int | None = None) -> None:
+    """A new password from somebody who may; None takes it away. The user's login sessions end but `keep`.
+
+    Raises:
+        InvalidValueError: the password is not fit.
+
+    """
+    user_id = user.id
+    hashed = "" if password is None else hash_password(check_password(password, user_name=user.name))
+    begin_write(session)
+    session.execute(
+        update(User)
+        .where(User.id == user_id)
+        .values(password_hash=hashed, password_version=User.password_version + 1, updated_at=now)
+    )
+    end_login_sessions(session, user_id, keep=keep)
+
+
+def check_role(role: str) -> str:
+    """A role that users have.
+
+    Raises:
+        InvalidValueError: it is another.
+
+    """
+    if role not in USER_ROLES:
+        msg = "a user's role is admin, user or viewer"
+        raise InvalidValueError(msg, field="role")
+    return role
+
+
+def _text(text: str, field: str) -> str:
+    text = text.strip()
+    if len(text) > _MAX_TEXT or not text.isprintable():
+        msg = f"at most {_MAX_TEXT} printable characters"
+        raise InvalidValueError(msg, field=field)
+    return text
+
+
+def _lock(session: Session, user: User) -> tuple[int, str]:
+    """Begin to write, and hold all administrators still: two must not remove each other at once."""
+    found = user.id, user.uid
+    begin_write(session)
+    session.execute(select(User.id).where(User.role == ADMIN).order_by(User.id).with_for_update())
+    return found
+
+
+def _leave_nothing(session: Session, user_id: int) -> None:
+    """Remove what an account has, and disable its clients. A host's database may not cascade."""
+    end(session, Credential.user_id == user_id)
+    session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
+    session.execute(update(Client).where(Client.user_id == user_id).values(enabled=False, user_id=None))
+
+
+def _is_spare(user_id: int) -> ColumnElement[bool]:
+    """Whether enough administrators are left without this user."""
+    other = aliased(User)
+    enabled_admin = select(other.id).where(other.id != user_id, other.role == ADMIN, not_(other.disabled)).exists()
+    return or_(User.role != ADMIN, User.disabled, enabled_admin)
+
+
+def _refuse(session: Session, user_id: int) -> None:
+    if session.scalar(select(User.id).where(User.id == user_id)) is None:
+        msg = "no such user"
+        raise NotFoundError(msg)
+    raise LastAdminError

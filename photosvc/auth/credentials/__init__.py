@@ -1,0 +1,1 @@
+"""Bearer credentials: issued, verified, revoked."""

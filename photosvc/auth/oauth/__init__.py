@@ -1,0 +1,1 @@
+"""OAuth2: registered clients, their tokens, discovery metadata and signing keys."""

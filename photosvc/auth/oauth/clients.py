@@ -1,0 +1,281 @@
+"""Registered OAuth2 clients: registered, found, changed, removed (spec sections 2.4 and 5.5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, or_, select, update
+from sqlalchemy.orm import Session, selectinload
+
+from photosvc.auth.credentials.bearer import check_name, check_scope
+from photosvc.auth.oauth.client_tokens import NO_LIMIT, end_tokens, end_tokens_beyond, keep_newest
+from photosvc.auth.principal import CLIENT, CLIENT_ROLES
+from photosvc.auth.scopes import Scope
+from photosvc.core import ids
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import Client, User
+from photosvc.models.database import begin_write
+
+#: Seconds a token of a client lives unless told otherwise, and at most.
+DEFAULT_LIFETIME, MAX_LIFETIME = 86_400, 2_678_400
+#: Live tokens of a client unless told otherwise, and at most.
+DEFAULT_LIMIT, MAX_LIMIT = 10, 1_000_000
+
+OPAQUE, JWT = "opaque", "jwt"
+TOKEN_FORMATS = (OPAQUE, JWT)
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A new client and its secret, which is shown this once and not kept."""
+
+    client: Client
+    secret: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What to change about a client; None leaves a thing as it is."""
+
+    name: str | None = None
+    role: str | None = None
+    scope: Scope | None = None
+    lifetime: int | None = None
+    limit: int | None = None
+    token_format: str | None = None
+    enabled: bool | None = None
+    user: User | None = None
+    unbind: bool = False
+    """Bind the client to no account."""
+
+
+def register(
+    session: Session,
+    now: datetime,
+    *,
+    name: str,
+    scope: Scope,
+    role: str = CLIENT,
+    lifetime: int = DEFAULT_LIFETIME,
+    limit: int = DEFAULT_LIMIT,
+    token_format: str = OPAQUE,
+    user: User | None = None,
+) -> Registered:
+    """A new client that may ask for tokens.
+
+    Args:
+        session: flushed, not committed.
+        now: the present.
+        name: at most 160 characters; need not be unique.
+        scope: the widest a token of it can have; must reach something.
+        role: `client` or `admin`.
+        lifetime: of each token, 1 to 2678400 seconds (31 days).
+        limit: live tokens at a time, at least 1; -1 for no limit.
+        token_format: `opaque` or `jwt`.
+        user: the account the client belongs to. It gets none of its rights, but rests while that is disabled.
+
+    Raises:
+        InvalidValueError: a value is not valid; `field` says which.
+
+    """
+    secret = ids.new_client_secret()
+    client = Client(
+        uid=ids.new_uid(ids.CLIENT, now),
+        secret_digest=ids.digest(secret),
+        name=check_name(name),
+        role=check_role(role),
+        scope=str(check_scope(scope)),
+        user_id=None if user is None else user.id,
+        token_lifetime=check_lifetime(lifetime),
+        token_limit=check_limit(limit),
+        token_format=check_format(token_format),
+        created_at=now,
+        updated_at=now,
+    )
+    begin_write(session)
+    session.add(client)
+    session.flush()
+    return Registered(client, secret)
+
+
+def find_client(session: Session, client_id: str) -> Client:
+    """The client with this `client_id`.
+
+    Raises:
+        NotFoundError: there is none.
+
+    """
+    return _found(session, client_id)
+
+
+def list_clients(session: Session, *, search: str = "", limit: int = 100) -> Sequence[Client]:
+    """Clients by name; `search` is a `client_id`, a role, or the beginning of a name or user name."""
+    statement = (
+        select(Client)
+        .outerjoin(User, User.id == Client.user_id)
+        .options(selectinload(Client.user))
+        .order_by(Client.name, Client.id)
+        .limit(limit)
+    )
+    if search:
+        key = search.strip().encode("utf-8", "replace").decode().replace("\x00", "")
+        statement = statement.where(
+            or_(
+                Client.uid == key.lower(),
+                Client.role == key.lower(),
+                Client.name.istartswith(key, autoescape=True),
+                User.name.istartswith(key, autoescape=True),
+            )
+        )
+    return session.scalars(statement).all()
+
+
+def change_client(session: Session, client_id: str, now: datetime, changes: Changes) -> Client:
+    """Change what is given. Tokens that the client could not get any more end at once.
+
+    Raises:
+        InvalidValueError: a value is not valid; `field` says which.
+        NotFoundError: there is no such client.
+
+    """
+    client = _hold(session, client_id)
+    if changes.name is not None:
+        client.name = check_name(changes.name)
+    if changes.role is not None:
+        client.role = check_role(changes.role)
+    if changes.lifetime is not None:
+        client.token_lifetime = check_lifetime(changes.lifetime)
+    if changes.token_format is not None:
+        client.token_format = check_format(changes.token_format)
+    if changes.user is not None or changes.unbind:
+        client.user_id = None if changes.user is None else changes.user.id
+    if changes.scope is not None:
+        client.scope = str(check_scope(changes.scope))
+        end_tokens_beyond(session, client.id, changes.scope)
+    if changes.limit is not None:
+        client.token_limit = check_limit(changes.limit)
+        keep_newest(session, client.id, client.token_limit, now)
+    if changes.enabled is not None:
+        client.enabled = changes.enabled
+        if not client.enabled:
+            end_tokens(session, client.id)
+    client.updated_at = now
+    session.flush()
+    session.refresh(client)
+    return client
+
+
+def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
+    """A new secret for a client, shown this once. The old one is refused, and the tokens it got end.
+
+    Raises:
+        NotFoundError: there is no such client.
+
+    """
+    client = _hold(session, client_id)
+    secret = ids.new_client_secret()
+    client.secret_digest = ids.digest(secret)
+    client.updated_at = now
+    end_tokens(session, client.id)
+    session.flush()
+    return secret
+
+
+def restore_secret(session: Session, client_id: str, digest: str, *, lost: str) -> None:
+    """Undo `regenerate_secret` where nobody saw the new secret: the old one, of this digest, is good again.
+
+    Nothing happens when the client has yet another by now. Tokens that ended stay ended.
+    """
+    begin_write(session)
+    is_lost = (Client.uid == client_id) & (Client.secret_digest == ids.digest(lost))
+    session.execute(update(Client).where(is_lost).values(secret_digest=digest))
+
+
+def remove_client(session: Session, client_id: str) -> None:
+    """Remove a client and its tokens.
+
+    Raises:
+        NotFoundError: there is no such client.
+
+    """
+    client = _hold(session, client_id)
+    end_tokens(session, client.id)  # a host's SQLite may not cascade
+    session.delete(client)
+    session.flush()
+
+
+def remove_all_clients(session: Session) -> int:
+    """Remove every client with its tokens; gives how many there were."""
+    begin_write(session)
+    for row_id in session.scalars(select(Client.id).order_by(Client.id).with_for_update()):
+        end_tokens(session, row_id)
+    return len(session.scalars(delete(Client).returning(Client.id)).all())
+
+
+def check_role(role: str) -> str:
+    """A role that clients have.
+
+    Raises:
+        InvalidValueError: it is another.
+
+    """
+    if role not in CLIENT_ROLES:
+        msg = "a client's role is client or admin"
+        raise InvalidValueError(msg, field="role")
+    return role
+
+
+def check_lifetime(lifetime: int) -> int:
+    """Seconds that a token can live.
+
+    Raises:
+        InvalidValueError: not 1 second to 31 days.
+
+    """
+    if not 1 <= lifetime <= MAX_LIFETIME:
+        msg = f"a client's tokens live 1 to {MAX_LIFETIME} seconds (31 days)"
+        raise InvalidValueError(msg, field="expires")
+    return lifetime
+
+
+def check_limit(limit: int) -> int:
+    """A number of live tokens, or -1.
+
+    Raises:
+        InvalidValueError: another number below 1, or more than a million.
+
+    """
+    if limit != NO_LIMIT and not 1 <= limit <= MAX_LIMIT:
+        msg = f"a client has 1 to {MAX_LIMIT} tokens at a time, or -1 for no limit"
+        raise InvalidValueError(msg, field="tokens")
+    return limit
+
+
+def check_format(token_format: str) -> str:
+    """A format of access tokens.
+
+    Raises:
+        InvalidValueError: it is another.
+
+    """
+    if token_format not in TOKEN_FORMATS:
+        msg = f"a token's format is {' or '.join(TOKEN_FORMATS)}"
+        raise InvalidValueError(msg, field="token_format")
+    return token_format
+
+
+def _hold(session: Session, client_id: str) -> Client:
+    """The client, and nobody changes it or issues to it until the transaction ends."""
+    begin_write(session)
+    return _found(session, client_id, held=True)
+
+
+def _found(session: Session, client_id: str, *, held: bool = False) -> Client:
+    found = None
+    if ids.is_uid(client_id, ids.CLIENT):
+        statement = select(Client).where(Client.uid == client_id)
+        found = session.scalar(statement.with_for_update() if held else statement)
+    if found is None:
+        msg = "no such client"
+        raise NotFoundError(msg)
+    return found

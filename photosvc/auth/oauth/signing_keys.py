@@ -1,0 +1,147 @@
+"""The service's own RSA keys, which sign its metadata and JWT access tokens (RFC 7517).
+
+They are files `1.json`, `2.json`, … in a folder only the service can read. The one with the highest number signs. The
+others stay published until nothing they signed can be alive any more.
+
+RS256, because RFC 9068 section 4 makes every resource server know it, and checking is its quick side.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from joserfc.errors import JoseError
+
+from photosvc.auth.oauth.clients import MAX_LIFETIME
+from photosvc.core.clock import Clock
+from photosvc.core.errors import SettingError
+from photosvc.core.private_file import own_file
+
+if TYPE_CHECKING:  # 4 MB that only those need who sign
+    from joserfc.jwk import RSAKey
+
+ALGORITHM = "RS256"
+_BITS = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """One key."""
+
+    number: int
+    key: "RSAKey"
+    created_at: datetime
+    published_until: datetime | None = None
+    """None: it signs today."""
+
+    @property
+    def kid(self) -> str:
+        """What a signature names it by: the thumbprint of RFC 7638."""
+        return self.key.thumbprint()
+
+    def public(self) -> dict[str, Any]:
+        """Its public half, as a JWK."""
+        return {**self.key.as_dict(private=False), "kid": self.kid, "use": "sig", "alg": ALGORITHM}
+
+    def sign(self, claims: dict[str, Any], *, kind: str) -> str:
+        """`claims` as a signed JWT whose header says it is of this `kind`."""
+        from joserfc import jwt
+
+        return jwt.encode({"alg": ALGORITHM, "typ": kind, "kid": self.kid}, claims, self.key, algorithms=[ALGORITHM])
+
+
+class SigningKeys:
+    """The keys in a folder; read again when the folder changes, so that a rotation reaches every worker at once.
+
+    Args:
+        folder: made with the first key.
+        clock: where the time comes from.
+
+    """
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._stamp = 0
+        self._known: tuple[SigningKey, ...] = ()
+
+    def existing(self) -> tuple[SigningKey, ...]:
+        """All keys, the newest first; makes none.
+
+        Raises:
+            SettingError: a key cannot be read.
+
+        """
+        try:
+            stamp = self._folder.stat().st_mtime_ns
+            if stamp != self._stamp:
+                self._known = _read_all(self._folder)
+                self._stamp = stamp
+        except FileNotFoundError:
+            self._stamp, self._known = 0, ()
+        except (OSError, ValueError, KeyError, TypeError, JoseError) as error:
+            raise _unusable(error) from None
+        return self._known
+
+    def current(self) -> SigningKey:
+        """The key that signs, made on first use.
+
+        Raises:
+            SettingError: it can be neither read nor made.
+
+        """
+        return (self.existing() or self._add(1))[0]
+
+    def published(self) -> tuple[SigningKey, ...]:
+        """The keys that signatures may still be checked with, the newest first."""
+        self.current()
+        now = self._clock()
+        return tuple(key for key in self.existing() if key.published_until is None or now < key.published_until)
+
+    def rotate(self) -> SigningKey:
+        """A new key that signs from now on; keys that nobody needs any more are removed."""
+        needed = {key.number for key in self.published()}
+        fresh = self._add(self.current().number + 1)[0]
+        for key in self.existing():
+            if key.number not in needed | {fresh.number}:
+                self._path(key.number).unlink(missing_ok=True)
+        return fresh
+
+    def _add(self, number: int) -> tuple[SigningKey, ...]:
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            own_file(self._path(number), lambda: _new_key(self._clock()))
+        except OSError as error:
+            raise _unusable(error) from None
+        self._stamp = 0
+        return self.existing()
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number}.json"
+
+
+def _new_key(now: datetime) -> str:
+    from joserfc.jwk import RSAKey
+
+    key = RSAKey.generate_key(_BITS)
+    return orjson.dumps({**key.as_dict(private=True), "created_at": now}).decode()
+
+
+def _read_all(folder: Path) -> tuple[SigningKey, ...]:
+    from joserfc.jwk import RSAKey
+
+    numbers = sorted((int(path.stem) for path in folder.glob("*.json") if path.stem.isdecimal()), reverse=True)
+    keys: list[SigningKey] = []
+    for number in numbers:
+        data = orjson.loads((folder / f"{number}.json").read_bytes())
+        created_at = datetime.fromisoformat(data.pop("created_at"))
+        until = keys[-1].created_at + timedelta(seconds=MAX_LIFETIME) if keys else None
+        keys.append(SigningKey(number, RSAKey.import_key(data), created_at, until))
+    return tuple(keys)
+
+
+def _unusable(error: Exception) -> SettingError:
+    msg = f"the signing keys in the instance folder cannot be used: {type(error).__name__}"
+    return SettingError(msg)

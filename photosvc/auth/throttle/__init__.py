@@ -1,0 +1,1 @@
+"""Failed attempts are counted and slowed down."""

@@ -1,0 +1,1 @@
+"""Colors of pictures and color profiles."""

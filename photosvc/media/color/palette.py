@@ -1,0 +1,62 @@
+"""The sixteen colours: their names, weights and the shades that stand for them.
+
+The shades are CSS and X11 colours and tints of them, sorted by hand into the colour most people would call them; the
+first of each row is the value the API documents for that colour.
+"""
+
+from functools import lru_cache
+from typing import Final
+
+from photosvc.media.color.lab import RGB, Lab, to_lab
+
+#: Colour names in the order of their ids, 0 to 15.
+NAMES: Final = (
+    *("black", "grey", "brown", "gold", "white", "purple", "blue", "cyan"),
+    *("teal", "green", "lime", "yellow", "magenta", "orange", "red", "pink"),
+)
+
+#: How much a pixel counts for the main colour: backgrounds little, rare colours much.
+WEIGHTS: Final = (2, 1, 2, 4, 2, 4, 3, 4, 4, 3, 5, 5, 5, 4, 4, 4)
+
+_SHADES: Final = {
+    "black": "000000 0c0c0c 161616 14171c 1c1613 121a14",
+    "grey": "9e9e9e 2b2b2b 3d3d3d 555555 696969 808080 a9a9a9 b8b8b8 c8c8c8 708090 778899 5f6a72 8a857d b0b7bc 3a4046",
+    "brown": "795548 3e2723 4a3728 5c4033 654321 8b4513 a0522d 8b5a2b a1887f 6b4f3a bc8f8f 8d7b68 c19a6b 9b7653 b08d6a",
+    "gold": "ffdf00 ffd700 daa520 b8860b d4af37 cfb53b e6be4a c5a03f bfa65a f0c94d",
+    "white": "ffffff fafafa f0f0f0 e6e6e6 dcdcdc fffaf0 f0f8ff f5f5dc faf0e6 e8ecef",
+    "purple": "9c27b0 800080 663399 4b0082 8a2be2 9370db 7b1fa2 ba55d3 6a4c93 b39ddb 9966cc 5e3370 3a1a4a"
+    " d1c4e9 7e57c2",
+    "blue": "3f51b5 0000ff 00008b 191970 1e3a5f 27408b 4169e1 4682b4 1e90ff 6495ed 87a9d1 2a52be 5d8aa8 87ceeb 1f2f4a"
+    " 7ba7d7 0a143c 14213d add8e6 b0c4de 2196f3 0d47a1",
+    "cyan": "00bcd4 00ffff 00ced1 40e0d0 48d1cc 7fffd4 afeeee 80deea 26c6da 00acc1 b2ebf2",
+    "teal": "009688 008080 00695c 004d40 2f4f4f 20b2aa 5f9ea0 3d8b84 1f5f5b 66b2aa",
+    "green": "4caf50 008000 006400 228b22 2e8b57 3cb371 556b2f 6b8e23 1b3a1d 3b5323 8fbc8f 66bb6a 2f4f2f 7d9a5c 9caf88"
+    " a5d6a7 33691e 4f7942 24331f",
+    "lime": "cddc39 00ff00 32cd32 7fff00 adff2f 9acd32 c0ca33 d4e157 aeea00 98fb98 c6ff00",
+    "yellow": "ffeb3b ffff00 ffff66 fff176 fff59d f7e463 fffacd f0e68c ffea00",
+    "magenta": "ff00ff e600e6 cc00cc ff33ff da70d6 ee82ee d500f9 c71585",
+    "orange": "ff9800 ff8c00 ffa500 ff7f50 f57c00 e65100 ff6f00 d2691e f4a460 cd853f ffb74d e8833a cc5500",
+    "red": "f44336 ff0000 b22222 8b0000 dc143c cd5c5c a52a2a c62828 d32f2f 7f1d1d 5a0f12 e53935 a83232 800020",
+    "pink": "e91e63 ff69b4 ff1493 ffc0cb ffb6c1 db7093 f48fb1 f06292 fa8072 e6a4b4 d81b60 f8bbd0 c2185b",
+}
+
+
+def _anchors() -> tuple[tuple[Lab, int], ...]:
+    return tuple(
+        (to_lab((int(shade[:2], 16), int(shade[2:4], 16), int(shade[4:], 16))), number)
+        for number, name in enumerate(NAMES)
+        for shade in _SHADES[name].split()
+    )
+
+
+_ANCHORS: Final = _anchors()
+
+
+@lru_cache(maxsize=4096)
+def colour_id(colour: RGB) -> int:
+    """The id of the colour whose nearest shade lies nearest in CIE Lab."""
+    lightness, a, b = to_lab(colour)
+    _, number = min(
+        ((one[0] - lightness) ** 2 + (one[1] - a) ** 2 + (one[2] - b) ** 2, number) for one, number in _ANCHORS
+    )
+    return number

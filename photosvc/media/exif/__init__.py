@@ -1,0 +1,1 @@
+"""Exif: TIFF directories, GPS positions and MakerNotes."""

@@ -1,0 +1,125 @@
+"""Exif: what the camera says (CIPA DC-008, Exif 2.32)."""
+
+from dataclasses import dataclass
+from io import BytesIO
+from typing import BinaryIO, Final
+
+from photosvc.media.exif import fields
+from photosvc.media.exif import gps as places
+from photosvc.media.exif.makernote import MakerNote, read_makernote
+from photosvc.media.exif.tiff import Directory, TiffReader, open_tiff
+from photosvc.media.isobmff import canon_parts
+from photosvc.media.metadata import text
+from photosvc.media.metadata.cameras import lens_name, lens_of_range, make_name, model_name
+from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata.text import clean
+
+_MAX_THUMBNAIL: Final = 1 << 19
+_MAKER_NOTE: Final = 0x927C
+
+
+@dataclass(frozen=True, slots=True)
+class Exif:
+    """The Exif of one picture."""
+
+    metadata: Metadata = Metadata()
+    orientation: int = 1
+    thumbnail: bytes = b""
+    """The embedded JPEG preview, empty when there is none."""
+    xmp: bytes = b""
+    """The XMP packet of the TIFF structure itself."""
+    iptc: bytes = b""
+    """Its IPTC records."""
+    size: tuple[int, int] = (0, 0)
+    """Width and height as stored, of the largest picture in the TIFF structure itself."""
+
+
+def read_exif(blob: bytes) -> Exif:
+    r"""The Exif of a blob as pictures carry it, with or without its `Exif\0\0` mark; empty when it is none."""
+    return read_exif_file(BytesIO(blob), 6 if blob.startswith(b"Exif\0\0") else 0)
+
+
+def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
+    """The Exif of the TIFF structure at `base` of a file (TIFF, DNG and most camera raws); empty when it is none."""
+    opened = open_tiff(source, base)
+    if opened is None:
+        return Exif()
+    reader, image = opened
+    exif = reader.directory(image.integer(0x8769))
+    gps = reader.directory(image.integer(0x8825))
+    return Exif(
+        metadata=_metadata(image, exif, gps, _note(reader, image, exif)),
+        orientation=_orientation(image),
+        thumbnail=_thumbnail(reader, image),
+        xmp=image.data(0x02BC),
+        iptc=image.data(0x83BB),
+        size=_size(reader, image),
+    )
+
+
+def read_canon_exif(source: BinaryIO) -> Exif:
+    """The Exif of a CR3, which keeps each directory as a TIFF structure of its own."""
+    parts = canon_parts(source, source.seek(0, 2))
+    main, exif, gps = (open_tiff(BytesIO(parts.get(name, b""))) for name in (b"CMT1", b"CMT2", b"CMT4"))
+    image, camera, place = (opened[1] if opened else Directory() for opened in (main, exif, gps))
+    return Exif(metadata=_metadata(image, camera, place, MakerNote()), orientation=_orientation(image))
+
+
+def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
+    taken, offset = fields.taken(image, exif)
+    position = places.position(gps)
+    # A few cameras put their name into the Exif directory.
+    written_make, written_model = (image.data(tag) or exif.data(tag) for tag in (0x010F, 0x0110))
+    make = make_name(written_make)
+    return Metadata(
+        taken_local=taken,
+        taken_utc=places.moment(gps),
+        utc_offset=offset,
+        camera_make=make,
+        camera_model=model_name(written_model, make, written_make),
+        camera_serial=clean(exif.data(0xA431)) or clean(image.data(0xC62F)) or note.serial,
+        lens_make=make_name(exif.data(0xA433)),
+        lens_model=lens_name(exif.data(0xA434)) or note.lens or lens_of_range(exif.numbers(0xA432)),
+        iso=fields.iso(exif),
+        focal_length=fields.focal_length(exif),
+        f_number=fields.f_number(exif),
+        exposure=fields.exposure(exif.fraction(0x829A)),
+        lat=position[0] if position else None,
+        lng=position[1] if position else None,
+        altitude=places.altitude(gps),
+        title=fields.utf16(image.data(0x9C9B), text.TITLE),
+        description=clean(image.data(0x010E), text.DESCRIPTION),
+        keywords=text.keywords([fields.utf16(image.data(0x9C9E), text.DESCRIPTION)], split=True),
+        subject=fields.utf16(image.data(0x9C9F)),
+        artist=clean(image.data(0x013B)) or fields.utf16(image.data(0x9C9D)),
+        copyright=clean(image.data(0x8298)),
+        notes=fields.user_comment(exif.data(0x9286)) or fields.utf16(image.data(0x9C9C), text.DESCRIPTION),
+        software=clean(image.data(0x0131)),
+        rating=fields.rating(image),
+        document_id=fields.unique_id(exif.data(0xA420)),
+    )
+
+
+def _orientation(image: Directory) -> int:
+    value = image.integer(0x0112)
+    return value if 1 <= value <= 8 else 1
+
+
+def _size(reader: TiffReader, image: Directory) -> tuple[int, int]:
+    inner = (reader.directory(int(place or 0)) for place in image.numbers(0x014A)[:8])
+    sizes = ((one.integer(0x0100), one.integer(0x0101)) for one in (image, *inner))
+    return max(sizes, key=lambda size: size[0] * size[1])
+
+
+def _note(reader: TiffReader, image: Directory, exif: Directory) -> MakerNote:
+    note = exif.data(_MAKER_NOTE)
+    return (
+        read_makernote(reader, note, exif.places[_MAKER_NOTE], make_name(image.data(0x010F))) if note else MakerNote()
+    )
+
+
+def _thumbnail(reader: TiffReader, image: Directory) -> bytes:
+    preview = reader.directory(image.following)
+    place, size = preview.integer(0x0201), preview.integer(0x0202)
+    data = reader.read(place, size) if 0 < size <= _MAX_THUMBNAIL and place > 0 else b""
+    return data if data.startswith(b"\xff\xd8") else b""

@@ -1,0 +1,1 @@
+"""The metadata record of a file, and what its sources share."""

@@ -1,0 +1,60 @@
+"""IPTC-IIM records: what press and desktop software writes (IPTC IIM 4.2)."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from photosvc.media.metadata import text
+from photosvc.media.metadata.dates import parse_date
+from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata.text import clean
+
+MAX_RECORDS: Final = 1000
+_UTF8: Final = b"\x1b%G"  # the escape sequence of 1:90 CodedCharacterSet
+_TITLE, _KEYWORDS, _DATE, _TIME, _BYLINE, _HEADLINE, _COPYRIGHT, _CAPTION = 5, 25, 55, 60, 80, 105, 116, 120
+
+Records = Mapping[tuple[int, int], list[bytes]]
+
+
+def read_iptc(block: bytes) -> Metadata:
+    """The metadata of a block of IIM records; what is not well formed ends the block."""
+    records = _records(block)
+    encoding = "utf-8" if _UTF8 in records.get((1, 90), [b""])[0] else ""
+
+    def first(number: int, limit: int = text.LINE) -> str:
+        return clean(_decoded(records.get((2, number), [b""])[0], encoding), limit)
+
+    taken, offset = _taken(first(_DATE), first(_TIME))
+    return Metadata(
+        taken_local=taken,
+        utc_offset=offset,
+        title=first(_TITLE, text.TITLE) or first(_HEADLINE, text.TITLE),
+        description=first(_CAPTION, text.DESCRIPTION),
+        keywords=text.keywords(_decoded(word, encoding) for word in records.get((2, _KEYWORDS), ())),
+        artist=first(_BYLINE),
+        copyright=first(_COPYRIGHT),
+    )
+
+
+def _records(block: bytes) -> Records:
+    found: defaultdict[tuple[int, int], list[bytes]] = defaultdict(list)
+    at = 0
+    for _ in range(MAX_RECORDS):
+        if at + 5 > len(block) or block[at] != 0x1C:
+            break
+        size = int.from_bytes(block[at + 3 : at + 5], "big")
+        if size & 0x8000:  # an extended data set: pictures, not texts
+            break
+        found[block[at + 1], block[at + 2]].append(block[at + 5 : at + 5 + size])
+        at += 5 + size
+    return found
+
+
+def _decoded(value: bytes, encoding: str) -> str | bytes:
+    return value.decode(encoding, "replace") if encoding else value
+
+
+def _taken(date: str, time: str) -> tuple[datetime | None, int | None]:
+    """A date without a time is no time of day: only both together tell when it was taken."""
+    return parse_date(f"{date} {time}") if date and time else (None, None)

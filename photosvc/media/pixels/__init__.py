@@ -1,0 +1,1 @@
+"""Pixels: pictures and camera raws, decoded behind one door."""

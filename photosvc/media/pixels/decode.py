@@ -1,0 +1,174 @@
+"""The single door to pixels: pictures are opened, checked by their header and decoded here and nowhere else.
+
+Whatever a decoder does with hostile bytes ends as `DecodeError`, with a reason for people.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, Final
+
+from PIL import Image, UnidentifiedImageError
+
+from photosvc.media.errors import DecodeError, PictureTooLargeError
+from photosvc.media.extras import register_heic
+from photosvc.media.formats import Format
+from photosvc.media.pixels.raw import open_preview
+
+#: Pixels a picture may have.
+MAX_PIXELS: Final = 150_000_000
+#: Pixels when the decoder must hold all of them at once: everything but sequential JPEG, which is decoded scaled.
+MAX_HELD_PIXELS: Final = 100_000_000
+#: Memory that may be spent whatever the file's size; beyond it a file may unpack to `MAX_RATIO` times itself.
+FREE_MEMORY: Final = 48_000_000
+MAX_RATIO: Final = 250
+
+_PLUGINS: Final = {
+    "jpg": ("JPEG", "MPO"),
+    "png": ("PNG",),
+    "webp": ("WEBP",),
+    "gif": ("GIF",),
+    "tiff": ("TIFF",),
+    "bmp": ("BMP", "DIB"),
+    "avif": ("AVIF",),
+    "heic": ("HEIF",),
+}
+_BYTES_EACH: Final = {"1": 1, "L": 1, "P": 1, "LA": 4, "I;16": 2}
+_WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "F"))
+_TURNS: Final = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turns every exception of a decoder into `DecodeError`, and keeps its warnings off."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except DecodeError:
+        raise
+    except Image.DecompressionBombError as error:  # Pillow's own cap lies above ours
+        raise PictureTooLargeError(f"the picture has more than {MAX_PIXELS // 1_000_000} megapixels") from error
+    except MemoryError as error:
+        raise PictureTooLargeError("the picture needs more memory than there is") from error
+    except Exception as error:  # decoders raise anything; an honest list is never whole
+        raise DecodeError(_reason(error)) from error
+
+
+@contextmanager
+def open_picture(source: BinaryIO, row: Format, *, header_only: bool = False) -> Iterator[Image.Image]:
+    """The picture, its header read and checked against the caps, no pixel decoded yet.
+
+    Args:
+        source: the file, open for reading; stays open.
+        row: its format, as sniffed. Camera raws open as their embedded preview, or else as half-size development.
+        header_only: skip the caps; the caller reads the header, and calls `check_size` before any pixel.
+
+    Raises:
+        DecodeError: it cannot be opened or decoded; also for what happens within the `with` block.
+        MissingExtraError: its decoder is not installed.
+        PictureTooLargeError: it has more pixels than the caps.
+
+    """
+    with guarded():
+        if row.media_type == "raw":
+            with open_preview(source) as picture:
+                yield picture
+            return
+        if row.name not in _PLUGINS:
+            raise DecodeError(f"a {row.media_type} has no pixels to open")
+        if row.extra == "heic":
+            register_heic()
+        source.seek(0)
+        with Image.open(source, formats=_PLUGINS[row.name]) as picture:
+            if not header_only:
+                check_size(picture, size_of(source))
+            yield picture
+
+
+def check_size(picture: Image.Image, file_size: int) -> None:
+    """Refuses a picture from its header alone.
+
+    Raises:
+        PictureTooLargeError: it is beyond the caps, or a decompression bomb.
+
+    """
+    width, height = picture.size
+    pixels = width * height
+    sequential = picture.format in ("JPEG", "MPO") and not picture.info.get("progressive")
+    cap = MAX_PIXELS if sequential else MAX_HELD_PIXELS
+    if pixels > cap:
+        raise PictureTooLargeError(f"the picture has {pixels / 1e6:.0f} megapixels, the limit is {cap // 1_000_000}")
+    memory = pixels * _BYTES_EACH.get(picture.mode, 4)
+    if not sequential and memory > max(FREE_MEMORY, file_size * MAX_RATIO):
+        raise PictureTooLargeError(f"the picture unpacks to {memory // max(file_size, 1)} times its size")
+
+
+def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Image:
+    """The picture decoded once, about `longest` pixels on its longer side or less, upright, as RGB or RGBA.
+
+    JPEG is decoded at the nearest DCT scale, HEIC by its embedded thumbnail where it has one of that size.
+
+    Args:
+        picture: as opened, nothing loaded.
+        longest: target in pixels; a smaller picture keeps its size.
+        orientation: Exif orientation 1 to 8 that is still to be applied.
+
+    Raises:
+        DecodeError: the pixels cannot be decoded.
+
+    """
+    with guarded():
+        ratio = min(1.0, longest / max(picture.size))
+        target = (max(1, round(picture.width * ratio)), max(1, round(picture.height * ratio)))
+        picture.draft("RGB", target)
+        small = picture
+        if picture.mode not in ("RGB", "RGBA", "L"):
+            small = _displayable(picture, target)
+        if max(small.size) > longest:
+            small = small.resize(target, Image.Resampling.HAMMING, reducing_gap=2.0)
+        small.load()
+        small = small if small.mode in ("RGB", "RGBA") else small.convert("RGB")
+        turn = _TURNS.get(orientation)
+        return small.transpose(turn) if turn is not None else small.copy() if small is picture else small
+
+
+def _displayable(picture: Image.Image, target: tuple[int, int]) -> Image.Image:
+    """RGB from modes that cannot be resampled, picked down first so that a large one is not converted whole."""
+    double = tuple(min(side * 2, whole) for side, whole in zip(target, picture.size, strict=True))
+    small = picture.resize((double[0], double[1]), Image.Resampling.NEAREST)
+    if picture.mode in _WIDE_MODES:
+        high = small.getextrema()[1]
+        # Twelve bits in sixteen are as common as sixteen: the brightest pixel tells the scale.
+        top = high if isinstance(high, int | float) else 255.0
+        small = small.convert("F").point(lambda value: value * (255 / max(top, 255.0))).convert("L")
+    alpha = "transparency" in picture.info or picture.mode in ("LA", "PA", "La", "RGBa")
+    return small.convert("RGBA" if alpha else "RGB")
+
+
+def size_of(source: BinaryIO) -> int:
+    """Bytes of the file, its position kept."""
+    here = source.tell()
+    size = source.seek(0, 2)
+    source.seek(here)
+    return size
+
+
+def _reason(error: Exception) -> str:
+    """A short sentence; never the decoder's own words, which may hold paths and addresses."""
+    words = str(error).lower()
+    if isinstance(error, UnidentifiedImageError):
+        return "the picture's header cannot be read"
+    if any(word in words for word in ("truncated", "unexpected end", "eof", "end of file", "too short")):
+        return "the picture is truncated"
+    if isinstance(error, OSError) and error.errno is not None:
+        return "the file cannot be read"
+    return "the picture is damaged"

@@ -1,0 +1,165 @@
+"""Pictures and camera raws: header, metadata and colours of one, its pixels decoded at most once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import Any, BinaryIO, Final
+
+from PIL import Image
+
+from photosvc.media.color.grid import Colors, read_colors
+from photosvc.media.color.icc import profile_name
+from photosvc.media.errors import DecodeError
+from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
+from photosvc.media.formats import Format
+from photosvc.media.isobmff import is_whole
+from photosvc.media.metadata import text
+from photosvc.media.metadata.iptc import read_iptc
+from photosvc.media.metadata.merge import merge
+from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata.text import clean
+from photosvc.media.pixels.decode import check_size, guarded, open_picture, scaled, size_of
+from photosvc.media.xmp.packet import Xmp, read_xmp
+from photosvc.media.xmp.regions import upright
+
+#: The embedded preview serves for colours from this size on, when its shape is the picture's.
+MIN_THUMBNAIL: Final = 120
+MAX_DISTORTION: Final = 0.02
+#: Colours need no more: a JPEG is then decoded at an eighth.
+_COLOR_SIZE: Final = 240
+_ANIMATED: Final = frozenset(("gif", "webp", "png", "avif"))
+_PHOTOSHOP_IPTC: Final = 0x0404
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What a picture file says and shows."""
+
+    width: int = 0
+    """Pixels, upright."""
+    height: int = 0
+    orientation: int = 1
+    frames: int = 0
+    """More than one for an animation, else 0."""
+    projection: str = ""
+    color_profile: str = ""
+    colors: Colors | None = None
+    error: str = ""
+    """Why it cannot be shown."""
+    metadata: Metadata = Metadata()
+
+
+def read_picture(source: BinaryIO, row: Format) -> Picture:
+    """Everything about a picture; what cannot be read is left out, with the reason in `error`."""
+    exif = own_exif(source, row)
+    picture = _told(exif, exif.xmp, exif.iptc)
+    try:
+        with open_picture(source, row, header_only=True) as opened:
+            if exif == Exif():
+                exif = read_exif(_bytes(opened.info, "exif"))
+            picture = _told(exif, *_packets(opened, exif), fallback=_png_texts(opened))
+            picture = replace(picture, **_shape(opened, row, exif))
+            _check(opened, source, row)
+            return replace(picture, colors=_colors(source, row, opened, exif))
+    except DecodeError as error:
+        return replace(picture, error=error.message)
+
+
+def own_exif(source: BinaryIO, row: Format) -> Exif:
+    """The Exif of the file itself, readable whether or not its pixels are: TIFF, and most camera raws; else empty."""
+    with guarded():
+        if row.is_tiff:
+            return read_exif_file(source)
+        return read_canon_exif(source) if "cr3" in row.families else Exif()
+
+
+def turn_left(opened: Image.Image, row: Format, exif: Exif) -> int:
+    """The Exif orientation still to be applied to the pixels: some decoders turn them by themselves."""
+    if row.name in ("heic", "tiff") or "developed" in opened.info:
+        return 1
+    return exif.orientation
+
+
+def _told(exif: Exif, xmp: bytes, iptc: bytes, *, fallback: Metadata | None = None) -> Picture:
+    packet: Xmp = read_xmp(xmp)
+    found = merge(exif.metadata, fallback or read_iptc(iptc), packet.metadata)
+    regions = tuple(upright(region, exif.orientation) for region in found.regions)
+    width, height = exif.size[::-1] if exif.orientation >= 5 else exif.size
+    return Picture(
+        width=width,
+        height=height,
+        orientation=exif.orientation,
+        projection=packet.projection,
+        metadata=replace(found, regions=regions),
+    )
+
+
+def _shape(opened: Image.Image, row: Format, exif: Exif) -> dict[str, Any]:
+    width, height = opened.info.get("raw_size", opened.size)
+    turned = turn_left(opened, row, exif) >= 5 and "raw_size" not in opened.info
+    frames = getattr(opened, "n_frames", 1) if row.name in _ANIMATED and getattr(opened, "is_animated", False) else 0
+    return {
+        "width": height if turned else width,
+        "height": width if turned else height,
+        "orientation": opened.info.get("original_orientation") or exif.orientation,
+        "frames": frames if frames > 1 else 0,
+        "color_profile": profile_name(_bytes(opened.info, "icc_profile")),
+    }
+
+
+def _check(opened: Image.Image, source: BinaryIO, row: Format) -> None:
+    check_size(opened, size_of(source))
+    # A small preview at the front of a HEIC would hide that the rest is missing.
+    if row.name == "heic" and not is_whole(source, size_of(source)):
+        raise DecodeError("the picture is truncated")
+
+
+def _colors(source: BinaryIO, row: Format, opened: Image.Image, exif: Exif) -> Colors:
+    turn = turn_left(opened, row, exif)
+    if exif.thumbnail and row.name == "jpg" and _is_whole_jpeg(source):
+        try:
+            with guarded(), Image.open(BytesIO(exif.thumbnail), formats=("JPEG",)) as thumbnail:
+                if _serves(thumbnail.size, opened.size):
+                    return read_colors(scaled(thumbnail, _COLOR_SIZE, turn))
+        except DecodeError:
+            pass  # the picture itself may well be sound
+    return read_colors(scaled(opened, _COLOR_SIZE, turn))
+
+
+def _serves(small: tuple[int, int], whole: tuple[int, int]) -> bool:
+    """Whether an embedded preview is large enough and shows the same frame."""
+    distortion = abs(small[0] * whole[1] / (small[1] * whole[0]) - 1)
+    return min(small) >= MIN_THUMBNAIL and max(small) <= 4096 and distortion <= MAX_DISTORTION
+
+
+def _is_whole_jpeg(source: BinaryIO) -> bool:
+    """Whether the file ends as a JPEG does (some cameras pad with zeros); if not, only decoding tells."""
+    source.seek(max(0, size_of(source) - 4096))
+    return source.read(4096).rstrip(b"\0").endswith(b"\xff\xd9")
+
+
+def _packets(opened: Image.Image, exif: Exif) -> tuple[bytes, bytes]:
+    """The XMP packet and the IPTC records, wherever the container keeps them."""
+    resources = opened.info.get("photoshop")
+    iptc = resources.get(_PHOTOSHOP_IPTC) if isinstance(resources, Mapping) else None
+    return _bytes(opened.info, "xmp") or exif.xmp, iptc if isinstance(iptc, bytes) else exif.iptc
+
+
+def _png_texts(opened: Image.Image) -> Metadata | None:
+    """The text chunks of a PNG (PNG specification, section 11.3.3)."""
+    if opened.format != "PNG":
+        return None
+    told = {name: value for name, value in opened.info.items() if isinstance(name, str) and isinstance(value, str)}
+    return Metadata(
+        title=clean(told.get("Title", ""), text.TITLE),
+        description=clean(told.get("Description", ""), text.DESCRIPTION),
+        artist=clean(told.get("Author", "")),
+        copyright=clean(told.get("Copyright", "")),
+        software=clean(told.get("Software", "")),
+        notes=clean(told.get("Comment", ""), text.DESCRIPTION),
+    )
+
+
+def _bytes(info: Mapping[Any, Any], name: str) -> bytes:
+    value = info.get(name)
+    return value if isinstance(value, bytes) else b""

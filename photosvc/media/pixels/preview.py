@@ -1,0 +1,36 @@
+"""A picture to show, from any file that can be shown: what thumbnails are made of."""
+
+from typing import BinaryIO
+
+from PIL import Image
+
+from photosvc.media.errors import DecodeError
+from photosvc.media.exif.reader import Exif, read_exif
+from photosvc.media.formats import Format
+from photosvc.media.pixels.decode import open_picture, scaled
+from photosvc.media.pixels.picture import own_exif, turn_left
+from photosvc.media.video.container import read_video
+
+
+def read_preview(source: BinaryIO, row: Format, longest: int) -> Image.Image:
+    """The upright picture (of a video, its first key frame), RGB or RGBA, at most `longest` pixels long.
+
+    Args:
+        source: the file, open for reading.
+        row: its format, as sniffed.
+        longest: pixels of the longer side; a smaller picture keeps its size.
+
+    Raises:
+        DecodeError: it cannot be shown; the message says why.
+
+    """
+    if row.media_type == "video":
+        frame = read_video(source).frame
+        if frame is None:
+            raise DecodeError("no frame of the video can be decoded")
+        return scaled(frame, longest)
+    exif = own_exif(source, row)
+    with open_picture(source, row) as picture:
+        if exif == Exif() and isinstance(picture.info.get("exif"), bytes):
+            exif = read_exif(picture.info["exif"])
+        return scaled(picture, longest, turn_left(picture, row, exif))

@@ -1,0 +1,1 @@
+"""Video containers: metadata and one frame."""

@@ -1,0 +1,121 @@
+"""Videos: what the container says, and one frame to show."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final
+
+from PIL import Image
+
+from photosvc.media.errors import DecodeError, PictureTooLargeError
+from photosvc.media.extras import load_extra
+from photosvc.media.metadata.record import Metadata
+from photosvc.media.pixels.decode import guarded
+from photosvc.media.video.tags import read_tags
+
+#: A frame of 8K video has 33 million pixels.
+MAX_PIXELS: Final = 50_000_000
+#: Packets read in search of a frame.
+MAX_PACKETS: Final = 300
+#: Longer videos are a lie of their header (in nanoseconds: 30 days).
+MAX_DURATION: Final = 30 * 24 * 3600 * 10**9
+_FRAME_SIZE: Final = 720
+
+_TAGS: Final = frozenset(("avc1", "avc3", "hvc1", "hev1", "dvh1", "dvhe", "vvc1"))
+_CODECS: Final = {"h264": "avc1", "hevc": "hvc1", "vvc": "vvc1", "av1": "av01", "vp9": "vp09"}
+# How much of a file FFmpeg may read before it must have found its streams.
+_PROBE: Final = {"probesize": "5000000", "analyzeduration": "5000000"}
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """What a video file says."""
+
+    width: int
+    """Pixels, after rotation."""
+    height: int
+    duration_ns: int = 0
+    fps: float = 0.0
+    frames: int = 0
+    codec: str = ""
+    metadata: Metadata = Metadata()
+    frame: Image.Image | None = None
+    """The first key frame, upright, at most 720 pixels long; None when none can be decoded."""
+
+
+def read_video(source: BinaryIO) -> Video:
+    """The facts of a video and its first key frame.
+
+    Raises:
+        DecodeError: no video can be found in it.
+        MissingExtraError: av is not installed.
+
+    """
+    with guarded(), _opened(source) as container:
+        if not container.streams.video:
+            raise DecodeError("the file holds no video")
+        stream = container.streams.video[0]
+        context = stream.codec_context
+        if not 0 < context.width * context.height <= MAX_PIXELS:
+            raise PictureTooLargeError("the video has no size, or one beyond 50 megapixels")
+        frame, rotation = _first_frame(container, stream)
+        turned = rotation % 180 == 90
+        return Video(
+            width=context.height if turned else context.width,
+            height=context.width if turned else context.height,
+            duration_ns=_duration(container, stream),
+            fps=_rate(stream),
+            frames=max(stream.frames, 0),
+            codec=_codec(context),
+            metadata=read_tags({**stream.metadata, **container.metadata}),
+            frame=frame,
+        )
+
+
+@contextmanager
+def _opened(source: BinaryIO) -> Iterator[Any]:
+    av = load_extra("video")
+    source.seek(0)
+    # A file object, never a name: FFmpeg's protocols (http, concat, …) stay out of reach.
+    with av.open(source, "r", options=_PROBE, metadata_errors="replace") as container:
+        yield container
+
+
+def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:  # noqa: ANN401
+    """The frame, and the degrees it was turned counter-clockwise to stand upright."""
+    stream.codec_context.skip_frame = "NONKEY"
+    try:
+        for count, packet in enumerate(container.demux(stream)):
+            for frame in packet.decode():
+                rotation = round(getattr(frame, "rotation", 0) / 90) * 90 % 360
+                return _picture(frame, rotation), rotation
+            if count >= MAX_PACKETS:
+                break
+    except Exception:  # noqa: BLE001 - a video without a frame to show is still a video
+        return None, 0
+    return None, 0
+
+
+def _picture(frame: Any, rotation: int) -> Image.Image:  # noqa: ANN401
+    ratio = min(1.0, _FRAME_SIZE / max(frame.width, frame.height))
+    size = {"width": max(1, round(frame.width * ratio)), "height": max(1, round(frame.height * ratio))}
+    picture: Image.Image = frame.reformat(format="rgb24", **size).to_image()
+    return picture.rotate(rotation, expand=True) if rotation else picture
+
+
+def _duration(container: Any, stream: Any) -> int:  # noqa: ANN401
+    nanoseconds = (container.duration or 0) * 1000
+    if nanoseconds <= 0 and stream.duration and stream.time_base:
+        nanoseconds = int(stream.duration * stream.time_base * 10**9)
+    return nanoseconds if 0 < nanoseconds <= MAX_DURATION else 0
+
+
+def _rate(stream: Any) -> float:  # noqa: ANN401
+    rate = float(stream.average_rate or 0)
+    return round(rate, 3) if 0 < rate <= 10_000 else 0.0
+
+
+def _codec(context: Any) -> str:  # noqa: ANN401
+    """The four-letter code of modern codecs as MP4 has it, else FFmpeg's name."""
+    code = str(context.codec_tag or "").lower()
+    return code if code in _TAGS else _CODECS.get(context.name, context.name)

@@ -1,0 +1,1 @@
+"""XMP: packets, sidecars and the regions in them."""

@@ -1,0 +1,105 @@
+"""The pool's side of one worker process: start it, give it items, read what it answers, end it."""
+
+import os
+import pickle
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections import deque
+from contextlib import suppress
+from multiprocessing import spawn
+from multiprocessing.connection import Connection
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+_PROGRAM = "from photosvc.workers.child import main; main()"
+_MAX_ITEM = 32 << 10  # bytes: two fit the socket's buffer, so sending never blocks
+_MAX_ANSWER = 64 << 20
+_START_SECONDS = 60.0
+_STALL_SECONDS = 10  # for the rest of a message that has begun
+
+
+#: What a child needs of the environment. Keys and addresses of the service are none of a decoder's business.
+_PASSED_ON = {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV"}
+
+
+def _surroundings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith("LC_")}
+
+
+class Worker(Generic[Item]):
+    """One child process. It ends with this process, even one that is killed.
+
+    Args:
+        function: pickled; see `WorkerPool`.
+        timeout: seconds an item may take.
+        memory_bytes: what the child may map on top of what it holds when it starts.
+
+    Raises:
+        OSError: the system starts no more processes.
+
+    """
+
+    def __init__(self, function: bytes, timeout: float, memory_bytes: int) -> None:
+        self.pending: deque[Item] = deque()
+        """Items sent and not answered; the first one is under way."""
+        self.started = False
+        self.deadline = time.monotonic() + _START_SECONDS
+        self._timeout = timeout
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # A child stopped in the middle of an answer must not stop us.
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", _STALL_SECONDS, 0))
+            self.connection = Connection(ours.detach())
+            arguments = (theirs.fileno(), os.getpid(), memory_bytes)
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                [os.fsdecode(spawn.get_executable()), "-P", "-c", _PROGRAM, *map(str, arguments)],
+                env={**_surroundings(), "PYTHONPATH": os.pathsep.join(path or str(os.curdir) for path in sys.path)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,  # decoders in C chatter there
+                pass_fds=[theirs.fileno()],
+                process_group=0,  # Ctrl-C is the parent's business
+            )
+        self._send(function)
+
+    def give(self, item: Item) -> None:
+        """Send an item of at most 32 KiB when pickled."""
+        message = pickle.dumps(item)
+        if len(message) > _MAX_ITEM:
+            raise ValueError("an item is too large")
+        self.pending.append(item)
+        if self.started and len(self.pending) == 1:
+            self.deadline = time.monotonic() + self._timeout
+        self._send(message)
+
+    def _send(self, message: bytes) -> None:
+        with suppress(OSError):  # it died: the next receive says so
+            self.connection.send_bytes(message)
+
+    def receive(self) -> object:
+        """The next answer: first what went wrong at the start (or None), then for each item its result or error.
+
+        Raises:
+            EOFError, OSError: the child died or talks nonsense.
+            Exception: an answer that cannot be unpickled.
+
+        """
+        answer: object = pickle.loads(self.connection.recv_bytes(_MAX_ANSWER))  # noqa: S301 - our child, our user
+        self.deadline = time.monotonic() + self._timeout
+        self.started = True
+        return answer
+
+    def end(self, patience: float = 0) -> int:
+        """Close the connection, allow `patience` seconds to leave, kill; the exit code, negative for a signal."""
+        self.connection.close()
+        try:
+            return self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # with whatever it started
+            return self._process.wait()
