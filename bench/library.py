@@ -24,7 +24,7 @@ from photosvc.core.geo import cell_token
 from photosvc.core.ids import BASE36
 from photosvc.models import Album, AlbumPhoto, Base, Camera, File, Keyword, Lens, Photo, Place, migrate, photo_keywords
 from photosvc.models.database import begin_write
-from photosvc.search.project import project
+from photosvc.search.projection.project import project
 from photosvc.web.current import current_service
 
 #: A word of every eleventh photo, two of every fifth and every thirtieth, and one of a handful.

@@ -15,8 +15,8 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.models.database import configure_engine
 from photosvc.query.filters import FILTERS
 from photosvc.query.parser import parse_query
-from photosvc.search.page import Page, find
-from photosvc.search.request import parse_request
+from photosvc.search.reading.page import Page, find
+from photosvc.search.reading.request import parse_request
 
 _ROUNDS, _REPEATS, _WARM_UP = 5, 20, 2
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from photosvc.core.geo import cell_token
 from photosvc.models import Album, AlbumPhoto, Camera, File, Keyword, Lens, Marker, Photo, Place
-from photosvc.search.project import project
+from photosvc.search.projection.project import project
 
 START = datetime(2019, 12, 31, 22, tzinfo=UTC)
 TITLES = ("Lake at dawn", "The old LAKE", "Straße im Schnee", "100% snow_white", "Élan", "", "東京 tower", "and or not")

@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 
 from photosvc.index.catalog import Catalog
 from photosvc.index.extraction import Extraction
-from photosvc.index.gazetteer import Gazetteer
+from photosvc.index.places.gazetteer import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Store
 from photosvc.media.metadata.record import Metadata
 from photosvc.models import Photo
-from photosvc.search.project import project
+from photosvc.search.projection.project import project
 
 FIRST = datetime(2020, 2, 28, 23, 30)  # noqa: DTZ001 - wall time
 PLACES = ((None, None), (48.8584, 2.2945), (0.0, -0.001), (-33.8568, 151.2153))

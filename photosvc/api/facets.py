@@ -5,10 +5,10 @@ from dataclasses import asdict
 from flask import Blueprint, Response, request
 
 from photosvc.query.text import to_text
-from photosvc.search.changes import state_tag
-from photosvc.search.context import Context
-from photosvc.search.facets import count_values, parse_facets
-from photosvc.search.request import parse_node
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.facets import count_values, parse_facets
+from photosvc.search.reading.request import parse_node
+from photosvc.search.reading.state import state_tag
 from photosvc.web.answer import ReadyResponse, json_answer
 from photosvc.web.conditional import cache_headers, is_fresh
 from photosvc.web.current import current_service

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response
 
 from photosvc import __version__
-from photosvc.search.library import Figures, figures
+from photosvc.search.reading.library import Figures, figures
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
 

@@ -8,9 +8,9 @@ from weakref import finalize
 from flask import Blueprint, Response, request
 
 from photosvc.auth.credentials import link_tokens
-from photosvc.search.changes import page_tag
-from photosvc.search.page import Page, find
-from photosvc.search.request import is_short, parse_request
+from photosvc.search.reading.page import Page, find
+from photosvc.search.reading.request import is_short, parse_request
+from photosvc.search.reading.state import page_tag
 from photosvc.web.answer import JSON, ReadyResponse
 from photosvc.web.conditional import cache_headers, is_fresh
 from photosvc.web.current import Service, current_service

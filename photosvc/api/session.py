@@ -16,7 +16,7 @@ from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
 from photosvc.models.database import begin_write, write_if_free
 from photosvc.records.login import LoginSchema, LoginSessionSchema
-from photosvc.search.library import years
+from photosvc.search.reading.library import years
 from photosvc.web.answer import json_answer
 from photosvc.web.authorization import token_of
 from photosvc.web.body import read_json

@@ -21,7 +21,7 @@ def db() -> None:
 def upgrade(service: "Service") -> None:
     """Create the tables, or migrate them to what this version needs."""
     from photosvc.models import migrate
-    from photosvc.search.project import is_stale
+    from photosvc.search.projection.project import is_stale
 
     before, after = migrate.upgrade(service.engine())
     if before == after:

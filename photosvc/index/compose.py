@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from photosvc.core.sources import AUTO, META, NAME
 from photosvc.index.extraction import Extraction
 from photosvc.index.names import date_in
-from photosvc.index.timezone import to_local, to_utc, zone_at
+from photosvc.index.places.timezone import to_local, to_utc, zone_at
 from photosvc.media.metadata.record import Metadata
 
 #: A still and a video no longer than this are a Live Photo.

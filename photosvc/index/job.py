@@ -16,15 +16,15 @@ from photosvc.index.blame import blames_data
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import FileChangedError, extract
 from photosvc.index.extraction import Extraction
-from photosvc.index.gazetteer import Gazetteer
 from photosvc.index.known import known_files, needs_extra
 from photosvc.index.pick import gone, pick
+from photosvc.index.places.gazetteer import Gazetteer
 from photosvc.index.scan import FoundFile, disk_path, start_folder
 from photosvc.index.store import DUPLICATE, INDEXED, Store
 from photosvc.index.summary import IndexOptions, Summary
 from photosvc.media.errors import MissingExtraError, UnsupportedFileError
 from photosvc.models.database import begin_write
-from photosvc.search.project import is_stale, rebuild
+from photosvc.search.projection.project import is_stale, rebuild
 from photosvc.settings import Settings
 from photosvc.workers.pool import WorkerPool
 

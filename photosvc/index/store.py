@@ -19,7 +19,7 @@ from photosvc.index.names import split_name
 from photosvc.index.scan import FoundFile, clamped_time
 from photosvc.index.stored import keep
 from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
-from photosvc.search.project import project
+from photosvc.search.projection.project import project
 
 INDEXED, UPDATED, DUPLICATE = "indexed", "updated", "duplicate"
 

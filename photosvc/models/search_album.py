@@ -1,4 +1,4 @@
-"""The files of albums in the orders albums are read in: derived data, made by `search.project`.
+"""The files of albums in the orders albums are read in: derived data, made by `search.projection.project`.
 
 A page of an album is then a walk along one index, however large the library and the album are.
 """

@@ -1,4 +1,4 @@
-"""The search rows: derived data, one row for each file, made by `search.project`.
+"""The search rows: derived data, one row for each file, made by `search.projection.project`.
 
 Narrow tables, because a filter may have to look at many rows: `search_rows` holds sort keys and filter columns,
 `search_documents` the record as it goes over the wire; `search_texts` the words of photos.

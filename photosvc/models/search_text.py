@@ -1,4 +1,4 @@
-"""The words by which photos are found: derived data, one row for each photo, made by `search.project`.
+"""The words by which photos are found: derived data, one row for each photo, made by `search.projection.project`.
 
 Every column is a text of folded words with a blank on both sides; ` , ` stands between sections, so that a phrase
 never reaches from one into the next: ` at the lake , summer , jane doe `. Whether a word, a beginning of a word or a

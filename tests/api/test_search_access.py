@@ -6,7 +6,7 @@ from sqlalchemy import select, text
 from support import NOW, RESOURCE, open_library
 
 from photosvc.models import Album, AlbumPhoto, Photo
-from photosvc.search.project import project
+from photosvc.search.projection.project import project
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from sqlalchemy import delete, func, select
 from support import NOW, open_library
 
 from photosvc.models import Album, AlbumPhoto, Photo, SearchDocument
-from photosvc.search import page as pages
-from photosvc.search.documents import LibraryChangedError
-from photosvc.search.project import count_change, project
+from photosvc.search.projection.project import count_change, project
+from photosvc.search.reading import page as pages
+from photosvc.search.reading.documents import LibraryChangedError
 from photosvc.web.current import current_service
 
 ALBUMS = {name: ("a" + name).ljust(16, "0") for name in ("plain", "smart", "secret", "gone")}

@@ -10,7 +10,7 @@ from shelves import fill
 from support import NOW, open_library
 
 from photosvc.query.filters import NAMES
-from photosvc.search.orders import ORDERS
+from photosvc.search.reading.orders import ORDERS
 
 PAYLOADS = (
     "'", '"', "' OR '1'='1", "1 OR 1=1", "1); DROP TABLE photosvc_photos; --", "x' UNION SELECT 1 --", "%", "_", "\\",

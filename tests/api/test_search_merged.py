@@ -8,7 +8,7 @@ from sqlalchemy import select
 from support import NOW, open_library
 
 from photosvc.models import Photo
-from photosvc.search.orders import ORDERS
+from photosvc.search.reading.orders import ORDERS
 
 STEPS = (1, 3, 8)
 

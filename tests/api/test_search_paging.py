@@ -11,8 +11,8 @@ from support import NOW, open_library
 from photosvc.media.metadata.record import Metadata
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.query.fold import fold
-from photosvc.search.orders import ORDERS
-from photosvc.search.project import project
+from photosvc.search.projection.project import project
+from photosvc.search.reading.orders import ORDERS
 
 PHOTOS, FILES = 40, 47
 ALBUM = "a" + "0" * 15

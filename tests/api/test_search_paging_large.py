@@ -16,8 +16,8 @@ from support import NOW, open_library
 
 from photosvc.models import File, Photo
 from photosvc.models.database import begin_write
-from photosvc.search.orders import ORDERS
-from photosvc.search.project import project
+from photosvc.search.projection.project import project
+from photosvc.search.reading.orders import ORDERS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 

@@ -7,7 +7,7 @@ from motley import fill_motley, uid, visible_to_all
 from queries import QUERIES
 from registered import open_desk
 
-from photosvc.search.orders import ORDERS
+from photosvc.search.reading.orders import ORDERS
 
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 SECRET_ALBUM = uid("a", 2)

@@ -11,7 +11,7 @@ from support import DATABASE, NOW, open_library
 
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.models.database import open_reader
-from photosvc.search import documents
+from photosvc.search.reading import documents
 from photosvc.web.current import current_service
 
 ALBUMS = [f"a{number:015}" for number in range(1001)]
@@ -206,7 +206,7 @@ def test_a_smart_album_that_cannot_be_read_is_empty_and_tells_nothing(open_it, q
 
 
 def test_long_parameters_are_not_kept_in_memory():
-    from photosvc.search.request import _parse, parse_request
+    from photosvc.search.reading.request import _parse, parse_request
 
     before = _parse.cache_info().currsize
     for number in range(20):

@@ -12,7 +12,7 @@ from support import SVC, hashes, open_library, svc
 from test_record_fields import EXTRA, RESULT, check, check_library
 
 from photosvc.core.paths import disk_name
-from photosvc.search.orders import ORDERS
+from photosvc.search.reading.orders import ORDERS
 
 LONG = "n" * 251
 BELL = "\x07\x1b[31m\r\nSet-Cookie: a=b\u202e<script>alert(1)</script>=cmd|' /C calc'!A0"

@@ -10,7 +10,7 @@ from support import NOW, SURROUNDINGS, hashes, svc
 
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.models import File, LibraryState, Photo, RejectedFile, SearchDocument
-from photosvc.search.project import project
+from photosvc.search.projection.project import project
 
 
 def counts(summary):

@@ -8,8 +8,8 @@ from pictures import encoded, exif, jpeg, quarters, video, xmp
 from support import CAMERA_ORIGINALS, open_library
 
 from photosvc.models import File, Photo
-from photosvc.search.project import rebuild
-from photosvc.search.render import render_file, render_result
+from photosvc.search.projection.project import rebuild
+from photosvc.search.projection.render import render_file, render_result
 
 STRING, INTEGER, NUMBER, BOOLEAN, TIME, LIST = "string", "integer", "number", "boolean", "timestamp", "array"
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from photosvc.core.geo import distance_m
 from photosvc.data import build_places
-from photosvc.index.gazetteer import UNKNOWN_PLACE, Gazetteer, Place, country_name
-from photosvc.index.place import place_of
+from photosvc.index.places.gazetteer import UNKNOWN_PLACE, Gazetteer, Place, country_name
+from photosvc.index.places.place import place_of
 
 SHIPPED = Gazetteer.load()
 

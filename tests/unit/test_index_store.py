@@ -6,7 +6,7 @@ from sqlalchemy import select
 from support import NOW
 
 from photosvc.index.catalog import Catalog
-from photosvc.index.gazetteer import Gazetteer
+from photosvc.index.places.gazetteer import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import DUPLICATE, INDEXED, UPDATED, Store
 from photosvc.index.stored import keep, kept

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.index.timezone import is_zone, to_local, to_utc, zone_at
+from photosvc.index.places.timezone import is_zone, to_local, to_utc, zone_at
 
 zones = st.sampled_from(["", "UTC", "Europe/Berlin", "Pacific/Kiritimati", "Etc/GMT+12", "Nowhere/Else"])
 

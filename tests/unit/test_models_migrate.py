@@ -6,7 +6,7 @@ from support import NOW
 
 from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Album, AlbumPhoto, Base, Photo, SearchAlbum, migrate
 from photosvc.models.database import configure_engine
-from photosvc.search.project import project
+from photosvc.search.projection.project import project
 
 
 @pytest.fixture

@@ -16,11 +16,11 @@ from photosvc.models import SearchRow, migrate
 from photosvc.models.database import configure_engine
 from photosvc.query.filters import FILTERS
 from photosvc.query.kinds import Kind
-from photosvc.search.columns import column_named
-from photosvc.search.context import Context
-from photosvc.search.orders import ORDERS
-from photosvc.search.request import parse_node, parse_request
-from photosvc.search.window import prepare
+from photosvc.search.reading.conditions.columns import column_named
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import parse_node, parse_request
+from photosvc.search.reading.window import prepare
 
 QUICK = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 SLOW = settings(QUICK, max_examples=2000)

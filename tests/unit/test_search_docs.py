@@ -12,11 +12,11 @@ from photosvc.api.facets import parse_facets
 from photosvc.cli.show import show
 from photosvc.models import migrate
 from photosvc.query.filters import FILTERS
-from photosvc.search.facets import FACETS
-from photosvc.search.orders import ORDERS
-from photosvc.search.page import find
-from photosvc.search.project import project
-from photosvc.search.request import parse_request
+from photosvc.search.projection.project import project
+from photosvc.search.reading.facets import FACETS
+from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.page import find
+from photosvc.search.reading.request import parse_request
 
 GUIDE = (Path(__file__).parents[2] / "docs/search.md").read_text()
 BEGIN, END = "<!-- filters: svc show filters --md -->\n\n", "\n<!-- end -->"

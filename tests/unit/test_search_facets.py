@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import migrate
 from photosvc.query.colors import COLORS
-from photosvc.search.context import Context
-from photosvc.search.facets import FACETS, count_values, parse_facets
-from photosvc.search.page import find
-from photosvc.search.request import parse_node, parse_request
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.facets import FACETS, count_values, parse_facets
+from photosvc.search.reading.page import find
+from photosvc.search.reading.request import parse_node, parse_request
 
 import orjson  # isort: skip
 

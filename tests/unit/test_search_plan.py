@@ -8,9 +8,9 @@ from support import NOW
 
 from photosvc.models import Album, AlbumPhoto, Photo, migrate
 from photosvc.models.database import configure_engine
-from photosvc.search.page import find
-from photosvc.search.project import project
-from photosvc.search.request import parse_request
+from photosvc.search.projection.project import project
+from photosvc.search.reading.page import find
+from photosvc.search.reading.request import parse_request
 
 ALBUM = "a" + "1" * 15
 

@@ -7,8 +7,8 @@ from sqlalchemy import delete, select
 from support import NOW, open_library
 
 from photosvc.models import CHANGES, PROJECTION, PROJECTION_VERSION, File, LibraryState, Photo, SearchRow, SearchText
-from photosvc.search import project as module
-from photosvc.search.project import is_stale, project, rebuild
+from photosvc.search.projection import project as module
+from photosvc.search.projection.project import is_stale, project, rebuild
 from photosvc.web.current import current_service
 
 

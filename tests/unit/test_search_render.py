@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from photosvc.models import SearchDocument, migrate
 from photosvc.records.file import FileSchema
 from photosvc.records.photo import PhotoResultSchema
-from photosvc.search.render import Result, merge_texts
+from photosvc.search.projection.render import Result, merge_texts
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from matcher import has_term
 
 from photosvc.query.fold import MOST_WORDS, words
 from photosvc.query.items import Phrase, Word
-from photosvc.search.words import needle, word_text
+from photosvc.search.word_text import needle, word_text
 
 
 def test_sections_are_kept_apart_and_said_once():

@@ -7,9 +7,9 @@ from photosvc.query.filters import FILTERS
 from photosvc.query.kinds import FilterSpec, Kind
 from photosvc.query.lexer import LONGEST_QUERY
 from photosvc.query.values import EXPECTED
-from photosvc.search.facets import FACETS
-from photosvc.search.orders import DEFAULT_ORDER, ORDERS, PRIME
-from photosvc.search.request import DEFAULT_COUNT, MAX_COUNT
+from photosvc.search.reading.facets import FACETS
+from photosvc.search.reading.orders import DEFAULT_ORDER, ORDERS, PRIME
+from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT
 
 _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
 _FLAG = {"type": "boolean"}

@@ -9,7 +9,7 @@ from sqlalchemy.engine import Dialect
 from photosvc.models import PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.query.text import to_text
-from photosvc.search.request import SearchRequest
+from photosvc.search.reading.request import SearchRequest
 
 
 @lru_cache(maxsize=8)

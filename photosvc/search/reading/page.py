@@ -6,13 +6,13 @@ from itertools import chain
 
 from sqlalchemy import Connection
 
-from photosvc.search import documents
-from photosvc.search.context import Context
-from photosvc.search.cursor import Cursor
-from photosvc.search.merge import Groups, merged_window, single_files
-from photosvc.search.render import merge_texts
-from photosvc.search.request import SearchRequest
-from photosvc.search.window import Search, prepare
+from photosvc.search.projection.render import merge_texts
+from photosvc.search.reading import documents
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.cursor import Cursor
+from photosvc.search.reading.merged import Groups, merged_window, single_files
+from photosvc.search.reading.request import SearchRequest
+from photosvc.search.reading.window import Search, prepare
 
 #: Files whose texts are read at once.
 CHUNK = 1000

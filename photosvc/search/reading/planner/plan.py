@@ -11,12 +11,12 @@ from sqlalchemy import ColumnElement
 from photosvc.models import SearchRow
 from photosvc.query.items import Choice
 from photosvc.query.nodes import Filter, Node, conjuncts
-from photosvc.search import names
-from photosvc.search.candidates import BY_VALUE, by_words, fewest, value_column
-from photosvc.search.compile import compile_all, compile_query
-from photosvc.search.context import Context
-from photosvc.search.visible import visible
-from photosvc.search.words import Term
+from photosvc.search.reading.conditions import names
+from photosvc.search.reading.conditions.compile import compile_all, compile_query
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.conditions.visible import visible
+from photosvc.search.reading.planner.candidates import BY_VALUE, by_words, fewest, value_column
+from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]
 

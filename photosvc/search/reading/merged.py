@@ -9,9 +9,9 @@ from array import array
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
-from photosvc.search.documents import LibraryChangedError
-from photosvc.search.row import RANKS
-from photosvc.search.window import Found, Search, photo_of
+from photosvc.search.projection.row import RANKS
+from photosvc.search.reading.documents import LibraryChangedError
+from photosvc.search.reading.window import Found, Search, photo_of
 
 
 class Groups:

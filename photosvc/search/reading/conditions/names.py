@@ -16,11 +16,11 @@ from photosvc.query.items import Item, Pattern, Phrase, Uid, Word
 from photosvc.query.locate import locate
 from photosvc.query.nodes import Node
 from photosvc.query.parser import parse_query
-from photosvc.search import texts
-from photosvc.search.columns import column_named
-from photosvc.search.context import Context
-from photosvc.search.visible import visible_albums
-from photosvc.search.words import gear_name, needle, word_text
+from photosvc.search.reading.conditions import full_text
+from photosvc.search.reading.conditions.columns import column_named
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.conditions.visible import visible_albums
+from photosvc.search.word_text import gear_name, needle, word_text
 
 Condition = ColumnElement[bool]
 Compile = Callable[[Node, Context], Condition]
@@ -49,9 +49,9 @@ def shows(items: Iterable[Item], context: Context) -> Condition:
     for item in items:
         match item:
             case Word() | Phrase():
-                found.append(texts.contains("people", [item], context))
+                found.append(full_text.contains("people", [item], context))
             case Pattern((name,)):
-                found.append(texts.named(name, context))
+                found.append(full_text.named(name, context))
             case Pattern():
                 patterns.append(item)
     if patterns:

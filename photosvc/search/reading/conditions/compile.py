@@ -11,8 +11,8 @@ from photosvc.query.filters import FILTERS
 from photosvc.query.items import Box, Cell, Choice, Circle, Item, Near, Phrase, PlusCode, Since, Uid, Value, Word
 from photosvc.query.kinds import FilterSpec, Kind
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
-from photosvc.search import columns, geography, names, texts
-from photosvc.search.context import Context
+from photosvc.search.reading.conditions import columns, full_text, names, positions
+from photosvc.search.reading.conditions.context import Context
 
 Condition = ColumnElement[bool]
 
@@ -28,7 +28,7 @@ def compile_query(node: Node, context: Context) -> Condition:
         case Everything():
             return true()
         case Word() | Phrase():
-            return texts.contains("words", [node], context)
+            return full_text.contains("words", [node], context)
         case Filter(name, value):
             return _filter(FILTERS[name], value, context)
         case Not(part):
@@ -43,7 +43,7 @@ def compile_all(parts: Sequence[Node], context: Context) -> Condition:
     """The condition that all parts hold. Words are looked for together: the text of a photo is read once."""
     terms = [part for part in parts if isinstance(part, Word | Phrase)]
     others = [compile_query(part, context) for part in parts if not isinstance(part, Word | Phrase)]
-    return and_(true(), *others, *([texts.contains("words", terms, context)] if terms else []))
+    return and_(true(), *others, *([full_text.contains("words", terms, context)] if terms else []))
 
 
 def _filter(spec: FilterSpec, value: Value, context: Context) -> Condition:
@@ -73,7 +73,7 @@ def _any(spec: FilterSpec, items: tuple[Item, ...], context: Context) -> Conditi
             return names.shows(items, context)
         case "keywords":
             return or_(
-                *(texts.contains("keywords", [item], context) for item in items if isinstance(item, Word | Phrase))
+                *(full_text.contains("keywords", [item], context) for item in items if isinstance(item, Word | Phrase))
             )
         case "camera_id" | "lens_id" as column:
             return names.taken_with(column, items, context)
@@ -87,12 +87,12 @@ def _any(spec: FilterSpec, items: tuple[Item, ...], context: Context) -> Conditi
 def _item(spec: FilterSpec, item: Item, context: Context) -> Condition:
     match item:
         case Near() | Circle() | Cell() | Box() | PlusCode():
-            return geography.inside(item, context)
+            return positions.inside(item, context)
         case Uid(text, column):
             return columns.compare(column, text, context)
         case Word() | Phrase():
             raise TypeError(spec.name)  # only names and keywords are made of words
         case _ if spec.columns == ("description",):
-            return texts.described_as(item, context)
+            return full_text.described_as(item, context)
         case _:
             return or_(*(columns.compare(column, item, context) for column in spec.columns))

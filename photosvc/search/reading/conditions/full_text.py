@@ -14,9 +14,9 @@ from sqlalchemy.sql.expression import column, table
 from photosvc.models import SearchRow, SearchText
 from photosvc.models.search_text import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
 from photosvc.query.items import Item, Pattern, Word
-from photosvc.search.columns import LAST, fits
-from photosvc.search.context import Context
-from photosvc.search.words import Term, needle
+from photosvc.search.reading.conditions.columns import LAST, fits
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.word_text import Term, needle
 
 Condition = ColumnElement[bool]
 

@@ -7,8 +7,8 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.geo import bounding_boxes, cell_range, chord, unit_vector
 from photosvc.models import NOWHERE, SearchRow
 from photosvc.query.items import Box, Cell, Circle, Near, PlusCode
-from photosvc.search.context import Context
-from photosvc.search.visible import visible
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.conditions.visible import visible
 
 Condition = ColumnElement[bool]
 Area = Near | Circle | Cell | Box | PlusCode

@@ -25,9 +25,9 @@ from photosvc.models import (
     SearchText,
 )
 from photosvc.models.database import begin_write, insert_into
-from photosvc.search.render import render_file, render_result
-from photosvc.search.row import search_rows
-from photosvc.search.words import photo_words
+from photosvc.search.projection.render import render_file, render_result
+from photosvc.search.projection.row import search_rows
+from photosvc.search.word_text import photo_words
 
 _BATCH = 500
 

@@ -8,8 +8,8 @@ from sqlalchemy.engine import Dialect
 
 from photosvc.models import SearchDocument, SearchRow
 from photosvc.models.prepared import Prepared, prepare_statement
-from photosvc.search.orders import order_named
-from photosvc.search.visible import visible
+from photosvc.search.reading.conditions.visible import visible
+from photosvc.search.reading.orders import order_named
 
 
 @lru_cache(maxsize=128)

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import CHANGES, Album, File, LibraryState, Photo, SearchRow
-from photosvc.search.visible import visible
+from photosvc.search.reading.conditions.visible import visible
 
 
 def years(session: Session, *, sees_private: bool) -> list[int]:

@@ -14,12 +14,12 @@ from photosvc.models import INDEXED, SearchRow
 from photosvc.query.filters import FILTERS
 from photosvc.query.items import Choice, Item, Pattern, Phrase, Word
 from photosvc.query.nodes import Filter, Node
-from photosvc.search import names, texts
-from photosvc.search.compile import compile_query
-from photosvc.search.context import Context
-from photosvc.search.row import RANKS
-from photosvc.search.visible import asked_open
-from photosvc.search.words import Term
+from photosvc.search.projection.row import RANKS
+from photosvc.search.reading.conditions import full_text, names
+from photosvc.search.reading.conditions.compile import compile_query
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.conditions.visible import asked_open
+from photosvc.search.word_text import Term
 
 #: Orders that have an index for every column of `INDEXED`.
 BY_VALUE = frozenset({"newest", "added"})
@@ -65,7 +65,7 @@ def _few(context: Context, reach: int) -> int:
 def _candidates(parts: tuple[Node, ...], order: str, context: Context, least: int) -> Iterator[Few]:
     terms = _terms(parts)
     # Words that are many as they stand are more with all that begin so, and those take longer to look up.
-    if terms and _count(texts.matching(terms, context, whole=True), least, context) < least:
+    if terms and _count(full_text.matching(terms, context, whole=True), least, context) < least:
         yield _worded(terms, parts, context)
     bare = replace(context, bare=True)
     listed_only = not (context.sees_private and any(map(asked_open, parts)))  # as the indexes are
@@ -91,7 +91,7 @@ def by_words(parts: tuple[Node, ...], context: Context) -> Few | None:
 
 
 def _worded(terms: list[Term], parts: tuple[Node, ...], context: Context) -> Few:
-    return Few(texts.matching(terms, context), exact=tuple(part for part in parts if isinstance(part, Word)))
+    return Few(full_text.matching(terms, context), exact=tuple(part for part in parts if isinstance(part, Word)))
 
 
 def _terms(parts: tuple[Node, ...]) -> list[Term]:

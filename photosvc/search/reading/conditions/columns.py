@@ -8,8 +8,8 @@ from sqlalchemy import ColumnElement, and_, not_, true
 
 from photosvc.models import SearchRow
 from photosvc.query.items import Days, Item, Pattern, Range, Since
-from photosvc.search.context import Column, Context
-from photosvc.search.row import microseconds
+from photosvc.search.projection.row import microseconds
+from photosvc.search.reading.conditions.context import Column, Context
 
 Condition = ColumnElement[bool]
 

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, and_, not_, or_
 
 from photosvc.models import Album, SearchRow
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
-from photosvc.search.context import unindexed
+from photosvc.search.reading.conditions.context import unindexed
 
 #: Switches that open what is left out otherwise, to those who see private photos.
 _OPENED = {

@@ -11,11 +11,11 @@ from photosvc.models import Album, AlbumPhoto, Camera, Lens, Place, SearchRow
 from photosvc.query.colors import COLORS
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
-from photosvc.search.context import Column, Context, unindexed
-from photosvc.search.plan import Plan, make_plan
-from photosvc.search.visible import visible_albums
-from photosvc.search.window import whole_node
-from photosvc.search.words import gear_name
+from photosvc.search.reading.conditions.context import Column, Context, unindexed
+from photosvc.search.reading.conditions.visible import visible_albums
+from photosvc.search.reading.planner.plan import Plan, make_plan
+from photosvc.search.reading.window import whole_node
+from photosvc.search.word_text import gear_name
 
 #: Values of one facet that are told, the commonest first.
 MOST_VALUES = 1000

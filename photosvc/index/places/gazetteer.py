@@ -14,8 +14,8 @@ from functools import cache
 from importlib import resources
 
 from photosvc.core.geo import Box, bounding_boxes, distance_m, is_position
-from photosvc.index.place import UNKNOWN_PLACE, Place, country_name, place_of
-from photosvc.index.timezone import zone_at
+from photosvc.index.places.place import UNKNOWN_PLACE, Place, country_name, place_of
+from photosvc.index.places.timezone import zone_at
 
 __all__ = ["UNKNOWN_PLACE", "Gazetteer", "Place", "country_name", "place_of"]
 

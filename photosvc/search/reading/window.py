@@ -12,13 +12,13 @@ from photosvc.core.ids import ALBUM, is_uid
 from photosvc.models import SearchAlbum, SearchRow
 from photosvc.query.items import Choice, Uid
 from photosvc.query.nodes import Everything, Filter, Node, conjunction
-from photosvc.search import names, texts
-from photosvc.search.context import Column, Context, unindexed
-from photosvc.search.cursor import Cursor
-from photosvc.search.plain_window import plain_window
-from photosvc.search.plan import Plan, make_plan
-from photosvc.search.request import SearchRequest
-from photosvc.search.row import RANKS
+from photosvc.search.projection.row import RANKS
+from photosvc.search.reading.conditions import full_text, names
+from photosvc.search.reading.conditions.context import Column, Context, unindexed
+from photosvc.search.reading.cursor import Cursor
+from photosvc.search.reading.plain_window import plain_window
+from photosvc.search.reading.planner.plan import Plan, make_plan
+from photosvc.search.reading.request import SearchRequest
 
 #: A file in a window: its id and its place in the order.
 Found = Sequence[Any]
@@ -110,7 +110,7 @@ class Search:
         keys: list[Column] = list(request.order.columns(request.seed))
         if self.plan.album is not None:
             return [getattr(SearchAlbum, str(key.key)) for key in keys]
-        return [texts.rank(request.ranked, self.context).label("rank"), *keys] if request.ranked else keys
+        return [full_text.rank(request.ranked, self.context).label("rank"), *keys] if request.ranked else keys
 
     def _compared(self, key: Column) -> Column:
         # Where rows are sorted, no index of an order may lead away from the few that are known.

@@ -12,9 +12,9 @@ from photosvc.query.nodes import And, Everything, Filter, Node, Or, conjuncts
 from photosvc.query.parameters import combine, parse_parameters
 from photosvc.query.parser import parse_query
 from photosvc.query.values import BOOLEANS
-from photosvc.search.cursor import Cursor, parse_cursor
-from photosvc.search.orders import DEFAULT_ORDER, PRIME, Order, order_named
-from photosvc.search.words import Term
+from photosvc.search.reading.cursor import Cursor, parse_cursor
+from photosvc.search.reading.orders import DEFAULT_ORDER, PRIME, Order, order_named
+from photosvc.search.word_text import Term
 
 DEFAULT_COUNT = 100
 MAX_COUNT = 100_000

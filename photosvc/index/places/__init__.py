@@ -1,0 +1,1 @@
+"""Places and time zones of positions, without a network."""

@@ -1,0 +1,1 @@
+"""SQL conditions on search rows."""

@@ -1,0 +1,1 @@
+"""How the rows of a page are found."""
