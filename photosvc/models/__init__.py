@@ -6,6 +6,7 @@ from photosvc.models.camera import UNKNOWN_ID, Camera, Lens
 from photosvc.models.client import Client
 from photosvc.models.credential import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
 from photosvc.models.file import ORIGINALS_ROOT, File, RejectedFile
+from photosvc.models.file_key import FileKey
 from photosvc.models.keyword import Keyword, photo_keywords
 from photosvc.models.library import CHANGES, PROJECTION, STATE, LibraryState
 from photosvc.models.marker import Marker
@@ -41,6 +42,7 @@ __all__ = [
     "Client",
     "Credential",
     "File",
+    "FileKey",
     "Keyword",
     "Lens",
     "LibraryState",

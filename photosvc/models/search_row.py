@@ -33,9 +33,9 @@ class SearchRow(Base):
     )
     photo_id: Mapped[int] = mapped_column(RowId, index=True)
     newest_key: Mapped[int] = mapped_column(BigInteger)
-    """Falls from the newest photo to the oldest and, within a photo, from the primary file on. Unique."""
+    """`FileKey.pack_descending`. Unique."""
     oldest_key: Mapped[int] = mapped_column(BigInteger)
-    """Rises from the oldest photo to the newest and, within a photo, from the primary file on. Unique."""
+    """`FileKey.pack_ascending`. Unique."""
     listed: Mapped[bool] = mapped_column()
     """Not missing, broken, hidden, archived or a sidecar: what a search shows unasked."""
     present: Mapped[bool] = mapped_column()

@@ -7,11 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from photosvc.core.geo import unit_vector
-from photosvc.models import NOWHERE, UNKNOWN_PLACE, File, Photo
+from photosvc.models import NOWHERE, UNKNOWN_PLACE, File, FileKey, Photo
 from photosvc.query.fold import fold
-
-#: A photo's files are ranked below this: `newest_key // RANKS` is the photo's id.
-RANKS = 1 << 16
 
 #: Bytes of a title that count in its order: a letter may unfold to eighteen, and cursors hold it whole.
 _TITLE = 1000
@@ -26,7 +23,7 @@ def search_rows(photo: Photo, *, has_album: bool) -> Iterator[tuple[File, dict[s
     files = sorted(photo.files, key=lambda file: (not file.primary, file.id))
     shared = _photo_columns(photo, files, has_album=has_album)
     for rank, file in enumerate(files):
-        yield file, shared | _file_columns(file, min(rank, RANKS - 1), shared)
+        yield file, shared | _file_columns(file, FileKey(photo.id, rank), shared)
 
 
 def microseconds(moment: datetime) -> int:
@@ -84,12 +81,12 @@ def _photo_columns(photo: Photo, files: Sequence[File], *, has_album: bool) -> d
     }
 
 
-def _file_columns(file: File, rank: int, shared: dict[str, Any]) -> dict[str, Any]:
+def _file_columns(file: File, key: FileKey, shared: dict[str, Any]) -> dict[str, Any]:
     present = not (file.missing or file.sidecar)
     return {
         "file_id": file.id,
-        "newest_key": shared["photo_id"] * RANKS + RANKS - 1 - rank,
-        "oldest_key": shared["photo_id"] * RANKS + rank,
+        "newest_key": key.pack_descending(),
+        "oldest_key": key.pack_ascending(),
         "listed": present and not (file.error or shared["archived"] or shared["hidden"]),
         "present": present,
         "is_primary": file.primary,

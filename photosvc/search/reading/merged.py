@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
-from photosvc.search.projection.row import RANKS
+from photosvc.models import FileKey
 from photosvc.search.reading.documents import LibraryChangedError
 from photosvc.search.reading.window import Found, Search, photo_of
 
@@ -57,7 +57,7 @@ def merged_window(search: Search) -> tuple[Sequence[Found], Groups]:
     found = search.window(request.offset - peek, request.count + peek)
     before = photo_of(found[0]) if peek and found else None
     if request.cursor:
-        before = int(request.cursor.values[-1]) // RANKS
+        before = FileKey.unpack_photo_id(int(request.cursor.values[-1]))
     window = found[peek:]
     # The last photo may reach past the edge.
     last = photo_of(window[-1]) if len(window) == request.count else None

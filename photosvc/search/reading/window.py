@@ -9,10 +9,9 @@ from sqlalchemy import Label, func, select, tuple_
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import ALBUM, is_uid
-from photosvc.models import SearchAlbum, SearchRow
+from photosvc.models import FileKey, SearchAlbum, SearchRow
 from photosvc.query.items import Choice, Uid
 from photosvc.query.nodes import Everything, Filter, Node, conjunction
-from photosvc.search.projection.row import RANKS
 from photosvc.search.reading.conditions import full_text, names
 from photosvc.search.reading.conditions.context import Column, Context, unindexed
 from photosvc.search.reading.cursor import Cursor
@@ -25,8 +24,8 @@ Found = Sequence[Any]
 
 
 def photo_of(found: Found) -> int:
-    """The photo a file belongs to: every order ends in a key that tells."""
-    return int(found[-1]) // RANKS
+    """The id of the photo a file belongs to: every order ends in a packed `FileKey`."""
+    return FileKey.unpack_photo_id(found[-1])
 
 
 @dataclass(frozen=True)

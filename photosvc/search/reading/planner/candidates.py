@@ -10,11 +10,10 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from photosvc.models import INDEXED, SearchRow
+from photosvc.models import INDEXED, FileKey, SearchRow
 from photosvc.query.filters import FILTERS
 from photosvc.query.items import Choice, Item, Pattern, Phrase, Word
 from photosvc.query.nodes import Filter, Node
-from photosvc.search.projection.row import RANKS
 from photosvc.search.reading.conditions import full_text, names
 from photosvc.search.reading.conditions.compile import compile_query
 from photosvc.search.reading.conditions.context import Context
@@ -59,7 +58,7 @@ def _few(context: Context, reach: int) -> int:
     n dearer looks. Measured, they take as long when n is half the square root of reach * N.
     """
     newest = context.connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
-    return math.isqrt(reach * (newest // RANKS + 1)) // 2
+    return math.isqrt(reach * (FileKey.unpack_photo_id(newest) + 1)) // 2
 
 
 def _candidates(parts: tuple[Node, ...], order: str, context: Context, least: int) -> Iterator[Few]:
