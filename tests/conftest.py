@@ -1,4 +1,4 @@
-"""Puts this folder on the path, so that tests share `pictures`, `accounts` and `support`; databases for tests."""
+"""Databases and libraries that tests share."""
 
 import warnings
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _NUMBERS = count()
 @pytest.fixture
 def library(tmp_path: Path):
     """An empty library on SQLite."""
-    from support import open_library
+    from tests.library import open_library
 
     return open_library(tmp_path / "instance")
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from support import SURROUNDINGS, SVC
+from tests.library import SURROUNDINGS, SVC
 
 
 def _sit_down() -> None:

@@ -1,9 +1,9 @@
 """App passwords over HTTP: made by their owner, shown once, never wider than who makes them (spec section 5.2)."""
 
 import pytest
-from people import PASSWORD, check_error, open_house
 
 from photosvc.core import ids
+from tests.api_client import PASSWORD, check_error, open_house
 
 FRAME = {"name": "frame", "scope": "photos", "password": PASSWORD}
 

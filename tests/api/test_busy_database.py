@@ -5,12 +5,12 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from people import check_error, open_house
 from sqlalchemy import select
 
 from photosvc.api import session as session_api
 from photosvc.models import Credential
 from photosvc.web.current import current_service
+from tests.api_client import check_error, open_house
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Figures for Prometheus."""
 
-from pictures import jpeg
+from tests.pictures import jpeg
 
 
 def test_metrics_count_photos_by_type_and_files_that_are_gone_or_broken(library):

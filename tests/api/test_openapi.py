@@ -3,10 +3,10 @@
 import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from people import PASSWORD, open_house
-from shelves import fill
 
 from photosvc.query.filters import FILTERS
+from tests.api_client import PASSWORD, open_house
+from tests.factories.photos import fill
 
 #: Views that the document leaves out: placeholders, and documents that other standards describe.
 LEFT_OUT = {"not_implemented"}

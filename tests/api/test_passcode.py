@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pyotp
 import pytest
-from people import PASSWORD, check_error, open_house
+
+from tests.api_client import PASSWORD, check_error, open_house
 
 
 @pytest.fixture

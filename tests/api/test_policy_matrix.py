@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import count
 
 import pytest
-from accounts import add_client, add_credential, add_user
-from people import HASH, ROLES, check_error, open_house
 
 from photosvc.auth.policy import RULES
 from photosvc.auth.scope_names import SCOPES
 from photosvc.core import ids
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, Credential, User
 from photosvc.web.protector import ACTION, PUBLIC
+from tests.api_client import HASH, ROLES, check_error, open_house
+from tests.factories.accounts import add_client, add_credential, add_user
 
 OWN, OTHER, NOBODY = "own", "otto", "unobody0000000000"
 

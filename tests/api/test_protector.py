@@ -3,10 +3,10 @@
 import logging
 
 import pytest
-from people import check_error, open_house
-from support import RESOURCE
 
 from photosvc.web.current import current_service
+from tests.api_client import check_error, open_house
+from tests.library import RESOURCE
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_surprise_is_500_without_details_and_logged_whole(house, monkeypatch, 
 
 
 def test_a_database_without_tables_is_503_and_names_the_command(tmp_path):
-    from support import open_library
+    from tests.library import open_library
 
     library = open_library(tmp_path / "instance", upgrade=False)
     for path in ("/api/v1/photos", "/api/v1/status"):

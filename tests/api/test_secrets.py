@@ -3,10 +3,10 @@
 import logging
 
 import pyotp
-from people import PASSWORD, open_house
 
 from photosvc.models import Base
 from photosvc.web.current import current_service
+from tests.api_client import PASSWORD, open_house
 
 NEW = "new horse battery"
 

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from accounts import add_client, add_user
-from people import HASH, PASSWORD, check_error, open_house
-from support import RESOURCE
 
 from photosvc.core import ids
+from tests.api_client import HASH, PASSWORD, check_error, open_house
+from tests.factories.accounts import add_client, add_user
+from tests.library import RESOURCE
 
 KEYS = {
     "status", "id", "session_id", "access_token", "token_type", "expires_in", "provider", "scope", "user", "config",

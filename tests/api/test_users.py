@@ -1,7 +1,8 @@
 """Accounts and their passwords over HTTP."""
 
 import pytest
-from people import PASSWORD, check_error, open_house
+
+from tests.api_client import PASSWORD, check_error, open_house
 
 NEW = "new horse battery"
 

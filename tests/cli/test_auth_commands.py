@@ -4,10 +4,10 @@ import json
 import re
 
 import pytest
-from people import open_house
-from terminal import type_at
 
 from photosvc.core import ids
+from tests.api_client import open_house
+from tests.terminal import type_at
 
 
 @pytest.fixture(scope="module")

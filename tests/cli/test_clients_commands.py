@@ -5,11 +5,11 @@ import re
 
 import pytest
 from click.testing import CliRunner
-from registered import Pair, open_desk
-from support import svc
 
 from photosvc.auth.accounts.users import add_user
 from photosvc.cli import svc as command
+from tests.library import svc
+from tests.oauth_client import Pair, open_desk
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,10 @@
 from subprocess import run
 
 import pytest
-from people import PASSWORD, open_house
-from support import SURROUNDINGS, SVC
-from terminal import type_at
+
+from tests.api_client import PASSWORD, open_house
+from tests.library import SURROUNDINGS, SVC
+from tests.terminal import type_at
 
 NEW = "new horse battery"
 

@@ -1,6 +1,6 @@
 """What `svc show` tells, and what it keeps to itself."""
 
-from support import svc
+from tests.library import svc
 
 
 def test_a_database_password_is_masked_wherever_the_address_has_it(tmp_path):

@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from people import PASSWORD, open_house
-from terminal import type_at
+
+from tests.api_client import PASSWORD, open_house
+from tests.terminal import type_at
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ import os
 import struct
 import sys
 
-import meddling
 import pytest
-from pictures import encoded, exif, jpeg, png_bomb, quarters, xmp
-from support import SVC, hashes, open_library, svc
 from test_record_fields import EXTRA, RESULT, check, check_library
 
 from photosvc.core.paths import disk_name
 from photosvc.search.reading.orders import ORDERS
+from tests import racing_extract
+from tests.library import SVC, hashes, open_library, svc
+from tests.pictures import encoded, exif, jpeg, png_bomb, quarters, xmp
 
 LONG = "n" * 251
 BELL = "\x07\x1b[31m\r\nSet-Cookie: a=b\u202e<script>alert(1)</script>=cmd|' /C calc'!A0"
@@ -224,7 +224,7 @@ def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_r
 
     changing, vanishing = library.put("changing.jpg", jpeg()), library.put("vanishing.jpg", jpeg(80, 48))
     library.put("quiet.jpg", jpeg(90, 48))
-    monkeypatch.setattr(job, "extract", meddling.extract)
+    monkeypatch.setattr(job, "extract", racing_extract.extract)
     summary = library.index()
     assert sorted(summary.failed) == [
         ("changing.jpg", "The file changed while it was read."),

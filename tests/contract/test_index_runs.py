@@ -5,12 +5,12 @@ import subprocess
 import sys
 
 import pytest
-from pictures import dng, encoded, exif, heic, jpeg, quarters, video
-from support import NOW, SURROUNDINGS, hashes, svc
 
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.models import File, LibraryState, Photo, RejectedFile, SearchDocument
 from photosvc.search.projection.project import project
+from tests.library import NOW, SURROUNDINGS, hashes, svc
+from tests.pictures import dng, encoded, exif, heic, jpeg, quarters, video
 
 
 def counts(summary):
@@ -454,7 +454,7 @@ def test_search_rows_of_an_older_version_are_told_and_made_anew_by_the_next_run(
 
 
 def test_a_library_made_anew_from_its_originals_says_the_same(library, tmp_path):
-    from support import open_library
+    from tests.library import open_library
 
     library.put("a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
     library.put("2019-05-06/b.jpg", jpeg(80, 48))

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from support import SURROUNDINGS, open_library, svc
+
+from tests.library import SURROUNDINGS, open_library, svc
 
 NPM = Path(__file__).with_name("npm")
 

@@ -4,12 +4,12 @@ import json
 import re
 
 import pytest
-from pictures import encoded, exif, jpeg, quarters, video, xmp
-from support import CAMERA_ORIGINALS, open_library
 
 from photosvc.models import File, Photo
 from photosvc.search.projection.project import rebuild
 from photosvc.search.projection.render import render_file, render_result
+from tests.library import CAMERA_ORIGINALS, open_library
+from tests.pictures import encoded, exif, jpeg, quarters, video, xmp
 
 STRING, INTEGER, NUMBER, BOOLEAN, TIME, LIST = "string", "integer", "number", "boolean", "timestamp", "array"
 

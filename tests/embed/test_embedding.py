@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from flask import Flask, request
 from flask_sqlalchemy import SQLAlchemy
-from pictures import jpeg
 from sqlalchemy import event, inspect, select, text
-from support import MovedClock
 
 from photosvc.app import create_app
 from photosvc.auth.accounts.users import add_user, find_user, remove_user
@@ -20,6 +18,8 @@ from photosvc.extension import PhotoService
 from photosvc.index.job import IndexOptions, run_index
 from photosvc.models import migrate
 from photosvc.web.current import current_service
+from tests.library import MovedClock
+from tests.pictures import jpeg
 
 
 class Host:

@@ -1,0 +1,95 @@
+"""A client never has more live tokens than its limit, however many ask at once, on both databases."""
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from photosvc.app import create_app
+from photosvc.web.current import current_service
+from tests.oauth_client import GRANT, basic, count_live, open_desk
+
+PROCESSES = 8
+
+
+def ask_often(instance, settings, client, count, start, outcomes):
+    """In a process of its own: ask `count` times, count the live tokens after each."""
+    app = create_app(instance=Path(instance), settings=settings, environ={})
+    http, headers = app.test_client(), {"Authorization": basic(*client)}
+    start.wait()
+    statuses, most = [], 0
+    for _ in range(count):
+        statuses.append(http.post("/api/v1/oauth/token", data=GRANT, headers=headers).status_code)
+        with app.app_context():
+            service = current_service()
+            most = max(most, count_live(service.session, client[0], service.now()))
+    outcomes.put((statuses, most))
+
+
+def race(instance, settings, client, count):
+    """The statuses of all answers, and the most tokens that anybody ever saw."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["photosvc.app", "registered"])
+    start, outcomes = context.Barrier(PROCESSES), context.Queue()
+    arguments = (str(instance), settings, tuple(client), count, start, outcomes)
+    processes = [context.Process(target=ask_often, args=arguments) for _ in range(PROCESSES)]
+    for process in processes:
+        process.start()
+    found = [outcomes.get(timeout=100) for _ in processes]
+    for process in processes:
+        process.join(20)
+    return [status for statuses, _ in found for status in statuses], max(most for _, most in found)
+
+
+@pytest.fixture
+def settings(new_database):
+    return {"PHOTOSVC_DATABASE_URI": new_database(), "PHOTOSVC_BASE_URL": "https://photos.example.org"}
+
+
+def live(desk, client):
+    with desk.library.app.app_context():
+        service = current_service()
+        return count_live(service.session, client.client_id, desk.library.clock())
+
+
+@pytest.mark.parametrize("limit", [1, 10, -1])
+def test_eight_processes_at_once_never_pass_the_limit(tmp_path, settings, limit):
+    with open_desk(tmp_path, settings=settings) as desk:
+        # The other processes read the real clock: tokens must not look expired to anybody.
+        from photosvc.core.clock import system_clock
+
+        desk.library.clock.present = system_clock()
+        client = desk.register(limit=limit)
+        statuses, most = race(desk.library.instance, settings, client, 5)
+        assert statuses == [200] * 40
+        assert (most <= limit) if limit > 0 else (most == 40)
+        assert live(desk, client) == (limit if limit > 0 else 40)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_the_limit_holds_through_thirty_rounds_of_eight_processes(tmp_path, settings):
+    with open_desk(tmp_path, settings=settings) as desk:
+        from photosvc.core.clock import system_clock
+
+        desk.library.clock.present = system_clock()
+        for number in range(30):
+            limit = (10, 1, 3)[number % 3]
+            client = desk.register(limit=limit)
+            statuses, most = race(desk.library.instance, settings, client, 20)
+            assert statuses == [200] * 160
+            assert most <= limit
+            assert live(desk, client) == limit
+
+
+def test_a_limit_lowered_while_tokens_are_issued_holds(tmp_path, settings):
+    from photosvc.auth.oauth.clients import Changes, change_client
+
+    with open_desk(tmp_path, settings=settings) as desk:
+        client = desk.register(limit=5)
+        tokens = [desk.token(client) for _ in range(5)]
+        with desk.library.session() as session:
+            change_client(session, client.client_id, desk.library.clock(), Changes(limit=2))
+        assert [desk.is_alive(token) for token in tokens] == [False] * 3 + [True] * 2
+        desk.token(client)
+        assert live(desk, client) == 2

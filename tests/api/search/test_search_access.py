@@ -1,0 +1,204 @@
+"""Who may search, what they see, and how every refusal looks."""
+
+import pytest
+from sqlalchemy import select, text
+
+from photosvc.models import Album, AlbumPhoto, Photo
+from photosvc.search.projection.project import project
+from tests.factories.photos import alter, fill
+from tests.library import NOW, RESOURCE, open_library
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("access"))
+    with library.session() as session:
+        fill(session, 10, NOW)
+        ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
+        alter(session, ids[:3], private=True)
+        alter(session, ids[3:4], archived_at=NOW)
+        alter(session, ids[4:5], quality=-1)
+    return library
+
+
+def call(library, path="/api/v1/photos", method="GET", **headers):
+    pairs = [(name.replace("_", "-"), value) for name, value in headers.items()]
+    return library.app.test_client().open(path, method=method, headers=pairs)
+
+
+PRIVATE = {0, 1, 2}
+OPEN = {5, 6, 7, 8, 9}
+
+
+@pytest.mark.parametrize(
+    ("role", "seen"), [("", OPEN), ("viewer", OPEN), ("user", OPEN | PRIVATE), ("admin", OPEN | PRIVATE)]
+)
+def test_private_photos_are_seen_by_those_who_may(library, role, seen):
+    found = library.find(token=library.token("photos", role=role), count=100)
+    assert {int(record["Name"].rpartition("-")[2]) for record in found} == seen
+    assert {record["Private"] for record in found} == ({False, True} if seen & PRIVATE else {False})
+
+
+@pytest.mark.parametrize("order", ["added", "random", "name"])
+@pytest.mark.parametrize("parameters", [{}, {"primary": "true"}, {"count": 1, "offset": 3}])
+def test_no_order_and_no_page_shows_a_client_what_is_private(library, order, parameters):
+    assert not any(record["Private"] for record in library.find(order=order, **parameters))
+
+
+def test_private_albums_do_not_tell_by_unsorted_what_they_hold(tmp_path):
+    library = open_library(tmp_path)
+    with library.session() as session:
+        fill(session, 3, NOW)
+        ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
+        for number, private in enumerate((True, False)):
+            times = {"created_at": NOW, "updated_at": NOW}
+            album = Album(uid=f"a{number:015}", title="Secret", private=private, **times)
+            session.add(album)
+            session.flush()
+            session.add(AlbumPhoto(album_id=album.id, photo_id=ids[number], created_at=NOW))
+        project(session, ids)
+
+    def found(role, value):
+        records = library.find(token=library.token("photos", role=role), q=f"unsorted:{value}")
+        return {int(record["Name"].rpartition("-")[2]) for record in records}
+
+    assert (found("admin", "false"), found("admin", "true")) == ({0, 1}, {2})
+    assert (found("viewer", "false"), found("viewer", "true")) == ({1}, {0, 2})
+
+
+@pytest.mark.parametrize("form", ["X_Auth_Token", "X_Session_ID", "Authorization"])
+def test_a_token_may_come_in_each_of_three_headers(library, form):
+    token = library.token()
+    values = [f"Bearer {token}", f"bearer  {token} ", f"BEARER {token}"] if form == "Authorization" else [token]
+    for value in values:
+        assert call(library, **{form: value}).status_code == 200
+
+
+def test_the_same_token_twice_is_fine_and_two_different_ones_are_refused(library):
+    token, other = library.token(), library.token("photos")
+    assert call(library, X_Auth_Token=token, Authorization=f"Bearer {token}").status_code == 200
+    answer = call(library, X_Auth_Token=token, X_Session_ID=other)
+    assert (answer.status_code, answer.json["error"]) == (400, "the request shows two different tokens; send one")
+
+
+def test_without_a_token_the_challenge_is_bare(library):
+    for headers in ({}, {"X_Auth_Token": ""}, {"Authorization": "Bearer"}, {"Authorization": "Basic YTpi"}):
+        answer = call(library, **headers)
+        assert answer.status_code == 401
+        assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"' + RESOURCE
+        assert answer.json["code"] == 401
+
+
+@pytest.mark.parametrize("token", ["x", "0" * 48, "é", "\x80\xff", "a" * 5000, "' OR 1=1 --", "null"])
+def test_a_token_that_is_not_ours_is_told_as_invalid(library, token):
+    answer = call(library, X_Auth_Token=token)
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"].startswith('Bearer realm="photosvc", error="invalid_token"')
+
+
+def test_a_token_in_the_address_is_not_looked_at(library):
+    for name in ("access_token", "token", "t", "X-Auth-Token"):
+        assert call(library, f"/api/v1/photos?{name}={library.token()}").status_code == 401
+
+
+def test_a_token_without_the_scope_is_told_which_it_needs(library):
+    answer = call(library, X_Auth_Token=library.token("albums"))
+    assert answer.status_code == 403
+    assert answer.headers["WWW-Authenticate"] == (
+        'Bearer realm="photosvc", error="insufficient_scope", scope="photos read"' + RESOURCE
+    )
+    assert answer.json == {"code": 403, "error": "Permission denied: this needs the scope photos read."}
+
+
+@pytest.mark.parametrize("scope", ["*", "photos", "read", "photos read", "albums photos"])
+def test_each_scope_that_covers_reading_photos_opens_the_search(library, scope):
+    assert call(library, X_Auth_Token=library.token(scope)).status_code == 200
+
+
+def test_head_is_get_without_a_body(library):
+    token = library.token()
+    got, head = (call(library, method=method, X_Auth_Token=token) for method in ("GET", "HEAD"))
+    assert (head.status_code, head.data) == (200, b"")
+    assert head.headers["X-Count"] == got.headers["X-Count"]
+    assert head.headers["Content-Length"] == got.headers["Content-Length"]
+    assert call(library, method="HEAD").status_code == 401
+
+
+def test_options_tells_the_methods(library):
+    answer = call(library, method="OPTIONS")
+    assert answer.status_code == 200
+    assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
+def test_other_methods_are_refused_as_json(library, method):
+    answer = call(library, method=method, X_Auth_Token=library.token())
+    assert answer.status_code == 405
+    assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
+    assert answer.json["code"] == 405
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/api", "/api/v1", "/api/v1/photos/", "/api/v1/nothing", "/api/v2/photos", "/%00"]
+)
+def test_an_unknown_route_is_a_404_as_json(library, path):
+    answer = call(library, path, X_Auth_Token=library.token())
+    assert answer.status_code == 404
+    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert answer.json["code"] == 404
+
+
+def test_status_says_that_the_service_can_answer(library):
+    answer = call(library, "/api/v1/status")
+    assert (answer.status_code, answer.json["status"]) == (200, "operational")
+
+
+def test_a_database_without_tables_is_a_503_that_names_the_command(tmp_path):
+    library = open_library(tmp_path, upgrade=False)
+    for path in ("/api/v1/photos", "/api/v1/status"):
+        answer = call(library, path, X_Auth_Token="0" * 48)
+        assert answer.status_code == 503
+        assert answer.json == {
+            "code": 503, "error": "The database has no photosvc tables yet: run `svc db upgrade`.",
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("version", "sentence"),
+    [("0000", "run `svc db upgrade`"), ("9999", "newer than this photosvc")],
+)
+def test_a_database_at_another_schema_is_a_503_that_says_what_to_do(tmp_path, version, sentence):
+    library = open_library(tmp_path)
+    with library.session() as session:
+        session.execute(text("UPDATE photosvc_schema SET version_num = :version"), {"version": version})
+    answer = call(library, X_Auth_Token="0" * 48)
+    assert answer.status_code == 503
+    assert sentence in answer.json["error"]
+
+
+def test_a_surprise_is_a_500_that_tells_nothing_and_the_next_request_works(library, monkeypatch, caplog):
+    from photosvc.api import search
+
+    def fail(*_, **__):
+        raise RuntimeError("secret words")
+
+    token = library.token()
+    with monkeypatch.context() as patch:
+        patch.setattr(search, "parse_request", fail)
+        answer = call(library, X_Auth_Token=token)
+    assert (answer.status_code, answer.json["error"]) == (500, "Something went wrong on our side.")
+    assert "secret words" not in answer.text
+    assert "secret words" in caplog.text
+    assert call(library, X_Auth_Token=token).status_code == 200
+
+
+def test_an_expired_token_is_refused_from_its_last_second_on(tmp_path):
+    library = open_library(tmp_path)
+    token = library.token()
+    library.clock.move(seconds=31_536_000 - 1)
+    assert call(library, X_Auth_Token=token).status_code == 200
+    library.clock.move(seconds=1)
+    answer = call(library, X_Auth_Token=token)
+    assert answer.status_code == 401
+    library.clock.move(days=-1)
+    assert call(library, X_Auth_Token=token).status_code == 401

@@ -1,0 +1,244 @@
+"""The answer around a page: totals, tags, albums, facets, large answers."""
+
+import json
+from contextlib import closing
+from itertools import islice
+
+import pytest
+from sqlalchemy import delete, func, select
+
+from photosvc.models import Album, AlbumPhoto, Photo, SearchDocument
+from photosvc.search.projection.project import count_change, project
+from photosvc.search.reading import page as pages
+from photosvc.search.reading.documents import LibraryChangedError
+from photosvc.web.current import current_service
+from tests.factories.photos import alter, fill
+from tests.library import NOW, open_library
+
+ALBUMS = {name: ("a" + name).ljust(16, "0") for name in ("plain", "smart", "secret", "gone")}
+
+
+@pytest.fixture
+def library(tmp_path):
+    library = open_library(tmp_path)
+    with library.session() as session:
+        fill(session, 30, NOW)
+        ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
+        for number, (name, uid) in enumerate(ALBUMS.items()):
+            session.add(
+                Album(
+                    id=number + 1,
+                    uid=uid,
+                    title=name,
+                    filter="title:zebra" if name == "smart" else "",
+                    private=name == "secret",
+                    deleted_at=NOW if name == "gone" else None,
+                    created_at=NOW,
+                    updated_at=NOW,
+                )
+            )
+            session.flush()
+            members = [AlbumPhoto(album_id=number + 1, photo_id=one, created_at=NOW) for one in ids[:4]]
+            session.add_all(members if name != "smart" else [])
+        alter(session, ids[:2], private=True)
+        project(session, ids)
+    yield library
+    library.close()
+
+
+def titles(library, **parameters):
+    return {record["Title"] for record in library.find(**parameters)}
+
+
+def test_an_album_is_what_is_in_it(library):
+    user = library.token(role="user")
+    assert len({record["UID"] for record in library.find(s=ALBUMS["plain"], token=user)}) == 4
+    assert library.find(s=ALBUMS["plain"], q="-tree") == []
+
+
+def test_a_smart_album_is_what_its_filter_finds(library):
+    assert titles(library, s=ALBUMS["smart"]) == {"Zebra"}
+    assert titles(library, q="album:smart") == {"Zebra"}
+    with library.session() as session:
+        photo = session.scalar(select(Photo).where(Photo.title == "Zebra"))
+        taken_out, number = photo.uid, photo.id
+        session.add(AlbumPhoto(album_id=2, photo_id=number, hidden=True, created_at=NOW))
+    assert taken_out not in {record["UID"] for record in library.find(s=ALBUMS["smart"])}
+
+
+@pytest.mark.parametrize("uid", ["azzzzzzzzzzzzzzz", "x", "pqbcf5j446s0futy", "'", "\\", ALBUMS["gone"]])
+def test_an_album_that_does_not_exist_is_not_found(library, uid):
+    answer = library.get({"s": uid})
+    assert answer.status_code == 404
+    assert answer.json["details"][0]["field"] == "s"
+
+
+def test_a_private_album_is_for_those_who_see_private_photos(library):
+    viewer, user = library.token(role="viewer"), library.token(role="user")
+    assert library.get({"s": ALBUMS["secret"]}, token=viewer).status_code == 404
+    assert library.get({"s": ALBUMS["secret"]}, token=user).status_code == 200
+    assert library.find(q="album:secret", token=viewer) == []
+    assert len({record["UID"] for record in library.find(s=ALBUMS["plain"], token=viewer)}) == 2
+
+
+def test_near_a_photo_that_may_not_be_seen_is_not_found(library):
+    viewer, user = library.token(role="viewer"), library.token(role="user")
+    private = next(r["UID"] for r in library.find(q="private:true", token=user) if r["Lat"])
+    for uid, token in ((private, viewer), ("pzzzzzzzzzzzzzzz", user)):
+        answer = library.get({"near": uid}, token=token)
+        assert (answer.status_code, answer.json["details"][0]["field"]) == (404, "near")
+    assert library.get({"near": private}, token=user).json
+
+
+def test_the_total_is_told_when_asked_for(library):
+    everything = len(library.find(count=1000))
+    answer = library.get({"total": "true", "count": 5})
+    assert (answer.headers["X-Total-Count"], answer.headers["X-Count"]) == (str(everything), "5")
+    assert library.get({"total": "true", "q": "zebra"}).headers["X-Total-Count"] == str(len(library.find(q="zebra")))
+    assert "X-Total-Count" not in library.get().headers
+
+
+def ask_again(library, answer, parameters="", **headers):
+    sent = {"X-Auth-Token": library.token(), "If-None-Match": answer.headers["ETag"], **headers}
+    return library.app.test_client().get("/api/v1/photos", query_string=parameters, headers=sent)
+
+
+def test_an_unchanged_page_is_not_sent_twice(library):
+    first = library.get({"q": "tree zebra"})
+    again = ask_again(library, first, {"q": "  Tree   ZEBRA "})
+    assert (again.status_code, again.data) == (304, b"")
+    assert again.headers["ETag"] == first.headers["ETag"]
+    assert again.headers["X-Preview-Token"] == first.headers["X-Preview-Token"]
+    assert again.headers["Cache-Control"] == first.headers["Cache-Control"] == "private, no-cache"
+    assert set(again.headers["Vary"].split(", ")) == {"Authorization", "X-Auth-Token", "X-Session-ID"}
+
+
+def test_a_304_is_given_without_searching(library, monkeypatch):
+    first = library.get({"q": "zebra"})
+    monkeypatch.setattr("photosvc.api.search.find", None)
+    assert ask_again(library, first, {"q": "zebra"}).status_code == 304
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"count": 5},
+        {"offset": 1},
+        {"order": "name"},
+        {"q": "tree"},
+        {"merged": "1"},
+        {"total": "1"},
+        {"s": ALBUMS["plain"]},
+    ],
+)
+def test_another_page_has_another_tag(library, other):
+    assert ask_again(library, library.get(), other).status_code == 200
+
+
+def test_a_change_of_the_library_ends_a_tag(library):
+    first = library.get()
+    with library.session() as session:
+        count_change(session)
+    assert ask_again(library, first).status_code == 200
+
+
+def test_who_sees_private_photos_has_other_tags(library):
+    first = library.get(token=library.token(role="user"))
+    sent = {"X-Auth-Token": library.token(role="viewer"), "X-Session-ID": ""}
+    assert ask_again(library, first, **sent).status_code == 200
+
+
+def test_a_shuffle_without_seed_has_no_tag(library):
+    assert "ETag" not in library.get({"order": "random"}).headers
+    assert "ETag" in library.get({"order": "random", "seed": 1}).headers
+
+
+@pytest.mark.parametrize("merged", ["true", "false"])
+def test_a_large_answer_comes_in_pieces_and_is_the_same(library, monkeypatch, merged):
+    whole = library.get({"count": 1000, "merged": merged, "order": "newest"})
+    monkeypatch.setattr(pages, "CHUNK", 4)
+    streamed = library.get({"count": 1000, "merged": merged, "order": "newest"})
+    assert streamed.headers["X-Count"] == whole.headers["X-Count"]
+    assert "Content-Length" not in streamed.headers
+    assert streamed.data == whole.data
+
+
+def streamed(library, monkeypatch):
+    monkeypatch.setattr(pages, "CHUNK", 4)
+    client = library.app.test_client()
+    return client.get("/api/v1/photos", headers={"X-Auth-Token": library.token()}, buffered=False)
+
+
+def test_a_large_answer_is_of_one_moment(library, monkeypatch):
+    whole = library.get().json
+    with closing(streamed(library, monkeypatch)) as answer:
+        pieces = iter(answer.response)
+        received = next(pieces)
+        with library.session() as session:
+            session.execute(delete(SearchDocument))
+        received += b"".join(pieces)
+    assert json.loads(received) == whole
+
+
+@pytest.mark.parametrize("read", [0, 1, 2])
+def test_a_large_answer_gives_its_connection_back_however_far_it_was_read(library, monkeypatch, read):
+    with library.app.app_context():
+        pool = current_service().engine().pool
+    before = pool.checkedout()
+    answer = streamed(library, monkeypatch)
+    list(islice(answer.response, read))
+    assert pool.checkedout() == before + 1
+    answer.close()
+    assert pool.checkedout() == before
+
+
+def test_an_answer_that_breaks_off_is_not_valid_json(library, monkeypatch):
+    def break_off(*_given):
+        raise LibraryChangedError
+
+    with closing(streamed(library, monkeypatch)) as answer:
+        pieces = iter(answer.response)
+        received = next(pieces)
+        monkeypatch.setattr(pages.documents, "results", break_off)
+        with pytest.raises(LibraryChangedError):
+            received += b"".join(pieces)
+    with pytest.raises(ValueError, match="Expecting"):
+        json.loads(received)
+
+
+def test_facets_count_what_the_same_search_finds(library):
+    answer = library.get({"by": "type,year", "q": "tree", "s": ALBUMS["plain"]}, path="/api/v1/photos/facets")
+    found = library.find(q="tree", s=ALBUMS["plain"])
+    assert sum(value["count"] for value in answer.json["year"]) == len(found)
+    assert list(answer.json) == ["type", "year"]
+    assert answer.json["year"][0].keys() == {"value", "label", "count"}
+    assert library.get({"by": "size"}, path="/api/v1/photos/facets").status_code == 400
+
+
+def test_relevance_puts_a_title_before_a_keyword(library):
+    with library.session() as session:
+        ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))[4:7]
+        alter(session, [ids[1]], description="about a comet")
+        alter(session, [ids[2]], title="Comet")
+        alter(session, [ids[0]], title="Cometary dust")
+    found = [record["Title"] for record in library.find(q="comet", order="relevance", primary="true")]
+    assert found == ["Comet", "Cometary dust", found[2]]
+    first = library.get({"q": "comet", "order": "relevance", "count": 1, "primary": "true"})
+    assert "cursor=" in first.headers["Link"]
+    cursor = first.headers["Link"].partition("cursor=")[2].partition(">")[0]
+    rest = library.find(q="comet", cursor=cursor, primary="true")
+    assert [record["Title"] for record in rest] == found[1:]
+    assert library.get({"q": "", "order": "relevance", "cursor": cursor}).status_code == 400
+
+
+def test_words_follow_what_changes(library):
+    with library.session() as session:
+        photo = session.scalar(select(Photo).where(Photo.title == "Zebra").limit(1))
+        uid, number = photo.uid, photo.id
+        alter(session, [number], title="Quagga")
+    assert {record["UID"] for record in library.find(q="quagga")} == {uid}
+    assert uid not in {record["UID"] for record in library.find(q='"zebra"')}
+    with library.session() as session:
+        assert session.scalar(select(func.count()).select_from(SearchDocument)) > 0
+        project(session, [number])
+    assert {record["UID"] for record in library.find(q="quag")} == {uid}

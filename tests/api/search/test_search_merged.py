@@ -1,0 +1,120 @@
+"""Merged pages: every photo once and whole, in every order, by offset and by cursor, whatever the client's habit."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from sqlalchemy import select
+
+from photosvc.models import Photo
+from photosvc.search.reading.orders import ORDERS
+from tests.factories.photos import alter, extraction, fill, shelve
+from tests.library import NOW, open_library
+
+STEPS = (1, 3, 8)
+
+
+@pytest.fixture(scope="module")
+def library(new_database, tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("merged"), settings={"PHOTOSVC_DATABASE_URI": new_database()})
+    with library.session() as session:
+        fill(session, 30, NOW)
+        stack = [("a/stack.jpg", extraction(900)), ("a/stack.dng", extraction(901, file_type="dng", media_type="raw"))]
+        shelve(
+            session, [*stack, *((f"a/stack.{ending}", extraction(902 + n)) for n, ending in enumerate(ENDINGS))], NOW
+        )
+        alter(session, list(session.scalars(select(Photo.id).order_by(Photo.id)))[3:9], edited_at=NOW, favorite=True)
+    yield library
+    library.close()
+
+
+ENDINGS = ("png", "tif", "webp")
+
+
+def whole_of(library, order):
+    """Photo UID -> UIDs of its files, as the unmerged search has them."""
+    found = {}
+    for record in library.find(order=order, count=1000, seed=7):
+        found.setdefault(record["UID"], set()).add(record["FileUID"])
+    return found
+
+
+def by_count(library, order, count, step):
+    """Pages as clients ask for them: `offset` raised by what `step` makes of an answer, until a page is empty."""
+    found, offset = [], 0
+    while True:
+        answer = library.get({"order": order, "merged": "true", "count": count, "offset": offset, "seed": 7})
+        assert answer.status_code == 200
+        assert len(answer.json) <= int(answer.headers["X-Count"]) <= count
+        if not int(answer.headers["X-Count"]):
+            return found
+        found += answer.json
+        offset += step(answer)
+
+
+def by_cursor(library, order, count):
+    found, query = [], {"order": order, "merged": "true", "count": count, "seed": 7}
+    while query:
+        answer = library.get(query)
+        found += answer.json
+        link = answer.headers.get("Link")
+        query = dict(parse_qsl(urlsplit(link.partition(">")[0][1:]).query)) if link else None
+    return found
+
+
+def check_whole(library, order, found):
+    files = {record["UID"]: [file["UID"] for file in record["Files"]] for record in found}
+    assert len(files) == len(found), "a photo came twice"
+    assert all(len(set(uids)) == len(uids) for uids in files.values()), "a file came twice"
+    assert {uid: set(uids) for uid, uids in files.items()} == whole_of(library, order)
+
+
+@pytest.mark.parametrize("count", STEPS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_photo_comes_once_and_whole(library, order, count):
+    check_whole(library, order, by_count(library, order, count, lambda answer: int(answer.headers["X-Count"])))
+    check_whole(library, order, by_count(library, order, count, lambda _: count))
+    check_whole(library, order, by_cursor(library, order, count))
+
+
+def test_a_merged_result_is_the_first_file_with_all_files(library):
+    (record,) = library.find(merged="true", q='filename:"a/stack.*"')
+    assert record["Merged"] is True
+    assert len(record["Files"]) == 2 + len(ENDINGS)
+    assert record["FileUID"] == record["Files"][0]["UID"]
+    assert [file["Primary"] for file in record["Files"]] == [True, *[False] * (1 + len(ENDINGS))]
+    assert {file["PhotoUID"] for file in record["Files"]} == {record["UID"]}
+
+
+def test_without_merged_files_are_left_out(library):
+    assert all(record["Files"] == [] and record["Merged"] is False for record in library.find())
+
+
+def test_only_files_that_match_are_merged(library):
+    (record,) = library.find(merged="true", q="filename:a/stack.dng")
+    assert [file["Name"] for file in record["Files"]] == ["a/stack.dng"]
+
+
+def test_merged_by_size_goes_by_the_largest_file_of_a_photo(library):
+    sizes = {row["file_uid"]: row["photo_size"] for _, _, row in library.stored().values()}
+    found = [sizes[record["FileUID"]] for record in library.find(merged="true", order="size", count=1000)]
+    assert found == sorted(found, reverse=True)
+
+
+def test_what_is_added_meanwhile_neither_loses_nor_repeats_what_was_there(new_database, tmp_path):
+    library = open_library(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()})
+    with library.session() as session:
+        fill(session, 20, NOW)
+    before = {record["UID"] for record in library.find(count=1000)}
+    found, query, number = [], {"order": "name", "merged": "true", "count": 3}, 0
+    while query:
+        answer = library.get(query)
+        found += [record["UID"] for record in answer.json]
+        number += 1
+        with library.session() as session:
+            shelve(session, [(f"{'aA'[number % 2]}/new{number}.jpg", extraction(700 + number))], NOW)
+        link = answer.headers.get("Link")
+        query = dict(parse_qsl(urlsplit(link.partition(">")[0][1:]).query)) if link else None
+        assert number < 60
+    assert len(set(found)) == len(found)
+    assert before <= set(found)
+    library.close()

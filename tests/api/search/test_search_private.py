@@ -1,0 +1,81 @@
+"""What is private stays private over HTTP: nothing that a viewer or an OAuth client asks shows more than it may see."""
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from photosvc.search.reading.orders import ORDERS
+from tests.factories.varied_library import fill_motley, uid, visible_to_all
+from tests.oauth_client import open_desk
+from tests.query_strategies import QUERIES
+
+QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+SECRET_ALBUM = uid("a", 2)
+
+
+@pytest.fixture(scope="module")
+def desk(new_database, tmp_path_factory):
+    settings = {"PHOTOSVC_DATABASE_URI": new_database()}
+    with open_desk(tmp_path_factory.mktemp("private"), settings=settings) as desk:
+        yield desk
+
+
+@pytest.fixture(scope="module")
+def visible(desk):
+    with desk.library.session() as session:
+        photos, _ = fill_motley(session)
+        return visible_to_all(photos)
+
+
+@pytest.fixture(scope="module", params=["viewer", "client"])
+def token(request, desk):
+    if request.param == "viewer":
+        return desk.library.token("photos", role="viewer")
+    return desk.token(desk.register("photos"))
+
+
+def check_nothing_private(desk, token, visible, query, **asked):
+    answer = desk.library.get({"q": query, "count": 1000, "total": "true", **asked}, token=token)
+    assert answer.status_code in {200, 400, 404}, answer.text
+    if answer.status_code == 200:
+        found = {record["FileUID"] for record in answer.json}
+        found |= {file["UID"] for record in answer.json for file in record["Files"]}
+        assert found <= visible
+        assert answer.headers["X-Total-Count"] == str(len(found))
+
+
+ASKED = given(QUERIES, st.sampled_from(sorted(ORDERS)), st.sampled_from(["true", "false"]))
+
+
+def test_a_viewer_and_a_client_see_all_that_is_open_and_others_more(desk, token, visible):
+    found = {record["FileUID"] for record in desk.library.find(token=token, count=1000)}
+    assert found == visible
+    assert found < {record["FileUID"] for record in desk.library.find(
+        token=desk.library.token("photos", role="user"), count=1000, q="private:true | private:false | archived:true"
+    )}  # fmt: skip
+
+
+@QUICK
+@ASKED
+@example("private:true | lake", "newest", "true")
+@example("-(private:false)", "added", "true")
+@example("archived:true | hidden:true | error:true", "name", "false")
+@example("-(hidden:false lake) | -(-archived:true)", "random", "true")
+@example(f"album:{SECRET_ALBUM} | album:secret", "relevance", "true")
+@example("near:p000000000000002 dist:20038 | private:true", "oldest", "false")
+def test_no_query_shows_them_what_is_private(desk, token, visible, query, order, merged):
+    check_nothing_private(desk, token, visible, query, order=order, merged=merged)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@settings(QUICK, max_examples=2500)
+@ASKED
+def test_ten_thousand_queries_show_them_nothing_private(desk, token, visible, query, order, merged):
+    check_nothing_private(desk, token, visible, query, order=order, merged=merged)
+
+
+def test_a_private_album_is_to_them_as_one_that_does_not_exist(desk, token, visible):
+    hidden, unknown = (desk.library.get({"s": album}, token=token) for album in (SECRET_ALBUM, uid("a", 99)))
+    assert (hidden.status_code, hidden.json) == (unknown.status_code, unknown.json)
+    assert hidden.status_code == 404

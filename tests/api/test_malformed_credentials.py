@@ -1,0 +1,187 @@
+"""Credentials that are broken in every way are refused cleanly, at every route."""
+
+import random
+import socket
+from urllib.parse import urlsplit
+
+import pytest
+
+from photosvc.core import ids
+from photosvc.web.protector import ACTION, PUBLIC
+from tests.api_client import check_error, open_house
+from tests.server import serve
+
+HEADERS = ("HTTP_AUTHORIZATION", "HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
+MUTATIONS = 50
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def house(request, tmp_path_factory):
+    settings = {}
+    if request.param == "postgresql":
+        settings["PHOTOSVC_DATABASE_URI"] = request.getfixturevalue("new_postgres")()
+    with open_house(tmp_path_factory.mktemp("malformed"), settings=settings) as house:
+        yield house
+
+
+def rules(house):
+    """Method and path of every route -> its view."""
+    app = house.library.app
+    return {
+        (method, rule.rule.removeprefix("/api/v1")): app.view_functions[rule.endpoint]
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods - {"OPTIONS", "HEAD"}
+    }
+
+
+def mutations(draw, token):
+    """Values that no valid credential has."""
+    cut = draw.randrange(len(token))
+    other = chr(draw.choice([0, 1, 9, 10, 13, 32, 44, 58, 127, 128, 160, 255]))
+    junk = "".join(chr(draw.randrange(256)) for _ in range(draw.randrange(1, 60)))
+    return [
+        token[:cut],
+        token + token,
+        token[:cut] + other + token[cut + 1 :],
+        token[:cut] + "\0" + token[cut:],
+        "\0",
+        "\xff\xfe" + token,
+        token.upper() if not token.isupper() else token.lower(),
+        token[::-1],
+        "x" * 100_000,
+        token * 2000,
+        f"{token},{token}",
+        f"{token}, Bearer {token}",
+        f"{token};q=1",
+        f'"{token}"',
+        f"Bearer {token}",
+        f"token={token}",
+        junk,
+        "é" * 48,
+        "Ä" * 27,
+        "%00" * 16,
+        "' OR 1=1 --",
+        "../../etc/passwd",
+        "{}",
+        "null",
+        "undefined",
+        "0" * 48,
+        "aaaaaa-aaaaaa-aaaaaa-aaaaaa",
+        ids.new_client_secret(),
+    ]
+
+
+def shown(draw, value):
+    """The value in one of the headers, or in two."""
+    header = draw.choice(HEADERS)
+    schemes = (
+        "Bearer ",
+        "bearer\t",
+        "Bearer",
+        "Basic ",
+        "Digest ",
+        "Token ",
+        "Bearer Bearer ",
+        "\xa0Bearer ",
+        "Bearer \xa0",
+    )
+    environ = {header: (draw.choice(schemes) if header == HEADERS[0] else "") + value}
+    if draw.random() < 0.2:
+        environ[draw.choice(HEADERS)] = value + "x"
+    return environ
+
+
+def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(house):
+    draw = random.Random(20260301)
+    tokens = [house.access_token(), house.app_password("ann"), house.session_of("ann")]
+    tried, views = 0, rules(house)
+    for method, rule in sorted(views):
+        view = views[method, rule]
+        path = rule.replace("<user_uid>", house.uids["ann"])
+        path = path.replace("<credential>", "sess00000000").replace("<session_id>", "x")
+        values = [value for token in tokens for value in mutations(draw, token)]
+        for value in draw.sample(values, MUTATIONS):
+            house.clock.move(minutes=1)
+            answer = house.call(method, path, environ_overrides=shown(draw, value))
+            tried += 1
+            if getattr(view, ACTION) == PUBLIC:
+                assert answer.status_code in {200, 400, 401, 501}
+                continue
+            assert answer.status_code in {400, 401}, (method, path, value[:80], answer.text)
+            check_error(answer, answer.status_code)
+            if answer.status_code == 401:
+                assert answer.headers["WWW-Authenticate"].startswith('Bearer realm="photosvc"')
+    assert tried >= 1000
+    assert [house.is_alive(token) for token in tokens[:2]] == [True, True]
+
+
+@pytest.mark.parametrize("name", ["%00", "%ff%fe", "%ed%a0%80", "a" * 5000, "%0d%0aX-Header:1", "%F0%9F%93%B7", "'--"])
+def test_a_broken_name_in_a_path_is_nobodys(house, name):
+    house.clock.move(seconds=3600)
+    admin = house.session_of("ann")
+    for method, rest in [
+        ("GET", ""),
+        ("PUT", ""),
+        ("DELETE", ""),
+        ("PUT", "/password"),
+        ("GET", "/app-passwords"),
+        ("DELETE", "/passcode"),
+        ("DELETE", "/app-passwords/sess00000000"),
+    ]:
+        body = {"new": "new horse battery"} if method == "PUT" else None
+        check_error(house.call(method, f"/users/{name}{rest}", admin, json=body), 404)
+    check_error(house.call("GET", f"/session/{name}", admin), 403)
+    own = house.user_path("ann", f"/app-passwords/{name}")
+    check_error(house.call("DELETE", own, admin), 404)
+
+
+@pytest.mark.parametrize("field", ["username", "password", "code"])
+@pytest.mark.parametrize("value", ["\0", "a\0b", "\U0010ffff", "x" * 20_000, "alice\n", "\u202e", "' OR 1=1 --"])
+def test_broken_texts_log_nobody_in(house, field, value):
+    house.clock.move(seconds=3600)
+    body = {"username": "alice", "password": "wrong horse", field: value}
+    check_error(house.call("POST", "/session", json=body), 401)
+
+
+def test_bodies_that_are_not_what_was_asked_for_are_400(house):
+    admin = house.session_of("ann")
+    routes = [(method, rule) for method, rule in sorted(rules(house)) if method in {"POST", "PUT"} and "/users" in rule]
+    for method, rule in routes:
+        path = rule.replace("<user_uid>", house.uids["ann"])
+        for data in (b"", b"[]", b"1", b'"x"', b"{", b"\xff", b'{"a":' * 2000, b'{"Name":{"a":1},"new":[],"code":{}}'):
+            house.clock.move(seconds=600)
+            answer = house.call(method, path, admin, data=data, content_type="application/json")
+            # A change of nothing is fine.
+            assert answer.status_code == 400 or (method, data) == ("PUT", b"") or "Name" in data.decode("latin-1"), path
+            if answer.status_code != 200:
+                check_error(answer, 400)
+        answer = house.call(method, path, admin, data=b" " * 70_000, content_type="application/json")
+        check_error(answer, 413)
+
+
+def test_a_real_server_survives_raw_bytes_in_its_headers(tmp_path):
+    with open_house(tmp_path) as house, serve(house.library.instance, workers=1) as base:
+        token = house.access_token().encode()
+        host, port = urlsplit(base).netloc.split(":")
+        for line in [
+            b"Authorization: Bearer \xff\xfe\x80",
+            b"Authorization: Bearer " + token + b"\0",
+            b"Authorization: Bearer " + token + b"\r\nAuthorization: Bearer " + b"0" * 48,
+            b"X-Auth-Token: " + token + b"\r\nX-Auth-Token: " + token,
+            b"X_Auth_Token: " + token,
+            b"X-Auth-Token: " + b"x" * 100_000,
+            b"X-Session-ID:",
+            b"Authorization:",
+            b"Authorization : Bearer " + token,
+            b"X-Auth-Token: \xc3\xa9" * 1,
+            b"Authorization: Bearer\x0b" + token,
+        ]:
+            status = raw_status(host, int(port), line)
+            assert status in {400, 401, 403, 413, 431}, line[:60]
+        assert raw_status(host, int(port), b"x-auth-token:" + token) == 200
+
+
+def raw_status(host, port, line):
+    with socket.create_connection((host, port), timeout=10) as connection:
+        connection.sendall(b"GET /api/v1/photos HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + line + b"\r\n\r\n")
+        return int(connection.recv(1000).split(b" ")[1])

@@ -1,0 +1,88 @@
+"""The service as it runs: gunicorn with two workers, asked over a socket."""
+
+import http.client
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.library import RESOURCE, SURROUNDINGS, open_library
+from tests.pictures import exif, jpeg
+
+HEADERS = ("Content-Type", "X-Count", "X-Limit", "X-Offset", "X-Download-Token", "X-Preview-Token")
+
+
+@pytest.fixture
+def server(tmp_path):
+    library = open_library(tmp_path / "instance")
+    library.put("2020/a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
+    library.put("2021/b.jpg", jpeg(80, 48))
+    library.index()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    arguments = ["--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "2", "photosvc.app:create_app()"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", *arguments],
+        cwd=tmp_path,
+        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(library.instance)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        wait_for(port)
+        yield library, process, port
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(port):
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    pytest.fail("gunicorn does not listen")
+
+
+def test_two_workers_answer_with_the_specs_headers_and_stop_when_told(server):
+    library, process, port = server
+    # The tests' clock is not gunicorn's: its token has to be one of the real present.
+    from datetime import UTC, datetime
+
+    library.clock.present = datetime.now(UTC)
+    token = library.token("photos")
+    for _ in range(10):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/api/v1/photos?count=2&order=name", headers={"X-Auth-Token": token})
+        answer = connection.getresponse()
+        body = json.loads(answer.read())
+        assert answer.status == 200
+        names = [name for name, _ in answer.getheaders()]
+        assert set(HEADERS) <= set(names)  # the case on the wire
+        told = tuple(answer.getheader(name) for name in HEADERS[:4])
+        assert told == ("application/json; charset=utf-8", "2", "2", "0")
+        assert [record["FileName"] for record in body] == ["2020/a.jpg", "2021/b.jpg"]
+        connection.close()
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", "/api/v1/photos")
+    answer = connection.getresponse()
+    assert (answer.status, answer.getheader("WWW-Authenticate")) == (401, 'Bearer realm="photosvc"' + RESOURCE)
+    assert json.loads(answer.read())["code"] == 401
+    connection.request("HEAD", "/api/v1/photos", headers={"Authorization": f"Bearer {token}"})
+    answer = connection.getresponse()
+    assert (answer.status, answer.read(), answer.getheader("X-Count")) == (200, b"", "2")
+    connection.close()
+    process.send_signal(signal.SIGTERM)
+    log = process.communicate(timeout=20)[1]
+    assert process.returncode == 0
+    assert log.count("Booting worker with pid") == 2
+    assert "Traceback" not in log
+    assert token not in log

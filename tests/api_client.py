@@ -1,0 +1,135 @@
+"""People with accounts in a library, the credentials they hold, and how they call it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+from click.testing import CliRunner
+from werkzeug.test import TestResponse
+
+from photosvc.auth.accounts.passwords import hash_password
+from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.scopes import parse_scope
+from photosvc.cli import svc
+from photosvc.models import CLIENT_TOKEN, User
+from tests.factories.accounts import add_client, add_credential, add_user
+from tests.library import NOW, Library, MovedClock, open_library
+
+API = "/api/v1"
+PASSWORD = "correct horse"
+HASH = hash_password(PASSWORD)
+ROLES = {"ann": "admin", "alice": "user", "vera": "viewer"}
+
+
+@dataclass
+class House:
+    """A library in which Ann administers, Alice uses and Vera views."""
+
+    library: Library
+    uids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def clock(self) -> MovedClock:
+        return self.library.clock
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        token: str | None = None,
+        *,
+        json: object = None,
+        address: str = "192.0.2.7",
+        headers: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> TestResponse:
+        """The answer to a request from `address`, with the token in `Authorization: Bearer`; the path is the API's."""
+        headers = {**(headers or {}), **({"Authorization": f"Bearer {token}"} if token else {})}
+        if json is not None:
+            options["json"] = json
+        return self.library.app.test_client().open(
+            path if path.startswith("/.") else API + path,
+            method=method,
+            headers=headers,
+            environ_base={"REMOTE_ADDR": address},
+            **options,
+        )
+
+    def log_in(self, name: str = "alice", password: str = PASSWORD, address: str = "192.0.2.7", **body: object) -> Any:
+        """The answer to a log-in."""
+        return self.call("POST", "/session", json={"username": name, "password": password, **body}, address=address)
+
+    def session_of(self, name: str = "alice", password: str = PASSWORD) -> str:
+        """The access token of a fresh login session."""
+        answer = self.log_in(name, password)
+        assert answer.status_code == 200, answer.text
+        return answer.json["access_token"]
+
+    def app_password(self, name: str = "alice", scope: str = "*", lifetime: int = -1) -> str:
+        """The secret of a fresh app password."""
+        with self.library.session() as session:
+            user = session.query(User).filter_by(name=name).one()
+            return self._issue(session, scope, lifetime, user)
+
+    def access_token(self, scope: str = "*", lifetime: int = -1) -> str:
+        """A fresh client access token."""
+        with self.library.session() as session:
+            return self._issue(session, scope, lifetime, None)
+
+    def client_token(self, scope: str = "*", role: str = "client", **values: object) -> str:
+        """An access token of a fresh registered client."""
+        with self.library.session() as session:
+            client = add_client(session, role=role, scope=scope)
+            return add_credential(session, CLIENT_TOKEN, scope, client_id=client.id, **values)
+
+    def svc(self, *arguments: str, stdin: str = "") -> CompletedProcess[str]:
+        """What a command prints and ends with, run within this process; nobody is at a terminal."""
+        app = self.library.app
+        done = CliRunner().invoke(svc, arguments, obj=lambda: app, input=stdin, prog_name="svc")
+        return CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+
+    def user_path(self, name: str = "alice", rest: str = "") -> str:
+        """The path of an account."""
+        return f"/users/{self.uids[name]}{rest}"
+
+    def is_alive(self, token: str) -> bool:
+        """Whether a token is accepted."""
+        status = self.call("GET", "/photos", token).status_code
+        assert status in {200, 401, 403}, status
+        return status != 401
+
+    def _issue(self, session: Any, scope: str, lifetime: int, user: User | None) -> str:
+        issued = issue(session, self.clock(), name="frame", scope=parse_scope(scope), lifetime=lifetime, user=user)
+        return issued.secret
+
+
+@contextmanager
+def open_house(folder: Path, **options: Any) -> Iterator[House]:
+    """A library with Ann, Alice and Vera; their password is `PASSWORD`."""
+    house = House(open_library(folder / "instance", **options))
+    with house.library.session() as session:
+        for name, role in ROLES.items():
+            house.uids[name] = add_user(session, name, role, password_hash=HASH).uid
+    yield house
+    house.library.close()
+
+
+def check_error(answer: TestResponse, status: int, code: int | None = None) -> dict[str, Any]:
+    """Make sure that an answer is the one error shape; gives its body."""
+    assert answer.status_code == status, answer.text
+    assert answer.content_type == "application/json; charset=utf-8"
+    assert answer.headers["Cache-Control"] == "no-store"
+    body = answer.json
+    assert set(body) in ({"code", "error"}, {"code", "error", "details"}), body
+    assert body["code"] == (code or status)
+    assert isinstance(body["error"], str)
+    assert body["error"]
+    assert all(set(detail) == {"field", "message"} for detail in body.get("details", ()))
+    assert ("WWW-Authenticate" in answer.headers) == (status == 401) or status == 403
+    return body
+
+
+__all__ = ["API", "HASH", "NOW", "PASSWORD", "House", "check_error", "open_house"]

@@ -1,0 +1,168 @@
+import re
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from photosvc.auth.oauth.client_authentication import authenticate
+from photosvc.auth.oauth.clients import (
+    JWT,
+    Changes,
+    change_client,
+    find_client,
+    list_clients,
+    regenerate_secret,
+    register,
+    remove_all_clients,
+    remove_client,
+)
+from photosvc.auth.scopes import EVERYTHING, NOTHING, parse_scope
+from photosvc.core import ids
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import Client
+from tests.factories.accounts import NOW, add_user, open_session
+
+LATER = NOW + timedelta(hours=1)
+
+
+@pytest.fixture
+def session(tmp_path):
+    with open_session(tmp_path) as session:
+        yield session
+
+
+def new(session, **values):
+    return register(session, NOW, **{"name": "frame", "scope": parse_scope("photos"), **values})
+
+
+def test_a_new_client_has_the_defaults_of_the_specification(session):
+    registered = new(session)
+    client = registered.client
+    assert re.fullmatch(r"c[0-9a-z]{15}", client.uid)
+    assert re.fullmatch(r"[0-9A-Za-z]{32}", registered.secret)
+    assert client.secret_digest == ids.digest(registered.secret)
+    assert (client.name, client.role, client.scope) == ("frame", "client", "photos")
+    assert (client.token_lifetime, client.token_limit, client.token_format) == (86400, 10, "opaque")
+    assert (client.enabled, client.user_id, client.created_at) == (True, None, NOW)
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "x" * 161}, "name"),
+        ({"name": "a\x00b"}, "name"),
+        ({"scope": NOTHING}, "scope"),
+        ({"role": "user"}, "role"),
+        ({"role": ""}, "role"),
+        ({"lifetime": 0}, "expires"),
+        ({"lifetime": -1}, "expires"),
+        ({"lifetime": 2_678_401}, "expires"),
+        ({"limit": 0}, "tokens"),
+        ({"limit": -2}, "tokens"),
+        ({"limit": 2**31}, "tokens"),
+        ({"token_format": "JWT"}, "token_format"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused_when_added_and_when_changed(session, values, field):
+    with pytest.raises(InvalidValueError) as caught:
+        new(session, **values)
+    assert (caught.value.field, caught.value.exit_code) == (field, 2)
+    session.rollback()
+    kept = new(session).client
+    uid = kept.uid
+    session.commit()
+    with pytest.raises(InvalidValueError) as caught:
+        change_client(session, uid, NOW, Changes(**values))
+    assert caught.value.field == field
+    session.rollback()
+    assert find_client(session, uid).updated_at == NOW
+
+
+@pytest.mark.parametrize("values", [{"lifetime": 1}, {"lifetime": 2_678_400}, {"limit": 1}, {"limit": -1}])
+def test_the_ends_of_each_range_are_allowed(session, values):
+    assert new(session, **values).client.id
+
+
+def test_everything_about_a_client_can_be_changed(session):
+    owner = add_user(session)
+    uid = new(session).client.uid
+    changes = Changes(
+        name="lamp", role="admin", scope=EVERYTHING, lifetime=60, limit=-1, token_format=JWT, enabled=False, user=owner
+    )
+    client = change_client(session, uid, LATER, changes)
+    assert (client.name, client.role, client.scope) == ("lamp", "admin", "*")
+    assert (client.token_lifetime, client.token_limit, client.token_format) == (60, -1, "jwt")
+    assert (client.enabled, client.user, client.updated_at) == (False, owner, LATER)
+    assert change_client(session, uid, LATER, Changes(unbind=True)).user is None
+
+
+def test_what_is_not_given_stays(session):
+    uid = new(session, limit=3, user=add_user(session)).client.uid
+    client = change_client(session, uid, LATER, Changes(name="lamp"))
+    assert (client.token_limit, client.scope, client.enabled, client.user.name) == (3, "photos", True, "alice")
+
+
+@pytest.mark.parametrize("client_id", ["", "c", "c" + "0" * 15, "u" + "0" * 15, "é\x00", "C" + "0" * 15, "%"])
+def test_who_is_not_registered_is_not_found(session, client_id):
+    new(session)
+    for act in (
+        lambda: find_client(session, client_id),
+        lambda: remove_client(session, client_id),
+        lambda: regenerate_secret(session, client_id, NOW),
+        lambda: change_client(session, client_id, NOW, Changes(name="x")),
+    ):
+        with pytest.raises(NotFoundError) as caught:
+            act()
+        assert caught.value.exit_code == 3
+
+
+def test_a_removed_client_is_gone_and_the_others_are_not(session):
+    gone, kept = new(session).client.uid, new(session).client.uid
+    remove_client(session, gone)
+    with pytest.raises(NotFoundError):
+        find_client(session, gone)
+    assert find_client(session, kept)
+    assert remove_all_clients(session) == 1
+    assert remove_all_clients(session) == 0
+    assert session.scalars(select(Client)).all() == []
+
+
+def test_lists_are_by_name_and_searched_by_beginning(session):
+    owner = add_user(session, "zoe")
+    first = new(session, name="Prometheus").client
+    new(session, name="frame", role="admin", user=owner)
+    new(session, name="100% frame_x")
+
+    def names(search="", limit=100):
+        return [client.name for client in list_clients(session, search=search, limit=limit)]
+
+    assert names() == ["100% frame_x", "Prometheus", "frame"]
+    assert names(limit=1) == ["100% frame_x"]
+    assert names("prom") == names(first.uid) == names(first.uid.upper()) == ["Prometheus"]
+    assert names("admin") == names("ZOE") == ["frame"]
+    assert names("%") == names("_") == names("nobody") == names("\x00\udc80") == []
+    assert names("100%") == ["100% frame_x"]
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(client_id=st.text(), secret=st.text())
+def test_nobody_is_let_in_by_chance(session, client_id, secret):
+    from authlib.oauth2.rfc6749 import InvalidClientError
+
+    for pair in ((client_id, secret), ("c" + "0" * 15, secret)):
+        with pytest.raises(InvalidClientError):
+            authenticate(session, *pair)
+
+
+def test_the_right_secret_tells_who_it_is(session):
+    registered = new(session, role="admin", lifetime=60, token_format=JWT)
+    client = authenticate(session, registered.client.uid, registered.secret)
+    assert (client.uid, client.name, client.role, str(client.scope)) == (
+        registered.client.uid, "frame", "admin", "photos"
+    )  # fmt: skip
+    assert (client.token_lifetime, client.token_format) == (60, "jwt")
+    assert client.check_grant_type("client_credentials")
+    assert not client.check_grant_type("password")

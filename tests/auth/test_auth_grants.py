@@ -1,0 +1,66 @@
+import pytest
+from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.auth.credentials.tokens import verify
+from photosvc.auth.oauth.client_authentication import authenticate
+from photosvc.auth.oauth.client_tokens import store_token
+from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, register, remove_client
+from photosvc.auth.oauth.grants import granted_scope
+from photosvc.auth.scope_names import SCOPES
+from photosvc.auth.scopes import EVERYTHING, is_within, parse_scope
+from photosvc.core import ids
+from tests.factories.accounts import NOW, open_session
+
+WORDS = st.lists(
+    st.sampled_from([scope.name for scope in SCOPES] + ["users:false", "photos:true", "Photos", "x", ""]), max_size=5
+)
+
+
+@pytest.mark.parametrize("requested", [None, ""])
+def test_without_a_wish_the_clients_own_scope_is_granted(requested):
+    assert granted_scope(EVERYTHING, requested) == EVERYTHING
+
+
+@settings(max_examples=300)
+@given(own=WORDS, wanted=WORDS)
+def test_what_is_granted_is_what_was_asked_for_and_never_more_than_the_client_has(own, wanted):
+    own_scope = parse_scope(" ".join(own), known_only=False)
+    requested = " ".join(wanted)
+    try:
+        scope = granted_scope(own_scope, requested)
+    except InvalidScopeError:
+        return
+    assert is_within(scope, own_scope)
+    assert set(str(scope).split()) == set(requested.split()) or not requested
+
+
+def test_a_token_is_stored_for_the_client_that_asked(tmp_path):
+    with open_session(tmp_path) as session:
+        registered = register(session, NOW, name="frame", scope=parse_scope("photos metrics"))
+        session.commit()
+        client = authenticate(session, registered.client.uid, registered.secret)
+        secret = ids.new_access_token()
+        store_token(session, client, secret, parse_scope("photos"), NOW)
+        session.commit()
+        who = verify(session.connection(), secret, NOW)
+        assert (who.kind, who.client_uid, str(who.scope)) == ("client_token", client.uid, "photos")
+        assert (who.credential_name, who.expires_in(NOW), who.sees_private) == ("frame", 86400, False)
+
+
+def test_a_client_that_changes_between_its_proof_and_its_token_gets_none(tmp_path):
+    with open_session(tmp_path) as session:
+        for end in (
+            lambda uid: change_client(session, uid, NOW, Changes(enabled=False)),
+            lambda uid: regenerate_secret(session, uid, NOW),
+            lambda uid: remove_client(session, uid),
+        ):
+            registered = register(session, NOW, name="frame", scope=EVERYTHING)
+            session.commit()
+            client = authenticate(session, registered.client.uid, registered.secret)
+            end(client.uid)
+            session.commit()
+            with pytest.raises(InvalidClientError):
+                store_token(session, client, ids.new_access_token(), EVERYTHING, NOW)
+            session.rollback()

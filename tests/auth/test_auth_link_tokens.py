@@ -1,0 +1,148 @@
+import re
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+
+from photosvc.auth.accounts import users
+from photosvc.auth.credentials.bearer import find_credential, issue, revoke
+from photosvc.auth.credentials.link_tokens import download_token, preview_token, verify_download, verify_preview
+from photosvc.auth.credentials.tokens import verify
+from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.scopes import EVERYTHING, parse_scope
+from photosvc.core.errors import PermissionDeniedError
+from photosvc.models import ACCESS_TOKEN, LOGIN_SESSION
+from tests.factories.accounts import NOW, SECOND, add_credential, add_user, new_settings, open_session
+
+
+@pytest.fixture
+def session(tmp_path):
+    with open_session(tmp_path) as session:
+        yield session
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return new_settings(tmp_path)
+
+
+@pytest.fixture
+def alice(session):
+    user = add_user(session)
+    session.commit()
+    return user
+
+
+def login(session, user, **values):
+    secret = add_credential(session, LOGIN_SESSION, user_id=user.id, **values)
+    principal = verify(session.connection(), secret, NOW)
+    session.commit()
+    return principal
+
+
+def test_a_preview_token_is_the_same_for_all_credentials_of_its_owner(session, settings, alice):
+    bob = add_user(session, "bob")
+    made = {preview_token(settings, login(session, alice)) for _ in range(3)}
+    assert len(made) == 1
+    token = made.pop()
+    assert re.fullmatch(r"[A-Za-z0-9._-]{30,80}", token)
+    assert verify_preview(session, settings, token, NOW).sees_private
+    assert preview_token(settings, login(session, bob)) != token
+
+
+def test_a_preview_token_ends_with_the_password(session, settings, alice):
+    token = preview_token(settings, login(session, alice))
+    users.set_password(session, alice, NOW, "another horse")
+    with pytest.raises(InvalidTokenError):
+        verify_preview(session, settings, token, NOW)
+    verify_preview(session, settings, preview_token(settings, login(session, alice)), NOW)
+
+
+def test_a_preview_shows_what_its_owner_may_see_now(session, settings, alice):
+    token = preview_token(settings, login(session, alice))
+    users.change_user(session, alice, NOW, role="viewer")
+    assert not verify_preview(session, settings, token, NOW).sees_private
+    users.change_user(session, alice, NOW, disabled=True)
+    with pytest.raises(InvalidTokenError):
+        verify_preview(session, settings, token, NOW)
+    users.remove_user(session, alice)
+    with pytest.raises(InvalidTokenError):
+        verify_preview(session, settings, token, NOW)
+
+
+def test_the_preview_token_of_a_credential_without_a_user_lives_as_long_as_that(session, settings):
+    secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW + 60 * SECOND)
+    principal = verify(session.connection(), secret, NOW)
+    token = preview_token(settings, principal)
+    assert not verify_preview(session, settings, token, NOW + 59 * SECOND).sees_private
+    with pytest.raises(InvalidTokenError):
+        verify_preview(session, settings, token, NOW + 60 * SECOND)
+
+
+@pytest.mark.parametrize(("seconds", "valid"), [(-1, True), (0, True), (3599, True), (3600, False), (3601, False)])
+def test_a_download_token_lasts_one_hour(session, settings, alice, seconds, valid):
+    principal = login(session, alice)
+    token = download_token(settings, principal, NOW)
+    assert re.fullmatch(r"[A-Za-z0-9._-]{30,80}", token)
+    if valid:
+        assert verify_download(session, settings, token, NOW + seconds * SECOND) == principal
+    else:
+        with pytest.raises(InvalidTokenError):
+            verify_download(session, settings, token, NOW + seconds * SECOND)
+
+
+def test_a_download_token_dies_with_its_credential(session, settings, alice):
+    app = issue(session, NOW, name="x", scope=EVERYTHING, lifetime=60, user=alice)
+    token = download_token(settings, verify(session.connection(), app.secret, NOW), NOW)
+    verify_download(session, settings, token, NOW + 59 * SECOND)
+    with pytest.raises(InvalidTokenError):
+        verify_download(session, settings, token, NOW + 60 * SECOND)
+    revoke(session, find_credential(session, app.secret))
+    with pytest.raises(InvalidTokenError):
+        verify_download(session, settings, token, NOW)
+
+
+def test_a_credential_that_may_not_download_gets_nothing_with_its_token(session, settings, alice):
+    app = issue(session, NOW, name="x", scope=parse_scope("webdav"), user=alice)
+    token = download_token(settings, verify(session.connection(), app.secret, NOW), NOW)
+    with pytest.raises(PermissionDeniedError):
+        verify_download(session, settings, token, NOW)
+
+
+def test_the_two_kinds_of_link_token_do_not_stand_in_for_each_other(session, settings, alice):
+    principal = login(session, alice)
+    with pytest.raises(InvalidTokenError):
+        verify_download(session, settings, preview_token(settings, principal), NOW)
+    with pytest.raises(InvalidTokenError):
+        verify_preview(session, settings, download_token(settings, principal, NOW), NOW)
+
+
+def test_another_service_key_signs_other_tokens(session, settings, alice, tmp_path):
+    other = new_settings(tmp_path, secret_key="x" * 32)
+    with pytest.raises(InvalidTokenError):
+        verify_preview(session, settings, preview_token(other, login(session, alice)), NOW)
+
+
+@limits(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_no_changed_token_opens_anything(session, settings, alice, data):
+    principal = login(session, alice)
+    token = data.draw(st.sampled_from([preview_token(settings, principal), download_token(settings, principal, NOW)]))
+    position = data.draw(st.integers(0, len(token) - 1))
+    character = data.draw(st.characters())
+    changed = data.draw(
+        st.sampled_from([token[:position] + character + token[position + 1 :], token[:position], token + character])
+    )
+    if changed == token:
+        return
+    for check in (verify_preview, verify_download):
+        with pytest.raises(InvalidTokenError):
+            check(session, settings, changed, NOW)
+
+
+@pytest.mark.parametrize("token", ["", ".", "..", "a.b.c", "é.1.x", "\ud800", "." * 10**5, "u.1." + "x" * 10**6])
+def test_what_is_no_link_token_is_refused(session, settings, token):
+    for check in (verify_preview, verify_download):
+        with pytest.raises(InvalidTokenError):
+            check(session, settings, token, NOW)

@@ -1,0 +1,311 @@
+import pyotp
+import pytest
+from sqlalchemy import func, select
+
+from photosvc.auth import policy
+from photosvc.auth.accounts import passwords, second_factor
+from photosvc.auth.accounts.passwords import hash_password
+from photosvc.auth.accounts.users import change_user, set_password
+from photosvc.auth.credentials.bearer import find_credential, issue, revoke
+from photosvc.auth.credentials.login_sessions import Origin, log_in, log_out
+from photosvc.auth.credentials.tokens import verify
+from photosvc.auth.errors import (
+    ClientLoginError,
+    InsufficientScopeError,
+    InvalidCredentialsError,
+    InvalidPasscodeError,
+    InvalidTokenError,
+    PasscodeRequiredError,
+)
+from photosvc.auth.principal import APP_SESSION
+from photosvc.auth.scopes import parse_scope
+from photosvc.core import ids
+from photosvc.core.errors import PermissionDeniedError
+from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION, Credential, User
+from photosvc.models.database import begin_write
+from tests.factories.accounts import NOW, SECOND, add_client, add_credential, add_user, new_settings, open_session
+
+PASSWORD = "correct horse"
+HASH = hash_password(PASSWORD)
+DAY = 86400 * SECOND
+
+
+@pytest.fixture
+def session(tmp_path):
+    with open_session(tmp_path) as session:
+        yield session
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return new_settings(tmp_path)
+
+
+@pytest.fixture
+def alice(session):
+    user = add_user(session, password_hash=HASH)
+    session.commit()
+    return user
+
+
+def count(session):
+    return session.scalar(select(func.count()).select_from(Credential))
+
+
+def test_a_log_in_gives_a_session_with_all_rights_of_its_user(session, settings, alice):
+    origin = Origin("192.0.2.7", "Frame\0/1.0")
+    login = log_in(session, settings, NOW, username=" ALICE ", password=PASSWORD, origin=origin)
+    assert ids.is_access_token(login.secret)
+    principal = verify(session.connection(), login.secret, NOW)
+    assert principal == login.principal
+    assert (principal.kind, principal.standing, str(principal.scope)) == (LOGIN_SESSION, LOGIN_SESSION, "*")
+    assert principal.expires_in(NOW) == 1_209_600
+    row = session.scalars(select(Credential)).one()
+    assert (row.last_ip, row.user_agent) == ("192.0.2.7", "Frame/1.0")
+    assert session.get(User, alice.id).login_at == NOW
+
+
+def test_both_lifetimes_of_a_login_session_hold(session, settings, alice):
+    secret = log_in(session, settings, NOW, username="alice", password=PASSWORD).secret
+    verify(session.connection(), secret, NOW + 7 * DAY - SECOND)
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), secret, NOW + 7 * DAY)
+    session.scalars(select(Credential)).one().last_used_at = NOW + 13 * DAY
+    session.flush()
+    verify(session.connection(), secret, NOW + 14 * DAY - SECOND)
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), secret, NOW + 14 * DAY)
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [
+        ("alice", "wrong horse"),
+        ("alice", PASSWORD + "\0"),
+        ("alice", PASSWORD.upper()),
+        ("alice", ""),
+        ("bob", PASSWORD),
+        ("", PASSWORD),
+        ("\ud800", "\ud800"),
+        ("a" * 10**5, "b" * 10**5),
+        ("carol", PASSWORD),
+        ("dave", ""),
+        ("dave", "nobody's password"),
+    ],
+)
+def test_a_wrong_name_or_password_is_always_answered_the_same(session, settings, alice, name, password):
+    add_user(session, "carol", password_hash=HASH, disabled=True)
+    add_user(session, "dave", password_hash="")
+    with pytest.raises(InvalidCredentialsError) as caught:
+        log_in(session, settings, NOW, username=name, password=password)
+    assert (caught.value.message, caught.value.status, caught.value.field) == ("Invalid credentials.", 401, None)
+    assert count(session) == 0
+
+
+def test_names_that_do_not_exist_cost_the_same_hash(session, settings, alice, monkeypatch):
+    hashed = []
+    verify_hash = passwords._HASHER.verify
+    monkeypatch.setattr(
+        type(passwords._HASHER),
+        "verify",
+        lambda self, stored, given: hashed.append(stored) or verify_hash(stored, given),
+    )
+    add_user(session, "carol", password_hash=HASH, disabled=True)
+    add_user(session, "dave", password_hash="")
+    for name in ("alice", "bob", "carol", "dave", "no such name!"):
+        with pytest.raises(InvalidCredentialsError):
+            log_in(session, settings, NOW, username=name, password="wrong horse")
+    assert len(hashed) == 5
+    assert {stored.split("$")[1:4][2] for stored in hashed} == {"m=19456,t=2,p=1"}
+
+
+def test_an_app_password_gives_a_session_that_never_outlives_it_and_has_its_scope(session, settings, alice):
+    app = issue(session, NOW, name="frame", scope=parse_scope("photos sessions"), lifetime=3600, user=alice)
+    login = log_in(session, settings, NOW, username="Alice", password=app.secret)
+    principal = login.principal
+    assert (principal.standing, str(principal.scope)) == (APP_SESSION, "photos sessions")
+    assert (principal.credential_name, principal.expires_in(NOW)) == ("frame", 3600)
+    assert principal.parent_id == app.credential.id
+    revoke(session, app.credential)
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), login.secret, NOW)
+
+
+def test_an_app_password_without_limit_gives_a_session_with_one(session, settings, alice):
+    app = issue(session, NOW, name="frame", scope=parse_scope("*"), lifetime=-1, user=alice)
+    login = log_in(session, settings, NOW, username="alice", password=app.secret)
+    assert login.principal.expires_at == NOW + 14 * DAY
+
+
+@pytest.mark.parametrize("scope", ["webdav", "photos", "read", "* sessions:false", "sessions read"])
+def test_an_app_password_whose_scope_leaves_sessions_out_cannot_be_exchanged(session, settings, alice, scope):
+    app = issue(session, NOW, name="frame", scope=parse_scope(scope), user=alice)
+    with pytest.raises(InsufficientScopeError) as caught:
+        log_in(session, settings, NOW, username="alice", password=app.secret)
+    assert caught.value.scope == "sessions write"
+
+
+def test_an_app_password_opens_no_account_but_its_owners(session, settings, alice):
+    add_user(session, "bob", password_hash=HASH)
+    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
+    for name in ("bob", "", "carol"):
+        with pytest.raises(InvalidCredentialsError):
+            log_in(session, settings, NOW, username=name, password=app.secret)
+
+
+def test_an_app_password_that_is_over_or_not_there_is_a_wrong_password(session, settings, alice):
+    app = issue(session, NOW, name="frame", scope=parse_scope("*"), lifetime=60, user=alice)
+    for secret in (app.secret, ids.new_app_password(), app.secret[:-1] + "!"):
+        with pytest.raises(InvalidCredentialsError):
+            log_in(session, settings, NOW + 60 * SECOND, username="alice", password=secret)
+
+
+def test_an_account_password_may_look_like_an_app_password(session, settings, alice):
+    password = ids.new_app_password()
+    set_password(session, alice, NOW, password)
+    assert log_in(session, settings, NOW, username="alice", password=password).principal.standing == LOGIN_SESSION
+
+
+def test_clients_cannot_log_in_with_their_tokens_or_secrets(session, settings, alice):
+    secret = ids.new_client_secret()
+    client = add_client(session, secret=secret)
+    tokens = [
+        secret,
+        add_credential(session, ACCESS_TOKEN),
+        add_credential(session, CLIENT_TOKEN, client_id=client.id),
+    ]
+    for token in tokens:
+        for name in ("alice", client.uid):
+            with pytest.raises(ClientLoginError) as caught:
+                log_in(session, settings, NOW, username=name, password=token)
+            assert caught.value.status == 403
+
+
+def test_the_token_of_a_login_session_is_no_password(session, settings, alice):
+    login = log_in(session, settings, NOW, username="alice", password=PASSWORD)
+    for password in (login.secret, ids.new_access_token(), ids.new_client_secret()):
+        with pytest.raises(InvalidCredentialsError):
+            log_in(session, settings, NOW, username="alice", password=password)
+
+
+def with_second_factor(session, settings, alice):
+    enrolment = second_factor.enrol(session, settings, NOW, alice, password=PASSWORD)
+    totp = pyotp.TOTP(enrolment.secret)
+    codes = second_factor.confirm(session, settings, NOW - 60 * SECOND, alice, code=totp.at(NOW - 60 * SECOND))
+    session.commit()
+    return totp, codes
+
+
+def test_two_factor_log_in_asks_for_a_code_only_after_the_right_password(session, settings, alice):
+    totp, codes = with_second_factor(session, settings, alice)
+    for code in (None, ""):
+        with pytest.raises(PasscodeRequiredError) as required:
+            log_in(session, settings, NOW, username="alice", password=PASSWORD, code=code)
+        assert (required.value.code, required.value.status) == (32, 401)
+        with pytest.raises(InvalidCredentialsError):
+            log_in(session, settings, NOW, username="alice", password="wrong horse", code=totp.at(NOW))
+    with pytest.raises(InvalidPasscodeError) as invalid:
+        log_in(session, settings, NOW, username="alice", password=PASSWORD, code="000000x")
+    assert (invalid.value.code, invalid.value.status) == (33, 401)
+    assert count(session) == 0
+    log_in(session, settings, NOW, username="alice", password=PASSWORD, code=totp.at(NOW))
+    with pytest.raises(InvalidPasscodeError):
+        log_in(session, settings, NOW, username="alice", password=PASSWORD, code=totp.at(NOW))
+    log_in(session, settings, NOW, username="alice", password=PASSWORD, code=codes[0])
+    assert count(session) == 2
+
+
+def test_an_app_password_needs_no_second_factor(session, settings, alice):
+    with_second_factor(session, settings, alice)
+    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
+    verify(session.connection(), app.secret, NOW)
+    log_in(session, settings, NOW, username="alice", password=app.secret)
+
+
+def test_a_password_changed_in_the_middle_of_a_log_in_lets_nobody_in(session, settings, alice, monkeypatch):
+    real = passwords.needs_rehash
+
+    def meanwhile(stored):
+        session.rollback()
+        set_password(session, session.get(User, alice.id), NOW, "another horse")
+        session.commit()
+        return real(stored)
+
+    monkeypatch.setattr(passwords, "needs_rehash", meanwhile)
+    with pytest.raises(InvalidCredentialsError):
+        log_in(session, settings, NOW, username="alice", password=PASSWORD)
+
+
+def test_a_weaker_hash_is_made_anew_at_log_in(session, settings, alice):
+    from argon2 import PasswordHasher
+
+    begin_write(session)
+    alice.password_hash = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD.encode())
+    version = alice.password_version
+    session.commit()
+    log_in(session, settings, NOW, username="alice", password=PASSWORD)
+    assert "m=19456,t=2,p=1" in alice.password_hash
+    assert alice.password_version == version
+    log_in(session, settings, NOW, username="alice", password=PASSWORD)
+
+
+def test_no_write_lock_is_held_while_a_password_is_hashed(session, settings, alice, monkeypatch):
+    begun = []
+    session.connection().connection.driver_connection.set_trace_callback(begun.append)
+    locked = []
+    real = passwords.verify_password
+    monkeypatch.setattr(passwords, "verify_password", lambda *a: locked.append("BEGIN IMMEDIATE" in begun) or real(*a))
+    log_in(session, settings, NOW, username="alice", password=PASSWORD)
+    assert locked == [False]
+    assert "BEGIN IMMEDIATE" in begun
+
+
+def test_logging_out_ends_the_session_and_no_other(session, settings, alice):
+    first = log_in(session, settings, NOW, username="alice", password=PASSWORD)
+    second = log_in(session, settings, NOW, username="alice", password=PASSWORD)
+    log_out(session, first.principal)
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), first.secret, NOW)
+    verify(session.connection(), second.secret, NOW)
+
+
+def test_an_app_password_cannot_be_logged_out(session, settings, alice):
+    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
+    with pytest.raises(PermissionDeniedError):
+        log_out(session, verify(session.connection(), app.secret, NOW))
+    log_out(session, log_in(session, settings, NOW, username="alice", password=app.secret).principal)
+    verify(session.connection(), app.secret, NOW)
+
+
+def test_disabling_an_account_ends_its_sessions_for_good(session, settings, alice):
+    secret = log_in(session, settings, NOW, username="alice", password=PASSWORD).secret
+    change_user(session, alice, NOW, disabled=True)
+    change_user(session, alice, NOW, disabled=False)
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), secret, NOW)
+
+
+def test_a_second_factor_turned_on_in_the_middle_of_a_log_in_is_asked_for(session, settings, alice, monkeypatch):
+    def meanwhile(stored):
+        session.rollback()
+        with_second_factor(session, settings, session.get(User, alice.id))
+        return False
+
+    monkeypatch.setattr(passwords, "needs_rehash", meanwhile)
+    with pytest.raises(PasscodeRequiredError):
+        log_in(session, settings, NOW, username="alice", password=PASSWORD)
+
+
+def test_an_app_password_revoked_in_the_middle_of_a_log_in_lets_nobody_in(session, settings, alice, monkeypatch):
+    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
+    session.commit()
+    real = policy.decide
+
+    def meanwhile(*arguments):
+        revoke(session, find_credential(session, app.secret))
+        session.commit()
+        return real(*arguments)
+
+    monkeypatch.setattr(policy, "decide", meanwhile)
+    with pytest.raises(InvalidCredentialsError):
+        log_in(session, settings, NOW, username="alice", password=app.secret)

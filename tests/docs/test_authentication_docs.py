@@ -1,0 +1,44 @@
+"""docs/authentication.md says what the policy says, and every example in it runs."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from photosvc.auth.scopes import parse_scope
+from photosvc.cli.show import show
+from tests.library import SURROUNDINGS, open_library
+from tests.server import serve
+
+GUIDE = (Path(__file__).parents[2] / "docs/authentication.md").read_text()
+BEGIN, END = "<!-- policy: svc show policy --md -->\n\n", "\n<!-- end -->"
+EXAMPLES = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
+
+
+def test_the_guide_has_the_table_of_the_policy():
+    table = CliRunner().invoke(show, ["policy", "--md"]).output
+    assert GUIDE.partition(BEGIN)[2].partition(END)[0] == table
+
+
+def test_every_scope_in_the_guide_is_one():
+    for scope in re.findall(r"(?:--scope|-s) '?([a-z* ]+)'?", GUIDE):
+        assert parse_scope(scope.strip())
+
+
+def test_the_examples_run_as_they_stand_one_after_the_other(tmp_path):
+    library = open_library(tmp_path / "instance")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{SURROUNDINGS['PATH']}"
+    with serve(library.instance) as base:
+        environ = {**SURROUNDINGS, "PATH": path, "PHOTOSVC_INSTANCE": str(library.instance), "BASE": base}
+        script = "set -euxo pipefail\n" + "\n".join(EXAMPLES)
+        done = subprocess.run(
+            ["bash", "-c", script], env=environ, capture_output=True, text=True, timeout=100, check=False
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(EXAMPLES) == 9
+    assert re.search("12(09600|0959[0-9])$", done.stdout, re.MULTILINE)  # seconds of a fresh log-in session
+    assert re.search("photos sessions$", done.stdout, re.MULTILINE)
+    assert re.search("[0-9a-f]{48}$", done.stdout, re.MULTILINE)

@@ -1,0 +1,51 @@
+"""docs/search.md says what the table of filters says, and every example in it can be run."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import create_engine
+from sqlalchemy.orm import Session
+
+from photosvc.api.facets import parse_facets
+from photosvc.cli.show import show
+from photosvc.models import migrate
+from photosvc.query.filters import FILTERS
+from photosvc.search.projection.project import project
+from photosvc.search.reading.facets import FACETS
+from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.page import find
+from photosvc.search.reading.request import parse_request
+from tests.factories.varied_library import fill_motley
+
+GUIDE = (Path(__file__).parents[2] / "docs/search.md").read_text()
+BEGIN, END = "<!-- filters: svc show filters --md -->\n\n", "\n<!-- end -->"
+
+
+def test_the_guide_has_the_table_of_filters():
+    table = CliRunner().invoke(show, ["filters", "--md"]).output
+    assert GUIDE.partition(BEGIN)[2].partition(END)[0] == table
+
+
+def test_the_guide_names_every_order_and_facet():
+    assert all(f"`{order}`" in GUIDE for order in ORDERS)
+    assert parse_facets(GUIDE.partition("`by` names any of `")[2].partition("`")[0].replace(" ", ",")) == list(FACETS)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    engine = create_engine(f"sqlite:///{tmp_path_factory.mktemp('docs') / 'test.db'}")
+    migrate.upgrade(engine)
+    with Session(engine) as session:
+        photos, _ = fill_motley(session, photos=12)
+        photos[0].uid = "pqbcf5j446s0futy"  # the photo of the examples
+        photos[0].quality, photos[0].archived_at, photos[0].files[0].error = 3, None, ""
+        project(session, [photos[0].id])
+        yield session
+    engine.dispose()
+
+
+@pytest.mark.parametrize("spec", FILTERS.values(), ids=FILTERS)
+def test_every_example_runs(session, spec):
+    page = find(session.connection(), parse_request({"q": spec.example}), sees_private=True)
+    assert page.body.startswith("[")

@@ -1,0 +1,193 @@
+"""A library to try things on: its folder, its app, its tokens, and a clock that tests move."""
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from subprocess import DEVNULL, CompletedProcess, run
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import orjson
+from flask import Flask
+from sqlalchemy import create_engine
+from sqlalchemy.orm import Session
+from werkzeug.test import TestResponse
+
+from photosvc.app import create_app
+from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.scopes import parse_scope
+from photosvc.index.job import IndexOptions, Summary, run_index
+from photosvc.models import SearchDocument, SearchRow, migrate
+from photosvc.models.database import configure_engine
+from photosvc.web.current import current_service
+from tests.factories.accounts import add_user
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+SURROUNDINGS = {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+#: Ends every Bearer challenge of a service with the default address (RFC 9728 section 5.1).
+RESOURCE = ', resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource"'
+DATABASE = "photosvc.db"
+SVC = Path(sys.executable).with_name("svc")
+CAMERA_ORIGINALS = Path(os.environ.get("TEST_PHOTOS") or Path(__file__).resolve().parents[2] / "shared/photos")
+
+
+@dataclass
+class MovedClock:
+    """A clock that stands still until it is moved."""
+
+    present: datetime = NOW
+
+    def __call__(self) -> datetime:
+        return self.present
+
+    def move(self, **amount: float) -> None:
+        self.present += timedelta(**amount)
+
+
+@dataclass
+class Library:
+    """A photosvc app of its own, with originals below its instance folder."""
+
+    app: Flask
+    clock: MovedClock
+    instance: Path
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def originals(self) -> Path:
+        return self.instance / "originals"
+
+    def put(self, name: str | bytes, data: bytes, *, age: float = 3600) -> Path:
+        """Write an original whose last change lies `age` seconds back."""
+        path = Path(os.fsdecode(os.path.join(os.fsencode(self.originals), os.fsencode(name))))  # noqa: PTH118 - bytes
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        changed = int(NOW.timestamp() - age)
+        os.utime(path, (changed, changed))
+        return path
+
+    def index(self, **options: Any) -> Summary:
+        """One index run, with one worker."""
+        with self.app.app_context():
+            service = current_service()
+            return run_index(service.session, service.settings, self.clock, IndexOptions(**{"workers": 1, **options}))
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """The app's SQLAlchemy session; commits at the end."""
+        with self.app.app_context():
+            session = current_service().session
+            yield session
+            session.commit()
+
+    def token(self, scope: str = "*", *, role: str = "") -> str:
+        """The secret of an access token, or of an app password of a user with this role."""
+        key = f"{role}/{scope}"
+        if key not in self.tokens:
+            with self.session() as session:
+                user = add_user(session, name=f"user{len(self.tokens)}", role=role) if role else None
+                issued = issue(session, self.clock(), name="test", scope=parse_scope(scope), user=user)
+                self.tokens[key] = issued.secret
+        return self.tokens[key]
+
+    def get(
+        self, parameters: Mapping[str, object] | str = "", *, token: str | None = None, path: str = "/api/v1/photos"
+    ) -> TestResponse:
+        """The answer to a search."""
+        headers = {"X-Auth-Token": token or self.token()}
+        # As servers do, the client closes the answer when it has read it: one that streams holds a connection.
+        return self.app.test_client().get(path, query_string=parameters, headers=headers, buffered=True)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        with self.app.app_context():
+            current_service().engine().dispose()
+
+    def find(self, *, token: str | None = None, **parameters: object) -> list[dict[str, Any]]:
+        """The records of a search that must succeed."""
+        answer = self.get(parameters, token=token)
+        assert answer.status_code == 200, answer.text
+        return answer.json
+
+    def names(self, **parameters: object) -> list[str]:
+        """The file names of a search, sorted."""
+        return sorted(record["FileName"] for record in self.find(**parameters))
+
+    def stored(self) -> dict[str, tuple[str, str, dict[str, Any]]]:
+        """File UID -> texts and columns of its search row."""
+        with self.session() as session:
+            columns = [column.key for column in SearchRow.__table__.columns]
+            return {
+                row.file_uid: (
+                    document.result,
+                    document.file,
+                    {
+                        "file_name": orjson.loads(document.file)["Name"],
+                        **{name: getattr(row, name) for name in columns},
+                    },
+                )
+                for row, document in session.query(SearchRow, SearchDocument).filter(
+                    SearchRow.file_id == SearchDocument.file_id
+                )
+            }
+
+
+def open_library(
+    instance: Path, *, settings: Mapping[str, object] | None = None, upgrade: bool = True, **options: Any
+) -> Library:
+    """A library in an empty folder, with its tables."""
+    (instance / "originals").mkdir(parents=True, exist_ok=True)
+    clock = MovedClock()
+    app = create_app(instance=instance, settings=settings, environ={}, clock=clock, **options)
+    if upgrade:
+        with app.app_context():
+            engine = current_service().engine()
+            if engine.url.database == str(instance.absolute() / DATABASE):
+                engine.dispose()
+                (instance / DATABASE).write_bytes(_migrated())
+            else:
+                migrate.upgrade(engine)
+    return Library(app, clock, instance)
+
+
+@cache
+def _migrated() -> bytes:
+    """An SQLite database with its tables: to make one takes longer than most tests."""
+    with TemporaryDirectory() as folder:
+        engine = create_engine(f"sqlite:///{folder}/{DATABASE}")
+        configure_engine(engine)
+        migrate.upgrade(engine)
+        engine.dispose()
+        return Path(folder, DATABASE).read_bytes()
+
+
+def hashes(folder: Path) -> dict[bytes, str]:
+    """Name -> SHA-256, mode and time of every regular file below a folder."""
+    found = {}
+    for path in sorted(os.fsencode(path) for path in folder.rglob("*") if path.is_file() and not path.is_symlink()):
+        status = os.stat(path)  # noqa: PTH116 - bytes
+        with open(path, "rb") as file:  # noqa: PTH123 - bytes
+            digest = hashlib.sha256(file.read()).hexdigest()
+        found[path] = f"{digest} {status.st_mode} {status.st_mtime_ns}"
+    return found
+
+
+def svc(
+    *arguments: str, instance: Path, environ: Mapping[str, str] | None = None, command: tuple[str, ...] = ()
+) -> CompletedProcess[str]:
+    """Run the installed command line without a terminal."""
+    return run(
+        [*(command or (str(SVC),)), *arguments],
+        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), **(environ or {})},
+        stdin=DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )

@@ -1,0 +1,135 @@
+import threading
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from sqlalchemy import create_engine, select, text
+from sqlalchemy.exc import StatementError
+from sqlalchemy.orm import Session
+
+from photosvc.core.clock import ZERO_TIME
+from photosvc.core.errors import SchemaError
+from photosvc.models import SCHEMA_VERSION, Album, LibraryState, migrate
+from photosvc.models.database import begin_write, check_schema, configure_engine, open_reader, schema_version
+from photosvc.models.prepared import run_text
+from tests.factories.accounts import new_engine
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+
+
+@pytest.fixture
+def engine(tmp_path):
+    engine = new_engine(tmp_path)
+    yield engine
+    engine.dispose()
+
+
+def test_sqlite_has_the_manners_of_the_design(engine):
+    with engine.connect() as connection:
+        told = {
+            name: connection.execute(text(f"PRAGMA {name}")).scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+    assert told == {"journal_mode": "wal", "synchronous": 1, "foreign_keys": 1, "busy_timeout": 15000}
+
+
+def test_engines_of_other_databases_are_left_as_they_are():
+    engine = create_engine("postgresql+psycopg://nobody@localhost/none")
+    configure_engine(engine)
+    assert list(engine.dispatch.begin) == []
+
+
+def album(created):
+    return Album(uid="a" + "0" * 15, title="x", created_at=created, updated_at=created)
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [NOW, ZERO_TIME, datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC), NOW.astimezone(timezone(timedelta(hours=5)))],
+)
+def test_times_come_back_as_the_same_instant_in_utc(engine, moment):
+    with Session(engine) as session:
+        session.add(album(moment))
+        session.commit()
+        found = session.scalars(select(Album.created_at)).one()
+    assert found == moment
+    assert found.tzinfo is UTC
+
+
+def test_a_time_without_a_zone_is_refused(engine):
+    with Session(engine) as session:
+        session.add(album(NOW.replace(tzinfo=None)))
+        with pytest.raises(StatementError, match="a time without a zone"):
+            session.flush()
+
+
+def test_writers_wait_for_each_other_and_lose_nothing(engine):
+    with Session(engine) as session:
+        session.add(LibraryState(name="n", value=0))
+        session.commit()
+
+    def count():
+        for _ in range(25):
+            with Session(engine) as session:
+                begin_write(session)
+                state = session.get(LibraryState, "n")
+                state.value += 1
+                session.commit()
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with Session(engine) as session:
+        assert session.get(LibraryState, "n").value == 100
+
+
+def test_beginning_to_write_ends_a_transaction_that_only_read(engine):
+    with Session(engine) as session:
+        session.scalars(select(LibraryState)).all()
+        begin_write(session)
+        begin_write(session)
+        session.add(LibraryState(name="a", value=1))
+        begin_write(session)
+        session.commit()
+        assert session.get(LibraryState, "a").value == 1
+
+
+def test_the_schema_check_names_the_command(tmp_path):
+    engine = create_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    configure_engine(engine)
+    with Session(engine) as session:
+        assert schema_version(session) is None
+        with pytest.raises(SchemaError, match="has no photosvc tables yet: run `svc db upgrade`"):
+            check_schema(session)
+        session.rollback()
+        migrate.upgrade(engine)
+        check_schema(session)
+        for version, sentence in (
+            ("0000", f"needs {SCHEMA_VERSION}: run `svc db upgrade`"),
+            ("9999", "upgrade photosvc"),
+        ):
+            session.execute(text("UPDATE photosvc_schema SET version_num = :version"), {"version": version})
+            with pytest.raises(SchemaError, match=sentence):
+                check_schema(session)
+    engine.dispose()
+
+
+def test_a_reader_sees_one_state_from_its_first_statement_to_its_last(new_database):
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    migrate.upgrade(engine)
+    titles = text("SELECT title FROM photosvc_albums")
+    reader = open_reader(engine)
+    assert reader.scalars(titles).all() == []
+    with Session(engine) as session:
+        session.add(album(NOW))
+        session.commit()
+    assert run_text(reader, titles.text, ()) == []
+    assert reader.scalars(titles).all() == []
+    reader.close()
+    with open_reader(engine) as reader:
+        assert reader.scalars(titles).all() == ["x"]
+    with engine.connect() as connection:
+        assert connection.get_isolation_level() == connection.default_isolation_level
+    engine.dispose()

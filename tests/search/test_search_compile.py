@@ -1,0 +1,219 @@
+"""Queries as SQL: they mean what plain Python says (both databases), never fail, and never become SQL text."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import create_engine
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import SearchRow, migrate
+from photosvc.models.database import configure_engine
+from photosvc.query.filters import FILTERS
+from photosvc.query.kinds import Kind
+from photosvc.search.reading.conditions.columns import column_named
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import parse_node, parse_request
+from photosvc.search.reading.window import prepare
+from tests.factories.varied_library import KEYWORDS, PEOPLE, fill_motley, uid, visible_to_all
+from tests.query_model import Matcher, shown
+from tests.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
+
+QUICK = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+SLOW = settings(QUICK, max_examples=2000)
+
+
+@pytest.fixture(scope="module")
+def shelf(request, new_database):
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    migrate.upgrade(engine)
+    with Session(engine, expire_on_commit=False) as library, Session(engine) as session:
+        photos, albums = fill_motley(library, seed=getattr(request, "param", 1))
+        yield session, photos, albums
+    engine.dispose()
+
+
+def found_by(session, query, *, sees_private, order="newest"):
+    session.rollback()
+    search = search_for(session, [("q", query), ("order", order)], sees_private=sees_private)
+    return search.node, set(session.scalars(search.matching(SearchRow.file_uid)))
+
+
+def search_for(session, pairs, *, sees_private):
+    return prepare(Context(session.connection(), sees_private), parse_request(pairs))
+
+
+def check(shelf, query, sees_private, order):
+    session, photos, albums = shelf
+    try:
+        node, found = found_by(session, query, sees_private=sees_private, order=order)
+    except (InvalidValueError, NotFoundError):
+        assume(False)
+    matcher = Matcher(photos, albums, sees_private=sees_private)
+    expected = {
+        file.uid
+        for photo in photos
+        for file in photo.files
+        if shown(file, node, sees_private=sees_private) and matcher.matches(node, file)
+    }
+    assert found == expected, query
+
+
+ANYBODY = given(QUERIES, st.booleans(), st.sampled_from(sorted(ORDERS)))
+
+
+@QUICK
+@ANYBODY
+@example("-(private:false)", False, "newest")
+@example("archived:true | hidden:true | error:true", True, "added")
+@example("lake -lake", True, "added")
+@example("near:p000000000000002 dist:15000", True, "name")
+@example(f"album:{uid('a', 0)}", False, "newest")
+@example(f"album:{uid('a', 0)} archived:true", True, "oldest")
+@example(f"album:{uid('a', 0)} lake type:image", True, "added")
+def test_a_query_means_what_plain_python_says(shelf, query, sees_private, order):
+    check(shelf, query, sees_private, order)
+
+
+@pytest.mark.slow
+@SLOW
+@ANYBODY
+def test_two_thousand_queries_mean_what_plain_python_says(shelf, query, sees_private, order):
+    check(shelf, query, sees_private, order)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shelf", range(2, 42), indirect=True, ids=lambda seed: f"library {seed}")
+@settings(QUICK, max_examples=50)
+@ANYBODY
+def test_queries_mean_what_plain_python_says_in_forty_libraries(shelf, query, sees_private, order):
+    check(shelf, query, sees_private, order)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_every_filter_finds_something_and_leaves_something_out(shelf, name):
+    session, *_ = shelf
+    if name in {"lat", "lng", "dist", "vector", "document", "audio"}:
+        pytest.skip("finds nothing by itself, or the library has none")
+    everything = found_by(session, "", sees_private=True)[1]
+    sizes = set()
+    for value in VALUES[FILTERS[name].kind]:
+        with suppress(InvalidValueError, NotFoundError):
+            sizes.add(len(found_by(session, f"{name}:{value}", sees_private=True)[1]))
+    assert len(sizes) > 1 or 0 < sizes.pop() < len(everything)
+
+
+@pytest.mark.parametrize(
+    "spec", [spec for spec in FILTERS.values() if spec.kind in {Kind.TEXT, Kind.PATH, Kind.INTEGER}]
+)
+def test_filters_compare_columns_that_exist(spec):
+    for name in spec.columns:
+        if name != "description":  # which is kept with the words
+            assert column_named(name) is not None
+
+
+def check_nothing_private(shelf, query, order):
+    session, photos, _ = shelf
+    with suppress(InvalidValueError, NotFoundError):
+        _, found = found_by(session, query, sees_private=False, order=order)
+        assert found <= visible_to_all(photos)
+
+
+RESTRICTED = given(QUERIES, st.sampled_from(sorted(ORDERS)))
+
+
+@QUICK
+@RESTRICTED
+def test_who_may_not_see_private_photos_never_does(shelf, query, order):
+    check_nothing_private(shelf, query, order)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@settings(QUICK, max_examples=10_000)
+@RESTRICTED
+def test_ten_thousand_queries_show_nothing_private_to_who_may_not_see_it(shelf, query, order):
+    check_nothing_private(shelf, query, order)
+
+
+PAYLOADS = (
+    "'", '"', "' OR 1=1 --", "1; DROP TABLE photosvc_photos", "') OR ('1'='1", "%", "_", "\\", "*", "x' UNION SELECT 1",
+    "${7*7}", "{{7*7}}", ":1", "?", "/*", "*/", "NULL", "0x31", "\u0000", "ä'ö", "NEAR(a b)", "words:x", "^a", "a*b",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+@pytest.mark.parametrize("name", ["title", "name", "state", "codec", "description", "filename", "keywords", "id", None])
+def test_a_value_never_becomes_sql(shelf, name, payload):
+    session, *_ = shelf
+    quoted = '"' + payload.replace("\\", "\\\\").replace('"', '\\"').replace("*", "\\*") + '"'
+    plain = '"plain"' if name else '"plain words"'
+    try:
+        hostile = statement(session, [(name, quoted)] if name else [("q", quoted)])
+    except InvalidValueError:
+        return
+    shapes = {statement(session, [(name or "q", text)]) for text in (plain, '"plain"', '"plain words"', '""')}
+    assert hostile in shapes
+
+
+def statement(session, pairs):
+    search = search_for(session, [*pairs, ("order", "added")], sees_private=False)
+    return str(search.matching(SearchRow.file_id).compile(session.get_bind()))
+
+
+def check_compiled_or_refused(shelf, query, sees_private, order):
+    session, *_ = shelf
+    session.rollback()
+    with suppress(InvalidValueError, NotFoundError):
+        search = search_for(session, [("q", query), ("order", order)], sees_private=sees_private)
+        search.matching(SearchRow.file_uid).compile(session.get_bind())
+
+
+SEARCHED = (st.booleans(), st.sampled_from(sorted(ORDERS)))
+
+
+@settings(QUICK, max_examples=2000)
+@given(ANY_QUERIES, *SEARCHED)
+def test_any_text_is_compiled_or_refused(shelf, query, sees_private, order):
+    check_compiled_or_refused(shelf, query, sees_private, order)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@settings(QUICK, max_examples=100_000)
+@given(ANY_QUERIES, *SEARCHED)
+def test_a_hundred_thousand_texts_are_compiled_or_refused(shelf, query, sees_private, order):
+    check_compiled_or_refused(shelf, query, sees_private, order)
+
+
+@settings(QUICK, max_examples=100)
+@given(LARGE_QUERIES, *SEARCHED)
+def test_the_largest_queries_are_answered_or_refused(shelf, query, sees_private, order):
+    session, *_ = shelf
+    with suppress(InvalidValueError, NotFoundError):
+        found_by(session, query, sees_private=sees_private, order=order)
+
+
+def test_names_match_without_case_and_accents(shelf):
+    session, photos, _ = shelf
+    for query, name in (("person:zoe", PEOPLE[2]), ("people:OHARA|hara", PEOPLE[1])):
+        _, found = found_by(session, f"{query} hidden:false", sees_private=True)
+        expected = {
+            file.uid
+            for photo in photos
+            for file in photo.files
+            if shown(file, parse_node([]), sees_private=True)
+            and name in {marker.name for other in photo.files for marker in other.markers}
+        }
+        assert found == expected != set()
+
+
+def test_a_keyword_is_found_by_its_words(shelf):
+    session, *_ = shelf
+    assert KEYWORDS[1] == "sun-set"
+    found = {query: found_by(session, query, sees_private=True)[1] for query in ("keyword:set", 'keyword:"sun set"')}
+    assert len({frozenset(files) for files in found.values()}) == 1

@@ -1,0 +1,94 @@
+"""Facets: parsing `by`, and counts that agree with what the same query finds."""
+
+from collections import Counter
+
+import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.models import migrate
+from photosvc.query.colors import COLORS
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.facets import FACETS, count_values, parse_facets
+from photosvc.search.reading.page import find
+from photosvc.search.reading.request import parse_node, parse_request
+from tests.factories.varied_library import fill_motley
+
+import orjson  # isort: skip
+
+
+@pytest.fixture(scope="module")
+def session(new_database):
+    engine = create_engine(new_database())
+    migrate.upgrade(engine)
+    with Session(engine) as session:
+        fill_motley(session, photos=80)
+        yield session
+    engine.dispose()
+
+
+def counts(session, query, facet, *, sees_private=True):
+    values = count_values(Context(session.connection(), sees_private), parse_node([("q", query)]), "", [facet])[facet]
+    assert [value.count for value in values] == sorted((value.count for value in values), reverse=True)
+    return {value.value: value.count for value in values}
+
+
+def records(session, query, *, sees_private=True):
+    return orjson.loads(
+        find(session.connection(), parse_request({"q": query, "count": "1000"}), sees_private=sees_private).body
+    )
+
+
+READ = {
+    "year": lambda record: record["Year"],
+    "month": lambda record: record["Month"],
+    "country": lambda record: record["Country"],
+    "city": lambda record: record["PlaceCity"],
+    "camera": lambda record: record["CameraID"],
+    "lens": lambda record: record["LensID"],
+    "type": lambda record: record["Type"],
+    "color": lambda record: COLORS[record["Color"]],
+}
+
+
+@pytest.mark.parametrize("sees_private", [True, False])
+@pytest.mark.parametrize("query", ["", "lake", "-snow", "camera:canon | favorite:true", "primary:true"])
+@pytest.mark.parametrize("facet", READ)
+def test_a_facet_counts_what_the_query_finds(session, facet, query, sees_private):
+    found = Counter(READ[facet](record) for record in records(session, query, sees_private=sees_private))
+    assert counts(session, query, facet, sees_private=sees_private) == found
+    assert found
+
+
+def test_an_album_counts_the_files_in_it(session):
+    for uid, count in counts(session, "", "album").items():
+        assert len(records(session, f"album:{uid}")) == count
+
+
+def test_private_and_deleted_albums_are_not_told_to_those_who_may_not_see_them(session):
+    assert set(counts(session, "", "album")) == {"a000000000000000", "a000000000000001", "a000000000000002"}
+    assert set(counts(session, "", "album", sees_private=False)) == {"a000000000000000", "a000000000000001"}
+
+
+def test_every_facet_is_a_filter_that_takes_its_values(session):
+    for facet in set(FACETS) - {"city"}:
+        for value, count in counts(session, "", facet).items():
+            assert len(records(session, f"{facet}:{value}")) == count, facet
+
+
+def test_labels_are_what_people_say(session):
+    counted = count_values(Context(session.connection(), sees_private=True), parse_node([]), "", ["camera", "city"])
+    assert {value.label for value in counted["camera"]} == {"Canon EOS 5D", "NIKON D-750", "Unknown"}
+    assert {value.label for value in counted["city"]} == {"München", "Suva", "Unknown"}
+
+
+def test_by_is_a_list_in_any_case_and_each_once():
+    assert parse_facets(" Year,camera,,YEAR ") == ["year", "camera"]
+
+
+@pytest.mark.parametrize("text", ["", ",", "years", "year,'", "year;country"])
+def test_a_facet_that_is_unknown_is_refused(text):
+    with pytest.raises(InvalidValueError) as error:
+        parse_facets(text)
+    assert error.value.field == "by"

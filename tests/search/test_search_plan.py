@@ -1,0 +1,108 @@
+"""How SQLite finds pages: what a large library cannot do without."""
+
+import pytest
+from sqlalchemy import create_engine, select
+from sqlalchemy.orm import Session
+
+from photosvc.models import Album, AlbumPhoto, Photo, migrate
+from photosvc.models.database import configure_engine
+from photosvc.search.projection.project import project
+from photosvc.search.reading.page import find
+from photosvc.search.reading.request import parse_request
+from tests.factories.photos import fill
+from tests.library import NOW
+
+ALBUM = "a" + "1" * 15
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory):
+    engine = create_engine(f"sqlite:///{tmp_path_factory.mktemp('plans') / 'photosvc.db'}")
+    configure_engine(engine)
+    migrate.upgrade(engine)
+    with Session(engine) as session:
+        fill(session, 40, NOW)
+        session.add(Album(id=1, uid=ALBUM, title="Half", created_at=NOW, updated_at=NOW))
+        session.flush()
+        ids = list(session.scalars(select(Photo.id)))
+        session.add_all(AlbumPhoto(album_id=1, photo_id=one, created_at=NOW) for one in ids[::2])
+        project(session, ids)
+        session.commit()
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+def statements(connection, **parameters):
+    """What the database is asked for a page."""
+    seen = []
+    raw = connection.connection.driver_connection
+    raw.set_trace_callback(seen.append)
+    try:
+        find(connection, parse_request(parameters), sees_private=False)
+    finally:
+        raw.set_trace_callback(None)
+    return [text for text in seen if text.startswith("SELECT")]
+
+
+def plan(connection, statement):
+    return [row[3] for row in connection.connection.driver_connection.execute("EXPLAIN QUERY PLAN " + statement)]
+
+
+def window(connection, **parameters):
+    """The plan of the statement that finds the rows."""
+    (found,) = [text for text in statements(connection, **parameters) if "ORDER BY" in text]
+    return plan(connection, found)
+
+
+@pytest.mark.parametrize(
+    "order", ["added", "newest", "oldest", "updated", "edited", "duration", "size", "similar", "name", "title"]
+)
+@pytest.mark.parametrize("offset", ["0", "20"])
+def test_every_order_is_walked_along_its_index(connection, order, offset):
+    steps = window(connection, order=order, offset=offset)
+    assert not [step for step in steps if "TEMP B-TREE" in step]
+    assert "USING" in steps[0]
+    assert "INDEX ix_photosvc_search_rows_" in steps[0]
+
+
+@pytest.mark.parametrize("order", ["added", "newest", "oldest"])
+@pytest.mark.parametrize("also", [{}, {"q": "favorite:false"}])
+def test_an_album_is_walked_along_its_own_index(connection, order, also):
+    steps = window(connection, order=order, s=ALBUM, **also)
+    assert "SEARCH photosvc_search_albums USING COVERING INDEX" in steps[0]
+    assert "SEARCH photosvc_search_rows USING INTEGER PRIMARY KEY (rowid=?)" in steps[1]
+    assert not [step for step in steps if "TEMP B-TREE" in step]
+
+
+def test_an_album_goes_on_behind_a_cursor_along_its_own_index(connection):
+    page = find(connection, parse_request({"order": "newest", "s": ALBUM, "count": "5"}), sees_private=False)
+    steps = window(connection, cursor=str(page.next), s=ALBUM, count="5")
+    assert "(album_id=? AND (taken_at,newest_key)<(?,?))" in steps[0]
+
+
+@pytest.mark.parametrize("parameters", [{"color": "blue"}, {"country": "it"}, {"camera": "1"}, {"type": "image"}])
+@pytest.mark.parametrize("order", ["added", "newest"])
+def test_one_value_is_walked_along_its_index(connection, order, parameters):
+    steps = window(connection, order=order, **parameters)
+    assert f"_{'taken' if order == 'newest' else 'added'} (" in steps[0]
+    assert len(steps) == 1
+
+
+def counted(connection, **parameters):
+    """What the full-text index is asked to count."""
+    asked = (text for text in statements(connection, **parameters) if "MATCH" in text and "count" in text)
+    return [text.partition("MATCH ")[2].partition("\n")[0] for text in asked]
+
+
+def test_the_beginning_of_a_word_is_looked_up_by_the_words_it_begins(connection):
+    assert counted(connection, q="zeb") == ["""'"zeb"'""", """'("zebra")'"""]
+
+
+def test_a_word_of_many_photos_is_not_looked_up_as_a_beginning(connection):
+    assert counted(connection, q="n0*", count="1") == ["""'"n0"'"""]
+
+
+@pytest.mark.parametrize("merged", ["true", "false"])
+def test_a_page_without_conditions_is_one_statement_and_a_merged_one_three(connection, merged):
+    assert len(statements(connection, order="newest", merged=merged)) == (3 if merged == "true" else 1)

@@ -1,0 +1,155 @@
+import json
+import sqlite3
+
+import pytest
+from sqlalchemy import delete, select
+
+from photosvc.models import CHANGES, PROJECTION, PROJECTION_VERSION, File, LibraryState, Photo, SearchRow, SearchText
+from photosvc.search.projection import project as module
+from photosvc.search.projection.project import is_stale, project, rebuild
+from photosvc.web.current import current_service
+from tests.factories.photos import alter, extraction, fill, shelve
+from tests.library import NOW, open_library
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("project"))
+    with library.session() as session:
+        fill(session, 12, NOW)
+    return library
+
+
+@pytest.fixture
+def session(filled):
+    with filled.app.app_context():
+        session = current_service().session
+        yield session
+        session.rollback()
+
+
+def test_rows_made_anew_are_the_same(filled):
+    before = filled.stored()
+    with filled.session() as session:
+        assert rebuild(session) == len(before) == 15
+    assert filled.stored() == before
+
+
+def test_each_projection_counts_as_one_change(session):
+    before = session.get(LibraryState, CHANGES).value
+    project(session, [1])
+    project(session, [1, 2])
+    session.expire_all()
+    assert session.get(LibraryState, CHANGES).value == before + 2
+
+
+def test_a_photo_that_is_gone_loses_its_rows(session):
+    (photo_id,) = session.scalars(select(Photo.id).limit(1))
+    session.execute(delete(File).where(File.photo_id == photo_id))
+    session.expire_all()
+    assert project(session, [photo_id, 999_999]) == 0
+    assert session.query(SearchRow).filter_by(photo_id=photo_id).count() == 0
+
+
+def test_rows_of_another_version_are_stale(session):
+    assert not is_stale(session)
+    session.get(LibraryState, PROJECTION).value = PROJECTION_VERSION - 1
+    session.flush()
+    assert is_stale(session)
+    rebuild(session)
+    session.expire_all()
+    assert not is_stale(session)
+
+
+def test_a_rebuild_lets_others_read_and_write_between_its_batches(library, monkeypatch):
+    with library.session() as session:
+        fill(session, 12, NOW)
+    before, seen = library.stored(), []
+    batch = module.project
+
+    def watched(session, photo_ids):
+        with sqlite3.connect(library.instance / "photosvc.db") as other:
+            seen.append(other.execute("SELECT count(*) FROM photosvc_search_rows").fetchone()[0])
+        return batch(session, photo_ids)
+
+    monkeypatch.setattr(module, "_BATCH", 5)
+    monkeypatch.setattr(module, "project", watched)
+    with library.session() as session:
+        assert rebuild(session) == 15
+    assert seen == [15, 15, 15]
+    assert library.stored() == before
+
+
+def test_a_rebuild_that_is_cut_short_is_begun_again(library, monkeypatch):
+    with library.session() as session:
+        fill(session, 12, NOW)
+        session.get(LibraryState, PROJECTION).value = PROJECTION_VERSION - 1
+    before = library.stored()
+    batches = iter(range(2))
+    batch = module.project
+
+    def failing(session, photo_ids):
+        next(batches)
+        return batch(session, photo_ids)
+
+    monkeypatch.setattr(module, "_BATCH", 5)
+    monkeypatch.setattr(module, "project", failing)
+    with library.app.app_context():
+        session = current_service().session
+        with pytest.raises(StopIteration):
+            rebuild(session)
+        session.rollback()
+        assert is_stale(session)
+    monkeypatch.undo()
+    assert library.stored() == before
+    with library.session() as session:
+        assert rebuild(session) == 15
+        assert not is_stale(session)
+
+
+def test_a_rebuild_clears_away_rows_of_nothing(library):
+    with library.session() as session:
+        fill(session, 3, NOW)
+    before = library.stored()
+    with sqlite3.connect(library.instance / "photosvc.db") as other:  # which keeps no foreign keys
+        other.execute("UPDATE photosvc_search_rows SET photo_id = photo_id + 100")
+        other.execute("UPDATE photosvc_search_texts SET photo_id = 77 WHERE photo_id = 1")
+    with library.session() as session:
+        rebuild(session)
+        assert sorted(session.scalars(select(SearchText.photo_id))) == [1, 2, 3]
+    assert library.stored() == before
+
+
+def test_the_files_of_a_photo_have_unique_neighbouring_keys(session):
+    rows = session.scalars(select(SearchRow)).all()
+    assert len({row.newest_key for row in rows}) == len({row.oldest_key for row in rows}) == len(rows)
+    for row in rows:
+        assert row.newest_key >> 16 == row.oldest_key >> 16 == row.photo_id
+    pairs = [(row.oldest_key & 0xFFFF, row.is_primary) for row in rows]
+    assert set(pairs) == {(0, True), (1, False)}
+
+
+@pytest.mark.parametrize("values", [{"archived_at": NOW}, {"quality": -1}])
+def test_what_is_archived_or_hidden_is_not_listed(filled, values):
+    with filled.session() as session:
+        shelve(session, [(f"z/{len(values)}{next(iter(values))}.jpg", extraction(700 + len(next(iter(values)))))], NOW)
+        photo = session.scalars(select(Photo).order_by(Photo.id.desc()).limit(1)).one()
+        uid = photo.uid
+        alter(session, [photo.id], **values)
+        assert session.scalars(select(SearchRow.listed).where(SearchRow.photo_uid == uid)).all() == [False]
+    assert uid not in {record["UID"] for record in filled.find(count=100)}
+
+
+def test_an_edit_shows_in_the_next_answer(filled):
+    (record,) = filled.find(count=1)
+    with filled.session() as session:
+        photo = session.scalars(select(Photo).where(Photo.uid == record["UID"])).one()
+        alter(session, [photo.id], title='New "title" <b>', favorite=True, edited_at=NOW)
+    (after,) = (one for one in filled.find(count=100) if one["FileUID"] == record["FileUID"])
+    assert (after["Title"], after["Favorite"], after["EditedAt"]) == ('New "title" <b>', True, "2026-03-01T12:00:00Z")
+
+
+def test_stored_texts_are_one_line_of_json(filled):
+    for result, file, _ in filled.stored().values():
+        assert "\n" not in result + file
+        assert json.loads(result)["Files"] == []

@@ -1,0 +1,59 @@
+"""A real server: gunicorn with workers of its own, saying in each answer which one it came from."""
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.library import SURROUNDINGS
+
+_APP = """
+import os
+from photosvc.app import create_app
+
+app = create_app()
+inner = app.wsgi_app
+
+def named(environ, start_response):
+    def start(status, headers, *rest):
+        return start_response(status, [*headers, ("X-Worker", str(os.getpid()))], *rest)
+    return inner(environ, start)
+
+app.wsgi_app = named
+"""
+
+
+@contextmanager
+def serve(instance: Path, *, workers: int = 2, environ: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The address of a server on this instance folder, with all of its workers up."""
+    (instance / "served.py").write_text(_APP)
+    log = instance / "gunicorn.log"
+    options = ["--bind", "127.0.0.1:0", "--workers", str(workers), "--pythonpath", str(instance), "--no-control-socket"]
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", *options, "served:app"],
+            env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), **(environ or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        yield _address(server, log, workers)
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def _address(server: subprocess.Popen[bytes], log: Path, workers: int) -> str:
+    for _ in range(300):
+        text = log.read_text()
+        found = re.search(r"Listening at: (http://\S+)", text)
+        if found and text.count("Booting worker") == workers:
+            return found.group(1)
+        if server.poll() is not None:
+            break
+        time.sleep(0.1)
+    raise RuntimeError(log.read_text())

@@ -1,0 +1,149 @@
+import dataclasses
+import itertools
+
+import pytest
+
+from photosvc.auth.errors import InsufficientScopeError, ScopeTooWideError
+from photosvc.auth.policy import RULES, check_grantable, decide, may, policy_table
+from photosvc.auth.principal import Principal
+from photosvc.auth.scopes import SCOPES, parse_scope
+from photosvc.core.errors import PermissionDeniedError
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
+from tests.factories.accounts import NOW
+
+MANAGEMENT = {action for action in RULES if action.startswith("users.")}
+
+
+def principal(kind=LOGIN_SESSION, role="user", scope="*", **values):
+    values = {"user_uid": "u1" if kind in {LOGIN_SESSION, APP_PASSWORD} else None, **values}
+    return Principal(
+        kind=kind,
+        credential_id=1,
+        credential_uid="sess00000000",
+        credential_name="",
+        scope=parse_scope(scope),
+        role=role,
+        sees_private=False,
+        created_at=NOW,
+        expires_at=None,
+        **values,
+    )
+
+
+def allowed(**values):
+    return {action for action in RULES if may(principal(**values), action)}
+
+
+PHOTOS = {"photos.search", "photos.facets", "photos.view", "photos.preview", "photos.download"}
+SESSION = {"session.read", "session.end"}
+
+
+@pytest.mark.parametrize(
+    ("who", "actions"),
+    [
+        ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
+        ({"role": "user"}, PHOTOS | SESSION | {"webdav.read", "webdav.write"}),
+        ({"role": "viewer"}, PHOTOS | SESSION | {"webdav.read"}),
+        ({"role": "admin", "scope": "photos"}, PHOTOS),
+        ({"role": "user", "scope": "read"}, PHOTOS | {"webdav.read", "session.read"}),
+        ({"role": "user", "scope": "write"}, {"webdav.write", "session.end"}),
+        (
+            {"kind": APP_PASSWORD, "role": "admin"},
+            PHOTOS
+            | {"webdav.read", "webdav.write", "metrics.view", "session.create", "session.read", "oauth.introspect"},
+        ),
+        ({"kind": APP_PASSWORD, "scope": "webdav"}, {"webdav.read", "webdav.write"}),
+        (
+            {"role": "admin", "parent_id": 5},
+            PHOTOS | SESSION | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
+        ),
+        ({"kind": ACCESS_TOKEN, "role": "client"}, PHOTOS | {"metrics.view"}),
+        ({"kind": CLIENT_TOKEN, "role": "client", "scope": "metrics"}, {"metrics.view"}),
+        ({"kind": CLIENT_TOKEN, "role": "admin"}, PHOTOS | {"metrics.view", "oauth.introspect"}),
+        ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "webdav"}, set()),
+    ],
+)
+def test_each_kind_of_credential_may_do_exactly_this(who, actions):
+    assert allowed(**who) == actions
+
+
+@pytest.mark.parametrize("scope", ["*", "users password passcode sessions", "read write"])
+@pytest.mark.parametrize(
+    ("kind", "parent"), [(APP_PASSWORD, None), (LOGIN_SESSION, 5), (ACCESS_TOKEN, None), (CLIENT_TOKEN, None)]
+)
+def test_nothing_but_a_real_log_in_manages_accounts_even_its_own(kind, parent, scope):
+    who = principal(kind, "admin", scope, parent_id=parent, user_uid="u1")
+    assert not [action for action in MANAGEMENT if may(who, action, owner_uid="u1")]
+
+
+def test_users_manage_their_own_account_only():
+    own = {action for action in RULES if may(principal(), action, owner_uid="u1")}
+    assert own & MANAGEMENT == {
+        "users.view",
+        "users.password",
+        "users.passcode",
+        "users.app_passwords.list",
+        "users.app_passwords.add",
+        "users.app_passwords.remove",
+    }
+    assert not [action for action in MANAGEMENT if may(principal(), action, owner_uid="u2")]
+
+
+def test_not_even_an_administrator_makes_app_passwords_or_passcodes_for_others():
+    for action in ("users.app_passwords.add", "users.passcode"):
+        assert not may(principal(role="admin"), action, owner_uid="u2")
+        assert may(principal(role="admin"), action, owner_uid="u1")
+
+
+def test_an_account_that_is_not_there_belongs_to_nobody():
+    assert not may(principal(ACCESS_TOKEN, "client", user_uid=None), "users.view", owner_uid=None)
+
+
+def test_a_missing_scope_is_told_with_the_one_needed():
+    with pytest.raises(InsufficientScopeError) as caught:
+        decide(principal(scope="albums"), "photos.search")
+    assert (caught.value.scope, caught.value.status) == ("photos read", 403)
+    assert may(principal(scope=caught.value.scope), "photos.search")
+
+
+def test_what_a_role_may_never_do_is_no_matter_of_scope():
+    with pytest.raises(PermissionDeniedError) as caught:
+        decide(principal(scope="photos"), "users.add")
+    assert not isinstance(caught.value, InsufficientScopeError)
+
+
+def test_a_wider_scope_never_takes_a_right_away():
+    texts = ["", "photos", "photos read", "read", "write", "*", "* photos:false", "webdav sessions", "users"]
+    for (kind, role), (small, large) in itertools.product(
+        [(LOGIN_SESSION, "admin"), (APP_PASSWORD, "user"), (CLIENT_TOKEN, "client")], itertools.pairwise(texts)
+    ):
+        both = f"{small.replace('photos:false', '')} {large.replace('photos:false', '')} read write"
+        assert allowed(kind=kind, role=role, scope=small.replace("photos:false", "")) <= allowed(
+            kind=kind, role=role, scope=both
+        ), (small, large)
+
+
+def test_no_credential_makes_one_wider_than_itself():
+    check_grantable(principal(scope="photos albums"), parse_scope("photos read"))
+    with pytest.raises(ScopeTooWideError):
+        check_grantable(principal(scope="photos read"), parse_scope("photos"))
+
+
+def test_scopes_with_an_endpoint_are_those_that_a_rule_asks_for():
+    assert {item.name for item in SCOPES if item.has_endpoint} == {"*", "read", "write"} | {
+        rule.resource for rule in RULES.values()
+    }
+
+
+def test_the_policy_can_be_printed():
+    rows = policy_table()
+    assert [row["action"] for row in rows] == list(RULES)
+    by_action = {row["action"]: row for row in rows}
+    assert by_action["users.password"]["roles"] == "admin or the account's own user"
+    assert by_action["users.passcode"]["roles"] == "the account's own user"
+    assert by_action["webdav.write"]["credentials"] == "app password, app session, login session"
+
+
+def test_rules_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        RULES["photos.search"].own = True

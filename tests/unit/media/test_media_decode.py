@@ -1,0 +1,214 @@
+import struct
+import sys
+import warnings
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from photosvc.media import extras
+from photosvc.media.errors import DecodeError, MissingExtraError, PictureTooLargeError
+from photosvc.media.formats import by_extension
+from photosvc.media.pixels.decode import open_picture, scaled
+from photosvc.media.pixels.picture import Picture, read_picture
+from photosvc.media.pixels.preview import read_preview
+from tests.pictures import CORNERS, dng, encoded, exif, heic, jpeg, png_bomb, png_header, quarters
+
+
+def row(extension: str):
+    found = by_extension(f"a.{extension}")
+    assert found is not None
+    return found
+
+
+def corners(picture: Image.Image) -> list[int]:
+    """Which quarter each corner shows, row by row."""
+    width, height = picture.size
+    shown = [picture.convert("RGB").getpixel((x, y)) for y in (2, height - 3) for x in (2, width - 3)]
+    return [
+        min(range(4), key=lambda n: sum(abs(a - b) for a, b in zip(CORNERS[n], colour, strict=True)))
+        for colour in shown
+    ]
+
+
+def resident() -> int:
+    """Peak resident bytes of this process since the mark was last cleared."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+
+
+def reset_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP", "AVIF"])
+def test_core_formats_are_decoded_and_scaled(kind):
+    extension = {"JPEG": "jpg", "TIFF": "tif"}.get(kind, kind.lower())
+    with open_picture(BytesIO(encoded(quarters(400, 300), kind)), row(extension)) as picture:
+        small = scaled(picture, 100)
+    assert small.size == (100, 75)
+    assert corners(small) == [0, 1, 2, 3]
+
+
+# Where the quarters of the stored picture must be found once it stands upright (TIFF 6.0, Orientation).
+UPRIGHT = {
+    1: [0, 1, 2, 3], 2: [1, 0, 3, 2], 3: [3, 2, 1, 0], 4: [2, 3, 0, 1],
+    5: [0, 2, 1, 3], 6: [2, 0, 3, 1], 7: [3, 1, 2, 0], 8: [1, 3, 0, 2],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("kind", ["JPEG", "TIFF", "PNG"])
+def test_pictures_are_shown_upright_once(kind, orientation):
+    told = Image.Exif()
+    told[0x0112] = orientation
+    data = encoded(quarters(80, 60), kind, exif=told.tobytes())
+    extension = {"JPEG": "jpg", "TIFF": "tif", "PNG": "png"}[kind]
+    shown = read_preview(BytesIO(data), row(extension), 720)
+    found = read_picture(BytesIO(data), row(extension))
+    assert shown.size == (found.width, found.height) == ((60, 80) if orientation >= 5 else (80, 60))
+    assert found.orientation == orientation
+    assert corners(shown) == UPRIGHT[orientation]
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "CMYK", "I;16", "F"])
+def test_every_mode_becomes_displayable(mode):
+    picture = (
+        quarters(60, 40).convert("L").convert("I").convert("I;16") if mode == "I;16" else quarters(60, 40).convert(mode)
+    )
+    small = scaled(picture, 30)
+    assert small.mode in ("RGB", "RGBA")
+    assert small.size == (30, 20)
+
+
+def test_a_sixteen_bit_picture_keeps_its_brightness():
+    line = struct.pack("<H", 20_000) * 20 + struct.pack("<H", 60_000) * 20
+    small = scaled(Image.frombytes("I;16", (40, 40), line * 40), 40)
+    assert small.getpixel((35, 20)) == (255, 255, 255)
+    assert small.getpixel((5, 20)) == (85, 85, 85)
+
+
+def test_a_tiny_file_of_144_megapixels_is_refused_quickly_without_memory():
+    data = png_bomb()
+    assert len(data) < 20_000
+    reset_peak()
+    before, start = resident(), perf_counter()
+    found = read_picture(BytesIO(data), row("png"))
+    assert found.error == "the picture has 144 megapixels, the limit is 100"
+    assert (found.width, found.height, found.colors) == (12_000, 12_000, None)
+    assert perf_counter() - start < 1
+    assert resident() - before < 100_000_000
+
+
+def test_a_tiny_file_of_90_megapixels_is_a_bomb_by_its_ratio():
+    with pytest.raises(PictureTooLargeError, match="the picture unpacks to"):
+        read_preview(BytesIO(png_bomb(10_000, 9_000)), row("png"), 720)
+
+
+def test_a_header_of_900_megapixels_is_refused_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = read_picture(BytesIO(png_header(30_000, 30_000)), row("png"))
+        assert found.error == "the picture has more than 150 megapixels"
+        huge = bytearray(jpeg())
+        place = huge.index(b"\xff\xc0")
+        huge[place + 5 : place + 9] = struct.pack(">HH", 30_000, 30_000)
+        assert read_picture(BytesIO(huge), row("jpg")).error == "the picture has more than 150 megapixels"
+
+
+def test_a_truncated_jpeg_keeps_its_metadata_and_says_why():
+    told = exif({0x010F: "Canon", 0x0110: "Canon EOS R"}, thumbnail=jpeg(160, 120))
+    whole = jpeg(1600, 1200, exif=told)
+    found = read_picture(BytesIO(whole[: len(whole) * 2 // 3]), row("jpg"))
+    assert found.error == "the picture is truncated"
+    assert (found.width, found.height, found.metadata.camera_model, found.colors) == (1600, 1200, "EOS R", None)
+    assert read_picture(BytesIO(whole), row("jpg")).error == ""
+
+
+def test_colours_come_from_the_preview_only_when_it_has_the_picture_s_shape():
+    red = encoded(Image.new("RGB", (160, 120), (255, 0, 0)), "JPEG")
+    same, other = (jpeg(*size, exif=exif({0x010F: "x"}, thumbnail=red)) for size in ((640, 480), (640, 400)))
+    assert read_picture(BytesIO(same), row("jpg")).colors.colors == "EEEEEEEEE"
+    assert read_picture(BytesIO(other), row("jpg")).colors.colors != "EEEEEEEEE"
+    small = encoded(Image.new("RGB", (80, 60), (255, 0, 0)), "JPEG")
+    assert (
+        read_picture(BytesIO(jpeg(640, 480, exif=exif({0x010F: "x"}, thumbnail=small))), row("jpg")).colors.colors
+        != "EEEEEEEEE"
+    )
+
+
+def test_a_huge_or_broken_colour_profile_does_no_harm():
+    profile = b"\0" * 36 + b"acsp" + b"\0" * 88 + struct.pack(">I", 0xFFFFFFFF) + b"desc" + b"\xff" * 4_000_000
+    found = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=profile)), row("jpg"))
+    assert (found.error, found.color_profile) == ("", "")
+
+
+def test_animations_are_counted():
+    frames = [quarters(), quarters().rotate(90), quarters().rotate(180)]
+    for kind in ("GIF", "WEBP", "PNG"):
+        data = encoded(frames[0], kind, save_all=True, append_images=frames[1:])
+        assert read_picture(BytesIO(data), row(kind.lower())).frames == 3
+    assert read_picture(BytesIO(encoded(quarters(), "GIF")), row("gif")).frames == 0
+
+
+def test_the_texts_of_a_png_are_read():
+    from PIL.PngImagePlugin import PngInfo
+
+    info = PngInfo()
+    info.add_text("Title", "Harbour\n")
+    info.add_text("Author", "Ann")
+    found = read_picture(BytesIO(encoded(quarters(), "PNG", pnginfo=info)), row("png"))
+    assert (found.metadata.title, found.metadata.artist) == ("Harbour", "Ann")
+
+
+def test_a_heic_is_upright_and_keeps_its_exif():
+    told = exif({0x010F: "Apple", 0x0110: "iPhone", 0x0112: 6})
+    data = heic(160, 120, exif=told)
+    found = read_picture(BytesIO(data), row("heic"))
+    assert (found.error, found.width, found.height, found.orientation) == ("", 120, 160, 6)
+    assert found.metadata.camera_model == "iPhone"
+    assert corners(read_preview(BytesIO(data), row("heic"), 720)) == UPRIGHT[6]
+    cut = data + struct.pack(">I4s", 1000, b"mdat")
+    assert read_picture(BytesIO(cut), row("heic")).error == "the picture is truncated"
+    assert read_picture(BytesIO(data[:-40]), row("heic")).error == "the picture's header cannot be read"
+
+
+def test_a_dng_is_developed_when_it_has_no_preview(tmp_path):
+    with dng(tmp_path / "a.dng", 640, 480).open("rb") as source:
+        found = read_picture(source, row("dng"))
+        shown = read_preview(source, row("dng"), 100)
+    assert (found.error, found.width, found.height) == ("", 640, 480)
+    assert (found.metadata.camera_make, found.metadata.camera_model) == ("Leica", "M10")
+    assert max(shown.size) == 100
+
+
+@pytest.mark.parametrize(("extra", "module", "extension"), [("heic", "pillow_heif", "heic"), ("raw", "rawpy", "dng")])
+def test_a_missing_extra_is_a_clear_reason(monkeypatch, tmp_path, extra, module, extension):
+    data = heic() if extra == "heic" else dng(tmp_path / "a.dng").read_bytes()
+    extras.register_heic.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    reason = f"needs the extra \"{extra}\": pip install 'photosvc[{extra}]'"
+    assert read_picture(BytesIO(data), row(extension)).error == reason
+    with pytest.raises(MissingExtraError) as caught:
+        read_preview(BytesIO(data), row(extension), 720)
+    assert caught.value.message == reason
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(["JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP"]), st.data())
+def test_any_damage_ends_as_a_picture_or_a_reason(kind, data):
+    whole = bytearray(encoded(quarters(32, 24), kind))
+    for _ in range(data.draw(st.integers(1, 6))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    cut = BytesIO(whole[: data.draw(st.integers(1, len(whole)))])
+    kind_row = row({"JPEG": "jpg", "TIFF": "tif"}.get(kind, kind.lower()))
+    found = read_picture(cut, kind_row)
+    assert isinstance(found, Picture)
+    assert (found.colors is None) == bool(found.error)
+    with suppress(DecodeError):
+        assert max(read_preview(cut, kind_row, 100).size) <= 100

@@ -1,0 +1,214 @@
+import struct
+from datetime import UTC, datetime
+from io import BytesIO
+from time import perf_counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
+from photosvc.media.metadata.record import Metadata
+from tests.pictures import exif, jpeg
+
+
+def told(image=None, camera=None, gps=None) -> Metadata:
+    return read_exif(exif(image, camera, gps)).metadata
+
+
+def degrees(whole, minutes=0, seconds=0):
+    return [(whole, 1), (minutes, 1), (seconds, 1)]
+
+
+def test_everything_a_camera_says_is_read():
+    found = read_exif(
+        exif(
+            {0x010F: "Canon", 0x0110: "Canon EOS RP", 0x0112: 6, 0x013B: "Ann", 0x8298: "(c) Ann", 0x0131: "v1.2"},
+            {
+                0x829A: [(10, 1600)], 0x829D: [(28, 10)], 0x8827: 200, 0x9003: "2020:02:18 08:56:03", 0x9011: "-07:00",
+                0x9291: "93", 0x920A: [(35, 1)], 0xA405: 56, 0xA420: "abc123", 0xA431: "0820", 0xA434: "RF35mm F1.8",
+                0x9286: b"ASCII\0\0\0a note",
+            },
+            {1: "N", 2: degrees(43, 28, 30), 3: "W", 4: degrees(11, 30), 5: b"\1", 6: [(1234, 10)],
+             7: degrees(15, 56, 3), 29: "2020:02:18"},
+        )
+    )  # fmt: skip
+    assert found.orientation == 6
+    assert found.metadata == Metadata(
+        taken_local=datetime.fromisoformat("2020-02-18T08:56:03.930"),
+        taken_utc=datetime(2020, 2, 18, 15, 56, 3, tzinfo=UTC),
+        utc_offset=-420,
+        camera_make="Canon",
+        camera_model="EOS RP",
+        camera_serial="0820",
+        lens_model="RF35mm F1.8",
+        iso=200,
+        focal_length=56,
+        f_number=2.8,
+        exposure="1/160",
+        lat=43.475,
+        lng=-11.5,
+        altitude=-123,
+        artist="Ann",
+        copyright="(c) Ann",
+        notes="a note",
+        software="v1.2",
+        document_id="abc123",
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "model", "names"),
+    [
+        ("NIKON CORPORATION", "NIKON D90", ("NIKON", "D90")),
+        ("OLYMPUS OPTICAL CO.,LTD", "C3000Z", ("OLYMPUS", "C3000Z")),
+        ("EASTMAN KODAK COMPANY", "KODAK DC280", ("Kodak", "DC280")),
+        ("SEIKO EPSON CORP.", "PhotoPC 3100Z", ("Epson", "PhotoPC 3100Z")),
+        ("Hewlett-Packard", "hp photosmart 735", ("HP", "photosmart 735")),
+        ("PENTAX Corporation", "PENTAX *ist DL", ("PENTAX", "*ist DL")),
+        ("Apple", "iPhone XR", ("Apple", "iPhone XR")),
+        ("Canon", "Canon Canon EOS R", ("Canon", "EOS R")),
+    ],
+)
+def test_cameras_are_named_as_people_say(make, model, names):
+    found = told({0x010F: make, 0x0110: model})
+    assert (found.camera_make, found.camera_model) == names
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"),
+    [
+        ((1, 160), "1/160"), ((10, 1600), "1/160"), ((5, 2), "2.5"), ((30, 1), "30"), ((2, 5), "0.4"), ((1, 3), "1/3"),
+        ((1, 1), "1"), ((0, 1), ""), ((1, 0), ""), ((4_000_000_000, 1), ""),
+    ],
+)  # fmt: skip
+def test_exposure_is_written_as_people_write_it(fraction, text):
+    assert told(camera={0x829A: [fraction]}).exposure == text
+
+
+@pytest.mark.parametrize(
+    "date", ["0000:00:00 00:00:00", "9999:12:31 23:59:59", "2020:13:01 00:00:00", "    :  :     :  :  ", "x" * 500_000]
+)
+def test_impossible_dates_are_no_dates(date):
+    assert told(camera={0x9003: date}).taken_local is None
+
+
+def test_the_next_date_serves_when_the_first_is_void():
+    found = told({0x0132: "2021:01:01 10:00:00"}, {0x9003: "0000:00:00 00:00:00", 0x9004: "2020:05:06 07:08:09"})
+    assert found.taken_local == datetime.fromisoformat("2020-05-06T07:08:09")
+
+
+@pytest.mark.parametrize(
+    ("lat", "lng"),
+    [
+        ([(91, 1), (0, 1), (0, 1)], degrees(10)),
+        (degrees(10), [(181, 1), (0, 1), (0, 1)]),
+        ([(43, 0), (0, 1), (0, 1)], degrees(10)),
+        ([(0, 0), (0, 0), (0, 0)], [(0, 0), (0, 0), (0, 0)]),
+        (degrees(0), degrees(0)),
+        ((12, 3, struct.pack(">ddd", float("nan"), 0, 0)), degrees(10)),
+        ((12, 3, struct.pack(">ddd", float("inf"), 0, 0)), degrees(10)),
+        ("43 28 30", degrees(10)),
+        ([(10, 1), (70, 1), (0, 1)], degrees(10)),
+    ],
+)
+def test_impossible_places_are_no_places(lat, lng):
+    found = told(gps={1: "N", 2: lat, 3: "E", 4: lng})
+    assert found.lat is None
+    assert found.lng is None
+
+
+def test_a_place_without_a_fix_is_no_place():
+    assert told(gps={1: "N", 2: degrees(43), 3: "E", 4: degrees(11), 9: "V"}).lat is None
+
+
+def test_the_equator_and_missing_seconds_are_ordinary():
+    found = told(gps={1: "S", 2: [(0, 1), (0, 1), (0, 0)], 3: "W", 4: [(179, 1), (5, 10)]})
+    assert (found.lat, found.lng) == (0.0, -179.008333)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["OLYMPUS DIGITAL CAMERA         ", "SONY DSC                  ", "DCIM\\100GOPRO\\GOPR8511.JPG", "DSC00003"],
+)
+def test_what_a_camera_writes_by_itself_is_no_description(text):
+    from photosvc.media.metadata.merge import merge
+
+    assert merge(told({0x010E: text}), Metadata(), Metadata()).description == ""
+
+
+def test_a_person_s_description_stays():
+    assert told({0x010E: "DSC meeting, day 1"}).description == "DSC meeting, day 1"
+
+
+def test_windows_texts_are_utf16():
+    def utf16(text):
+        raw = (text + "\0").encode("utf-16-le")
+        return (1, len(raw), raw)
+
+    found = told({0x9C9B: utf16("Été"), 0x9C9E: utf16("sea;sun"), 0x9C9C: utf16("note"), 0x4746: 4})
+    assert (found.title, found.keywords, found.notes, found.rating) == ("Été", ("sea", "sun"), "note", 4)
+
+
+def test_control_characters_and_megabytes_come_out_clean():
+    found = told({0x010E: "a\r\nb\x1b\u202ec" + "d" * 1_000_000, 0x013B: (2, 7, b"\xff\xfe\xfd\r\nZ\0")})
+    assert found.description.startswith("a b cddd")
+    assert len(found.description) == 4096
+    assert found.artist == "ÿþý Z"
+
+
+def test_loops_of_directories_and_wild_counts_end_quickly():
+    loop = b"MM\0*\0\0\0\x08" + struct.pack(">HHHIII", 1, 0x8769, 4, 1, 8, 8)
+    wild = b"MM\0*\0\0\0\x08" + struct.pack(">HHHIII", 1, 0x927C, 7, 0xFFFFFFFF, 8, 0)
+    many = b"MM\0*\0\0\0\x08" + b"\xff\xff" + b"\0" * 100
+    start = perf_counter()
+    for blob in (loop, wild, many, b"", b"MM\0*", b"II*\0\xff\xff\xff\xff"):
+        assert read_exif(blob).metadata == Metadata()
+    assert perf_counter() - start < 0.5
+
+
+def test_a_canon_note_gives_lens_and_serial():
+    # The note's offsets count from the start of the Exif structure, so it is laid after a known prefix.
+    note_at = 8 + 2 + 24 + 4 + 6 + 2 + 12 + 4
+    lens = b"EF28-135mm f/3.5-5.6 IS USM\0"
+    note = struct.pack(">H", 2) + struct.pack(">HHII", 0x000C, 4, 1, 1320708797)
+    note += struct.pack(">HHII", 0x0095, 2, len(lens), note_at + 2 + 24 + 4) + b"\0\0\0\0" + lens
+    main = struct.pack(">HHHIIHHIII", 2, 0x010F, 2, 6, 38, 0x8769, 4, 1, 44, 0)
+    camera = struct.pack(">HHHIII", 1, 0x927C, 7, len(note), note_at, 0)
+    found = read_exif(b"MM\0*\0\0\0\x08" + main + b"Canon\0" + camera + note).metadata
+    assert (found.lens_model, found.camera_serial) == ("EF28-135mm f/3.5-5.6 IS USM", "1320708797")
+
+
+def test_a_lens_without_a_name_is_named_by_its_limits():
+    found = told(camera={0xA432: [(18, 1), (55, 1), (35, 10), (56, 10)]})
+    assert found.lens_model == "18-55mm f/3.5-5.6"
+
+
+def test_a_cr3_tells_its_directories_apart():
+    def box(kind, body):
+        return struct.pack(">I", len(body) + 8) + kind + body
+
+    uuid = bytes.fromhex("85c0b687820f11e08111f4ce462b6a48")
+    parts = box(b"CMT1", exif({0x010F: "Canon", 0x0110: "Canon EOS R5", 0x0112: 8})[6:])
+    parts += box(b"CMT2", exif({0x9003: "2022:01:02 03:04:05", 0x8827: 400})[6:])
+    parts += box(b"CMT4", exif({1: "N", 2: degrees(43), 3: "E", 4: degrees(11)})[6:])
+    found = read_canon_exif(BytesIO(box(b"ftyp", b"crx ") + box(b"moov", box(b"uuid", uuid + parts))))
+    assert found.orientation == 8
+    assert (found.metadata.camera_model, found.metadata.iso, found.metadata.lat) == ("EOS R5", 400, 43.0)
+    assert found.metadata.taken_local == datetime.fromisoformat("2022-01-02T03:04:05")
+
+
+def test_the_embedded_preview_is_found():
+    preview = jpeg(160, 120)
+    assert read_exif(exif({0x010F: "x"}, thumbnail=preview)).thumbnail == preview
+    assert read_exif(exif({0x010F: "x"}, thumbnail=b"not a picture")).thumbnail == b""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=200), st.integers(0, 150), st.integers(0, 255))
+def test_any_damage_to_exif_leaves_clean_values(noise, place, byte):
+    blob = bytearray(exif({0x010F: "Canon", 0x0110: "R"}, {0x9003: "2020:01:01 00:00:00"}, {1: "N", 2: degrees(3)}))
+    blob[6 + place % (len(blob) - 6)] = byte
+    for data in (bytes(blob), bytes(blob[: place + 6]) + noise, b"MM\0*\0\0\0\x08" + noise):
+        assert isinstance(read_exif(data), Exif)
+        assert isinstance(read_exif_file(BytesIO(data)), Exif)

@@ -1,0 +1,101 @@
+import struct
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.media.formats import FORMATS, by_extension, is_sidecar, sniff, supported_extensions
+from tests.pictures import encoded, quarters
+
+
+def ftyp(major: bytes, *compatible: bytes) -> bytes:
+    body = b"ftyp" + major + b"\0\0\0\0" + b"".join(compatible)
+    return struct.pack(">I", len(body) + 4) + body
+
+
+CONTENT = {
+    "jpg": encoded(quarters(), "JPEG"),
+    "png": encoded(quarters(), "PNG"),
+    "webp": encoded(quarters(), "WEBP"),
+    "gif": encoded(quarters(), "GIF"),
+    "tiff": encoded(quarters(), "TIFF"),
+    "bmp": encoded(quarters(), "BMP"),
+    "avif": encoded(quarters(), "AVIF"),
+}
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_a_picture_is_told_by_its_content_whatever_its_picture_extension(name):
+    head = CONTENT[name][:512]
+    for extension in ("jpg", "PNG", "heic", "mp4"):
+        found = sniff(head, f"a.{extension}")
+        assert found is not None
+        assert found.name == name
+
+
+@pytest.mark.parametrize(
+    ("head", "file_name", "name", "media_type"),
+    [
+        (b"II*\0\x08\0\0\0", "a.dng", "dng", "raw"),
+        (b"II*\0\x08\0\0\0", "a.NEF", "raw", "raw"),
+        (b"MM\0*\0\0\0\x08", "a.gpr", "raw", "raw"),
+        (b"II*\0\x08\0\0\0", "a.tif", "tiff", "image"),
+        (b"II*\0\x08\0\0\0", "a.jpg", "tiff", "image"),
+        (b"IIU\0\x18\0\0\0", "a.rw2", "raw", "raw"),
+        (b"IIRO\x08\0\0\0", "a.orf", "raw", "raw"),
+        (b"FUJIFILMCCD-RAW 0201", "a.raf", "raw", "raw"),
+        (ftyp(b"crx ", b"isom"), "a.cr3", "raw", "raw"),
+        (ftyp(b"heic", b"mif1"), "a.heic", "heic", "image"),
+        (ftyp(b"mif1", b"miaf", b"heic"), "a.heif", "heic", "image"),
+        (ftyp(b"mif1", b"miaf", b"avif"), "a.heic", "avif", "image"),
+        (ftyp(b"isom", b"mp41"), "a.mp4", "mp4", "video"),
+        (ftyp(b"qt  "), "a.MOV", "mov", "video"),
+        (ftyp(b"3gp4"), "a.3gp", "3gp", "video"),
+        (b"\0\0\0\x08wide\0\0\0\0mdat", "a.mov", "mov", "video"),
+        (b"RIFF\0\0\0\0AVI LIST", "a.avi", "avi", "video"),
+        (b"\x1aE\xdf\xa3", "a.webm", "webm", "video"),
+        (b"G" + b"\0" * 187 + b"G" + b"\0" * 10, "a.mts", "mts", "video"),
+        (b"\0\0\0\0G" + b"\0" * 191 + b"G" + b"\0" * 10, "a.m2ts", "mts", "video"),
+    ],
+)
+def test_the_content_names_the_family_and_the_extension_its_member(head, file_name, name, media_type):
+    found = sniff(head, file_name)
+    assert found is not None
+    assert (found.name, found.media_type) == (name, media_type)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"BM is how this text begins, and goes on", b"RIFF\0\0\0\0WAVE"])
+def test_a_text_or_sound_named_jpg_is_no_picture(content):
+    assert sniff(content, "a.jpg") is None
+
+
+def test_a_picture_with_a_foreign_extension_is_left_alone():
+    assert sniff(CONTENT["jpg"], "a.exe") is None
+    assert sniff(CONTENT["jpg"], "a") is None
+
+
+def test_sidecars_are_told_by_name_alone():
+    assert is_sidecar("a.XMP")
+    assert is_sidecar("IMG_1.jpg.json")
+    assert not is_sidecar("a.jpg")
+    found = sniff(b"anything", "a.aae")
+    assert found is not None
+    assert found.media_type == "sidecar"
+
+
+def test_undecodable_names_are_ordinary():
+    assert by_extension("caf\udce9.JPG") == by_extension("a.jpg")
+
+
+def test_the_table_names_each_extension_once_and_each_extra_correctly():
+    listed = [extension for row in FORMATS for extension in row.extensions]
+    assert len(listed) == len(set(listed)) == len(supported_extensions())
+    assert {row.extra for row in FORMATS} == {"", "heic", "raw", "video"}
+    assert sum(len(row.extensions) for row in FORMATS if row.media_type == "raw") == 37
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=64), st.sampled_from(sorted(supported_extensions())))
+def test_any_bytes_and_name_get_an_answer(head, extension):
+    found = sniff(head, f"a.{extension}")
+    assert found is None or found in FORMATS

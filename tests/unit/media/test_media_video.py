@@ -1,0 +1,95 @@
+import sys
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.media.errors import DecodeError, MissingExtraError
+from photosvc.media.metadata.record import Metadata
+from photosvc.media.video.container import read_video
+from photosvc.media.video.tags import read_tags
+from tests.pictures import video
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "read"),
+    [
+        ("a.mp4", "libx264", "avc1"),
+        ("a.mov", "libx264", "avc1"),
+        ("a.avi", "mjpeg", "mjpeg"),
+        ("a.mkv", "mpeg4", "mpeg4"),
+    ],
+)
+def test_a_video_tells_its_size_length_codec_and_shows_a_frame(tmp_path, name, codec, read):
+    with video(tmp_path / name, codec=codec).open("rb") as source:
+        found = read_video(source)
+    assert (found.width, found.height, found.codec, found.fps) == (64, 48, read, 24.0)
+    assert found.duration_ns == pytest.approx(500_000_000, rel=0.01)
+    assert found.frame is not None
+    assert found.frame.size == (64, 48)
+    red, green, blue = found.frame.getpixel((10, 10))
+    assert red > 150 > max(green, blue)
+
+
+def test_a_phone_s_video_tells_time_place_and_camera(tmp_path):
+    tags = {
+        "creation_time": "2021-09-27T13:12:52.000000Z",
+        "com.apple.quicktime.creationdate": "2021-09-27T07:12:52-0600",
+        "com.apple.quicktime.location.ISO6709": "+43.4674-011.8851+312.5/",
+        "com.apple.quicktime.make": "Apple",
+        "com.apple.quicktime.model": "iPhone 13 Pro",
+        "com.apple.quicktime.content.identifier": "ABC-1",
+    }
+    with video(tmp_path / "a.mov", codec="libx264", tags=tags).open("rb") as source:
+        found = read_video(source).metadata
+    assert found == Metadata(
+        taken_local=datetime.fromisoformat("2021-09-27T07:12:52"),
+        taken_utc=datetime(2021, 9, 27, 13, 12, 52, tzinfo=UTC),
+        utc_offset=-360,
+        camera_make="Apple",
+        camera_model="iPhone 13 Pro",
+        lat=43.4674,
+        lng=-11.8851,
+        altitude=312,
+        software=found.software,
+        document_id="ABC-1",
+    )
+
+
+def test_an_mp4_tells_utc_and_an_avi_wall_time():
+    assert read_tags({"creation_time": "2021-09-27T13:12:52.000000Z"}).taken_utc == datetime(
+        2021, 9, 27, 13, 12, 52, tzinfo=UTC
+    )
+    found = read_tags({"creation_time": "2021-03-26 21:19:07"})
+    assert (found.taken_local, found.taken_utc) == (datetime.fromisoformat("2021-03-26T21:19:07"), None)
+
+
+@pytest.mark.parametrize("epoch", ["1904-01-01T00:00:00.000000Z", "1970-01-01T00:00:00Z", "0000-00-00T00:00:00Z"])
+def test_a_clock_that_was_never_set_tells_no_time(epoch):
+    assert read_tags({"creation_time": epoch}) == Metadata()
+
+
+@pytest.mark.parametrize("location", ["+91.0+000.0/", "+00.0000+000.0000/", "nan", "+43", "x" * 10_000])
+def test_impossible_places_are_no_places(location):
+    assert read_tags({"location": location}).lat is None
+
+
+def test_a_cut_video_is_a_reason(tmp_path):
+    path = video(tmp_path / "a.mp4", codec="libx264")
+    path.write_bytes(path.read_bytes()[:200])
+    with path.open("rb") as source, pytest.raises(DecodeError):
+        read_video(source)
+
+
+def test_a_missing_extra_is_a_clear_reason(tmp_path, monkeypatch):
+    path = video(tmp_path / "a.avi", codec="mjpeg")
+    monkeypatch.setitem(sys.modules, "av", None)
+    with path.open("rb") as source, pytest.raises(MissingExtraError, match=r"photosvc\[video\]"):
+        read_video(source)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.sampled_from(["creation_time", "location", "title", "date", "make"]), st.text(max_size=50)))
+def test_any_tags_get_an_answer(tags):
+    assert isinstance(read_tags(tags), Metadata)

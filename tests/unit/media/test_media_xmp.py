@@ -1,0 +1,158 @@
+from datetime import UTC, datetime
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.media.metadata.record import Metadata, Region
+from photosvc.media.xmp.packet import Xmp, read_sidecar, read_xmp
+from photosvc.media.xmp.regions import upright
+from tests.pictures import xmp
+
+
+def bag(name: str, *values: str, kind: str = "Bag") -> str:
+    return f"<{name}><rdf:{kind}>{''.join(f'<rdf:li>{value}</rdf:li>' for value in values)}</rdf:{kind}></{name}>"
+
+
+def told(properties: str = "", attributes: str = "") -> Metadata:
+    return read_xmp(xmp(properties, attributes)).metadata
+
+
+def test_everything_an_editor_writes_is_read():
+    found = read_xmp(
+        xmp(
+            bag("dc:title", "Harbour", kind="Alt")
+            + bag("dc:description", "Ships &amp; gulls", kind="Alt")
+            + bag("dc:subject", "sea", "ship")
+            + bag("dc:creator", "Ann", "Bob", kind="Seq")
+            + bag("dc:rights", "CC BY", kind="Alt")
+            + bag("lr:hierarchicalSubject", "Places|Italy|Rome", "sea")
+            + '<cc:license rdf:resource="https://creativecommons.org/licenses/by/4.0/"/>',
+            'xmp:Rating="4" photoshop:DateCreated="2022-01-10T15:15:44.31-04:00" xmpMM:DocumentID="doc" '
+            'xmpMM:InstanceID="xmp.iid:1" xmpMM:OriginalDocumentID="original" xmpMM:PreservedFileName="DSC1.ARW" '
+            'GPano:ProjectionType="Equirectangular" exif:GPSLatitude="39,6.9N" exif:GPSLongitude="108,24,3.6W" '
+            'exif:GPSAltitude="14839/10" exif:GPSAltitudeRef="0" exif:GPSTimeStamp="2022-01-10T19:15:33Z" '
+            'tiff:Make="Canon" tiff:Model="Canon EOS R" aux:Lens="RF 50mm" aux:SerialNumber="77"',
+        )
+    )
+    assert found == Xmp(
+        Metadata(
+            taken_local=datetime.fromisoformat("2022-01-10T15:15:44.310"),
+            taken_utc=datetime(2022, 1, 10, 19, 15, 33, tzinfo=UTC),
+            utc_offset=-240,
+            camera_make="Canon",
+            camera_model="EOS R",
+            camera_serial="77",
+            lens_model="RF 50mm",
+            lat=39.115,
+            lng=-108.401,
+            altitude=1484,
+            title="Harbour",
+            description="Ships & gulls",
+            keywords=("sea", "ship", "Rome"),
+            artist="Ann, Bob",
+            copyright="CC BY",
+            license="https://creativecommons.org/licenses/by/4.0/",
+            rating=4,
+            document_id="original",
+            instance_id="xmp.iid:1",
+            original_name="DSC1.ARW",
+        ),
+        "equirectangular",
+    )
+
+
+def test_the_default_language_wins_wherever_it_stands():
+    items = '<rdf:li xml:lang="de">Hafen</rdf:li><rdf:li xml:lang="x-default">Harbour</rdf:li>'
+    assert told(f"<dc:title><rdf:Alt>{items}</rdf:Alt></dc:title>").title == "Harbour"
+
+
+@pytest.mark.parametrize(("written", "stars"), [("-1", -1), ("0", 0), ("5", 5), ("3.0", 3), ("99", 0), ("nan", 0)])
+def test_ratings_go_from_rejected_to_five(written, stars):
+    assert told(attributes=f'xmp:Rating="{written}"').rating == stars
+
+
+@pytest.mark.parametrize("coordinate", ["91,0,0N", "nan", "39,6.9E", "1e400", "39,99N", "", "-91", "0,0N"])
+def test_impossible_coordinates_are_no_place(coordinate):
+    assert told(attributes=f'exif:GPSLatitude="{coordinate}" exif:GPSLongitude="0,0E"').lat is None
+
+
+def test_faces_of_the_working_group_are_boxes_from_the_top_left():
+    area = 'stArea:x="0.5" stArea:y="0.4" stArea:w="0.2" stArea:h="0.3" stArea:unit="normalized"'
+    found = told(
+        "<mwg-rs:Regions rdf:parseType='Resource'><mwg-rs:RegionList><rdf:Bag><rdf:li>"
+        f"<rdf:Description mwg-rs:Name='Ann' mwg-rs:Type='Face'><mwg-rs:Area {area}/></rdf:Description></rdf:li>"
+        "</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions>"
+    )
+    assert found.regions == (Region("Ann", "face", 0.4, 0.25, 0.2, 0.3),)
+
+
+def test_microsoft_people_are_read_clipped_and_nonsense_left_out():
+    def person(name: str, rectangle: str) -> str:
+        return f"<rdf:li><rdf:Description MPReg:PersonDisplayName='{name}' MPReg:Rectangle='{rectangle}'/></rdf:li>"
+
+    people = person("Bob", "0.9, 0.1, 0.2, 0.2") + person("Nan", "nan,0,1,1") + person("Out", "2, 2, 1, 1")
+    found = told(
+        f"<MP:RegionInfo><rdf:Description><MPRI:Regions><rdf:Bag>{people}</rdf:Bag></MPRI:Regions></rdf:Description>"
+        "</MP:RegionInfo>"
+    )
+    assert found.regions == (Region("Bob", "face", 0.9, 0.1, 0.1, 0.2),)
+
+
+def test_regions_turn_with_the_picture_and_four_quarter_turns_are_none():
+    region = Region("Ann", "face", 0.1, 0.2, 0.3, 0.1)
+    assert upright(region, 1) == region
+    assert upright(region, 3) == Region("Ann", "face", 0.6, 0.7, 0.3, 0.1)
+    assert upright(region, 6) == Region("Ann", "face", 0.7, 0.1, 0.1, 0.3)
+    assert upright(upright(region, 6), 8) == region
+    assert upright(upright(upright(upright(region, 6), 6), 6), 6) == region
+
+
+def test_a_sidecar_in_utf16_with_a_byte_order_mark_is_read():
+    content = xmp(attributes='xmp:Rating="3"').decode().encode("utf-16")
+    assert read_sidecar(content).rating == 3
+
+
+BILLION_LAUGHS = (
+    b'<!DOCTYPE x [<!ENTITY a "ha">'
+    + b"".join(b'<!ENTITY %c "%s">' % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(9))
+    + b"]><x>&j;</x>"
+)
+OUTSIDE = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>'
+
+
+@pytest.mark.parametrize(
+    "packet",
+    [
+        BILLION_LAUGHS,
+        OUTSIDE,
+        b"<a>" * 300_000,
+        b"<x>" + b"<y/>" * 100_000 + b"</x>",
+        xmp(bag("dc:title", "x" * 3_000_000)),
+        b"<?xml version='1.0' encoding='no-such'?><x/>",
+        b"<x",
+        b"",
+        b"\xff\xfe",
+    ],
+    ids=["laughs", "outside", "deep", "many", "large", "encoding", "cut", "empty", "mark"],
+)
+def test_hostile_packets_say_nothing_and_cost_nothing(packet):
+    start = process_time()
+    assert read_xmp(packet) == Xmp()
+    assert process_time() - start < 1  # of this process alone: a busy machine makes no difference
+
+
+def test_texts_of_editors_are_cleaned():
+    assert told(bag("dc:title", "a&#10;b\u202e" + "c" * 500, kind="Alt")).title == "a b" + "c" * 197
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=60), st.binary(max_size=60))
+def test_any_packet_gets_an_answer(text, noise):
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    for packet in (
+        xmp(attributes=f'exif:GPSLatitude="{escaped}" xmp:Rating="{escaped}"').replace(b"\xef\xbf", b"")[:-1],
+        noise,
+    ):
+        assert isinstance(read_xmp(packet), Xmp)

@@ -1,0 +1,105 @@
+"""Canonical text: parses back to the same nodes, and hostile text ends as nodes or as the one error."""
+
+import string
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.query.errors import InvalidQueryError
+from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.locate import locate
+from photosvc.query.nodes import And, Everything, Node, Not, Or
+from photosvc.query.parameters import combine, parse_parameters
+from photosvc.query.parser import parse_query
+from photosvc.query.text import to_text
+from tests.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES, UID
+
+
+def normal(node: Node) -> bool:
+    """Whether the tree has the form that `nodes` promises."""
+    match node:
+        case And(parts) | Or(parts):
+            own = type(node)
+            return len(parts) > 1 and all(not isinstance(part, own | Everything) and normal(part) for part in parts)
+        case Not(part):
+            return not isinstance(part, Not | Everything) and normal(part)
+        case _:
+            return True
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.one_of(HOSTILE, ODD_QUERIES))
+def test_any_text_ends_as_nodes_in_normal_form_or_as_the_one_error(text: str) -> None:
+    try:
+        node = parse_query(text)
+    except InvalidQueryError as error:
+        told = error.field == "q" and error.position is not None and 0 <= error.position < len(text)
+    else:
+        told = True
+        assert normal(node)
+        assert parse_query(to_text(node)) == node
+        assert to_text(parse_query(to_text(node))) == to_text(node)
+    assert told
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.sampled_from(sorted(FILTERS)), ODD_VALUES, st.sampled_from(sorted(NAMES)), ODD_VALUES)
+def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, other: str, more: str) -> None:
+    try:
+        node = combine(Everything(), parse_parameters([(name, text), (other, more)]))
+    except InvalidQueryError as error:
+        told = error.field in {name, other}
+    else:
+        told = True
+        assert normal(node)
+        assert locate(parse_query(to_text(node))) == node
+    assert told
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("  ", ""),
+        ("Red AND (Cár)", "red car"),
+        ("a|b c", "a | b c"),
+        ("(a|b) c -(d e) -f", "(a | b) c -(d e) -f"),
+        ('ab "abc" ab* abc*', 'ab "abc" ab* abc'),
+        ('"and" and*', '"and" and*'),
+        ("IMG_1234", '"img 1234*"'),
+        ("people:jane&!john", "subjects:jane subjects:!john"),
+        ('title:"a|b*c"', 'title:a|"b*c"'),
+        (r'title:"\"\*\""', r'title:"\"\*\""'),
+        ('original:"//x"', 'original:"//x"'),
+        ("iso:-400 alt:-5 f:2.8", "iso:1-400 alt:-5--5 f:2.79-2.81"),
+        ("before:2023 after:2023 taken:2023", "before:2023-12-31 after:2023-01-01 taken:2023-01-01-2023-12-31"),
+        ("color:gray|!red", "color:grey|!red"),
+        ("lat:0.0000001 lng:-0", "lat:0.0000001 lng:0"),
+        ('camera:3|"3"|canon', 'camera:3|"3"|canon'),
+        ("added:2024", "added:2024-01-01T00:00:00Z"),
+        ("favorite:no public:yes", "favorite:false public:true"),
+        ("path:/ path:/a/", "path:/ path:a"),
+        (f"uid:{UID.upper()} near:{UID}@5.0", f"uid:{UID} near:{UID}@5"),
+        ("latlng:1,2,3,4|1.50,2@3", "latlng:3,2,1,4|1.5,2@3"),
+        ("s2:s2:4799E370CA54 olc:8fwchx7w+@1", "s2:4799e370ca54 olc:8FWCHX7W+@1"),
+        ("taken:9999-12-31 taken:-2020", "taken:9999-12-31-* taken:*-2020-12-31"),
+        ("-(-(a b))", "a b"),
+    ],
+)
+def test_canonical_text(query: str, text: str) -> None:
+    assert to_text(parse_query(query)) == text
+    assert parse_query(text) == parse_query(query)
+
+
+def test_text_of_early_years_keeps_four_digits() -> None:
+    node = parse_query("added:0050 taken:0050")
+    assert to_text(node) == "added:0050-01-01T00:00:00Z taken:0050-01-01-0050-12-31"
+    assert datetime(50, 1, 1, tzinfo=UTC).isoformat().startswith("0050")
+
+
+@pytest.mark.parametrize("payload", ["' OR 1=1 --", "'; DROP TABLE x; --", "%' UNION SELECT", string.punctuation])
+def test_injections_are_only_text(payload: str) -> None:
+    quoted = payload.replace("\\", "\\\\").replace('"', '\\"').replace("|", "\\|").replace("*", "\\*")
+    [item] = parse_query(f'title:"{quoted}"').value.any_of  # type: ignore[union-attr]
+    assert item.pieces == (payload.lower(),)

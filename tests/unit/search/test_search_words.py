@@ -1,0 +1,49 @@
+"""Word texts: one substring says whether a word, a beginning or a phrase is there."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from photosvc.query.fold import MOST_WORDS, words
+from photosvc.query.items import Phrase, Word
+from photosvc.search.word_text import needle, word_text
+from tests.query_model import has_term
+
+
+def test_sections_are_kept_apart_and_said_once():
+    assert word_text(("At the LAKE", "", "Élan", "at-the lake", "!!")) == " at the lake , elan "
+
+
+def test_no_words_make_an_empty_text():
+    assert word_text(("", "…", "  ")) == ""
+
+
+@pytest.mark.parametrize(
+    ("term", "found"),
+    [
+        (Word("lake", prefix=False), True),
+        (Word("lak", prefix=True), True),
+        (Word("lak", prefix=False), False),
+        (Word("ake", prefix=True), False),
+        (Phrase(("the", "lake")), True),
+        (Phrase(("the", "la"), prefix=True), True),
+        (Phrase(("the", "la")), False),
+        (Phrase(("lake", "elan")), False),
+    ],
+)
+def test_a_term_is_found_as_a_substring(term, found):
+    assert (needle(term) in word_text(("At the lake", "Élan"))) is found
+
+
+def test_words_are_bounded():
+    assert len(word_text((" ".join(map(str, range(3 * MOST_WORDS))),)).split()) <= MOST_WORDS
+
+
+TEXTS = st.lists(st.text("ab Éß-_1東", max_size=12), max_size=4)
+TERMS = st.lists(st.text("abe1", min_size=1, max_size=3), min_size=1, max_size=2)
+
+
+@given(TEXTS, TERMS, st.booleans())
+def test_the_substring_says_what_the_words_say(texts, wanted, prefix):
+    term = Word(wanted[0], prefix) if len(wanted) == 1 else Phrase(tuple(wanted), prefix)
+    assert (needle(term) in word_text(texts)) == any(has_term(words(text), term) for text in texts)
