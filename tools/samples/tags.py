@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 from PIL import ExifTags, Image
 
-from photosvc.samples.catalog import Sample
+from tools.samples.catalog import Sample
 
 
 def exif(sample: Sample, size: tuple[int, int]) -> bytes:

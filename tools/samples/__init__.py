@@ -1,0 +1,1 @@
+"""Draws the sample pictures: `python -m tools.samples.draw FOLDER`."""
