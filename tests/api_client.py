@@ -25,7 +25,7 @@ ROLES = {"ann": "admin", "alice": "user", "vera": "viewer"}
 
 
 @dataclass
-class House:
+class ApiClient:
     """A library in which Ann administers, Alice uses and Vera views."""
 
     library: Library
@@ -107,14 +107,14 @@ class House:
 
 
 @contextmanager
-def open_house(folder: Path, **options: Any) -> Iterator[House]:
+def open_api(folder: Path, **options: Any) -> Iterator[ApiClient]:
     """A library with Ann, Alice and Vera; their password is `PASSWORD`."""
-    house = House(open_library(folder / "instance", **options))
-    with house.library.session() as session:
+    api = ApiClient(open_library(folder / "instance", **options))
+    with api.library.session() as session:
         for name, role in ROLES.items():
-            house.uids[name] = add_user(session, name, role, password_hash=HASH).uid
-    yield house
-    house.library.close()
+            api.uids[name] = add_user(session, name, role, password_hash=HASH).uid
+    yield api
+    api.library.close()
 
 
 def check_error(answer: TestResponse, status: int, code: int | None = None) -> dict[str, Any]:
@@ -132,4 +132,4 @@ def check_error(answer: TestResponse, status: int, code: int | None = None) -> d
     return body
 
 
-__all__ = ["API", "HASH", "NOW", "PASSWORD", "House", "check_error", "open_house"]
+__all__ = ["API", "HASH", "NOW", "PASSWORD", "ApiClient", "check_error", "open_api"]

@@ -39,7 +39,7 @@ def basic(client_id: str, secret: str, *, encode: bool = True) -> str:
 
 
 @dataclass
-class Desk:
+class OAuthClients:
     """A library whose clients ask for tokens."""
 
     library: Library
@@ -105,12 +105,12 @@ def count_live(session: Any, client_id: str, now: Any) -> int:
 
 
 @contextmanager
-def open_desk(folder: Path, **options: Any) -> Iterator[Desk]:
+def open_oauth_api(folder: Path, **options: Any) -> Iterator[OAuthClients]:
     """A library without clients; its base address is `ISSUER` unless told otherwise."""
     settings = {"PHOTOSVC_BASE_URL": ISSUER, **options.pop("settings", {})}
-    desk = Desk(open_library(folder / "instance", settings=settings, **options))
-    yield desk
-    desk.library.close()
+    oauth = OAuthClients(open_library(folder / "instance", settings=settings, **options))
+    yield oauth
+    oauth.library.close()
 
 
 def check_oauth_error(answer: TestResponse, status: int, error: str) -> dict[str, str]:

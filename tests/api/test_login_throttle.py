@@ -5,83 +5,83 @@ import time
 
 import pytest
 
-from tests.api_client import PASSWORD, check_error, open_house
+from tests.api_client import PASSWORD, check_error, open_api
 
 HOME, AWAY = "192.0.2.7", "198.51.100.200"
 
 
 @pytest.fixture
-def house(tmp_path):
-    with open_house(tmp_path) as house:
-        yield house
+def api(tmp_path):
+    with open_api(tmp_path) as api:
+        yield api
 
 
-def guess(house, times, **options):
-    return [house.log_in(password="wrong horse", **options).status_code for _ in range(times)]
+def guess(api, times, **options):
+    return [api.log_in(password="wrong horse", **options).status_code for _ in range(times)]
 
 
-def test_a_thousand_wrong_passwords_from_one_address_get_the_burst_and_then_one_a_minute(house):
+def test_a_thousand_wrong_passwords_from_one_address_get_the_burst_and_then_one_a_minute(api):
     statuses = []
     for number in range(1000):
         name = ("alice", "nobody", f"user{number}")[number % 3]
-        statuses.append(house.log_in(name, "wrong horse", AWAY).status_code)
-        house.clock.move(seconds=1)
+        statuses.append(api.log_in(name, "wrong horse", AWAY).status_code)
+        api.clock.move(seconds=1)
     assert statuses[:11] == [401] * 10 + [429]
     assert set(statuses) == {401, 429}
     assert statuses.count(401) == 10 + 1000 // 60
-    assert house.log_in(address=HOME).status_code == 200
+    assert api.log_in(address=HOME).status_code == 200
 
 
-def test_a_thousand_wrong_passwords_from_a_hundred_addresses_hit_the_limit_of_the_account(house):
+def test_a_thousand_wrong_passwords_from_a_hundred_addresses_hit_the_limit_of_the_account(api):
     statuses = [
-        house.log_in(password="wrong horse", address=f"198.51.100.{number % 100}").status_code for number in range(1000)
+        api.log_in(password="wrong horse", address=f"198.51.100.{number % 100}").status_code for number in range(1000)
     ]
     assert statuses.count(401) == 20
-    assert house.log_in("vera", address="198.51.100.1").status_code == 200
+    assert api.log_in("vera", address="198.51.100.1").status_code == 200
 
 
-def test_an_owner_gets_in_at_home_while_others_guess(house):
-    assert house.log_in(address=HOME).status_code == 200
+def test_an_owner_gets_in_at_home_while_others_guess(api):
+    assert api.log_in(address=HOME).status_code == 200
     for number in range(30):
-        house.log_in(password="wrong horse", address=f"198.51.100.{number}")
-    check_error(house.log_in(address=AWAY), 429)
-    assert house.log_in(address=HOME).status_code == 200
+        api.log_in(password="wrong horse", address=f"198.51.100.{number}")
+    check_error(api.log_in(address=AWAY), 429)
+    assert api.log_in(address=HOME).status_code == 200
 
 
-def test_429_says_when_to_come_back_and_that_is_true(house):
-    guess(house, 10, address=AWAY)
-    answer = house.log_in(address=AWAY)
+def test_429_says_when_to_come_back_and_that_is_true(api):
+    guess(api, 10, address=AWAY)
+    answer = api.log_in(address=AWAY)
     body = check_error(answer, 429)
     wait = int(answer.headers["Retry-After"])
     assert (wait, body["error"]) == (60, "Too many failures: try again in 60 s.")
-    house.clock.move(seconds=wait - 1)
-    check_error(house.log_in(address=AWAY), 429)
-    house.clock.move(seconds=1)
-    assert house.log_in(address=AWAY).status_code == 200
+    api.clock.move(seconds=wait - 1)
+    check_error(api.log_in(address=AWAY), 429)
+    api.clock.move(seconds=1)
+    assert api.log_in(address=AWAY).status_code == 200
 
 
-def test_names_that_do_not_exist_are_throttled_alike(house):
+def test_names_that_do_not_exist_are_throttled_alike(api):
     known, unknown = (
-        [house.log_in(name, "wrong horse", f"198.51.100.{number}").status_code for number in range(25)]
+        [api.log_in(name, "wrong horse", f"198.51.100.{number}").status_code for number in range(25)]
         for name in ("alice", "nobody")
     )
     assert known == unknown == [401] * 20 + [429] * 5
 
 
-def test_right_passwords_are_never_counted(house):
-    assert {house.log_in(address=AWAY).status_code for _ in range(15)} == {200}
+def test_right_passwords_are_never_counted(api):
+    assert {api.log_in(address=AWAY).status_code for _ in range(15)} == {200}
 
 
-def test_ipv6_is_counted_by_its_64(house):
-    statuses = [house.log_in(password="no", address=f"2001:db8::{number:x}").status_code for number in range(12)]
+def test_ipv6_is_counted_by_its_64(api):
+    statuses = [api.log_in(password="no", address=f"2001:db8::{number:x}").status_code for number in range(12)]
     assert statuses == [401] * 10 + [429] * 2
-    assert house.log_in(password="no", address="2001:db8:0:1::1").status_code == 401
+    assert api.log_in(password="no", address="2001:db8:0:1::1").status_code == 401
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "True-Client-IP", "CF-Connecting-IP"])
-def test_without_a_proxy_in_front_forged_headers_do_not_help(house, header):
+def test_without_a_proxy_in_front_forged_headers_do_not_help(api, header):
     statuses = [
-        house.call(
+        api.call(
             "POST",
             "/session",
             json={"username": f"user{number}", "password": "no"},
@@ -97,71 +97,71 @@ def test_behind_one_proxy_only_what_it_adds_counts(tmp_path):
     def log_in(forwarded, number):
         body = {"username": f"user{number}", "password": "no"}
         headers = {"X-Forwarded-For": forwarded}
-        return house.call("POST", "/session", json=body, headers=headers, address="127.0.0.1").status_code
+        return api.call("POST", "/session", json=body, headers=headers, address="127.0.0.1").status_code
 
-    with open_house(tmp_path, settings={"PHOTOSVC_PROXIES": 1}) as house:
+    with open_api(tmp_path, settings={"PHOTOSVC_PROXIES": 1}) as api:
         forged = [log_in(f"203.0.113.{number}, 198.51.100.1", number) for number in range(12)]
         others = [log_in(f"198.51.100.{number}", number) for number in range(2, 14)]
     assert forged == [401] * 10 + [429] * 2
     assert others == [401] * 12
 
 
-def test_unknown_tokens_are_slowed_down_and_valid_ones_from_there_never(house):
-    valid, app, login = house.access_token(), house.app_password(), house.session_of()
-    guess(house, 12, address=AWAY)
-    statuses = [house.call("GET", "/photos", f"{number:048x}", address=AWAY).status_code for number in range(100)]
+def test_unknown_tokens_are_slowed_down_and_valid_ones_from_there_never(api):
+    valid, app, login = api.access_token(), api.app_password(), api.session_of()
+    guess(api, 12, address=AWAY)
+    statuses = [api.call("GET", "/photos", f"{number:048x}", address=AWAY).status_code for number in range(100)]
     assert statuses == [401] * 60 + [429] * 40
-    answer = house.call("GET", "/photos", "0" * 48, address=AWAY)
+    answer = api.call("GET", "/photos", "0" * 48, address=AWAY)
     check_error(answer, 429)
     assert answer.headers["Retry-After"] == "10"
     for token in (valid, app, login):
         for _ in range(20):
-            assert house.call("GET", "/photos", token, address=AWAY).status_code == 200
+            assert api.call("GET", "/photos", token, address=AWAY).status_code == 200
 
 
-def test_an_app_password_gets_in_past_wrong_passwords_from_its_address(house):
-    guess(house, 12, address=AWAY)
-    check_error(house.log_in(address=AWAY), 429)
-    assert house.log_in(password=house.app_password(), address=AWAY).status_code == 200
+def test_an_app_password_gets_in_past_wrong_passwords_from_its_address(api):
+    guess(api, 12, address=AWAY)
+    check_error(api.log_in(address=AWAY), 429)
+    assert api.log_in(password=api.app_password(), address=AWAY).status_code == 200
 
 
-def test_the_old_password_cannot_be_guessed_by_a_stolen_session(house):
-    own, path = house.session_of(), house.user_path(rest="/password")
+def test_the_old_password_cannot_be_guessed_by_a_stolen_session(api):
+    own, path = api.session_of(), api.user_path(rest="/password")
     body = {"old": "wrong horse", "new": "new horse battery"}
-    statuses = [house.call("PUT", path, own, json=body).status_code for _ in range(12)]
+    statuses = [api.call("PUT", path, own, json=body).status_code for _ in range(12)]
     assert statuses == [400] * 10 + [429] * 2
-    assert house.is_alive(own)
-    check_error(house.call("PUT", path, own, json={**body, "old": PASSWORD}), 429)
+    assert api.is_alive(own)
+    check_error(api.call("PUT", path, own, json={**body, "old": PASSWORD}), 429)
 
 
-def test_nor_from_everywhere_at_once(house):
-    own, path = house.session_of(), house.user_path(rest="/password")
+def test_nor_from_everywhere_at_once(api):
+    own, path = api.session_of(), api.user_path(rest="/password")
     body = {"old": "wrong horse", "new": "new horse battery"}
     statuses = [
-        house.call("PUT", path, own, json=body, address=f"198.51.100.{number}").status_code for number in range(100)
+        api.call("PUT", path, own, json=body, address=f"198.51.100.{number}").status_code for number in range(100)
     ]
     assert statuses == [400] * 20 + [429] * 80
 
 
-def test_an_owner_changes_the_password_while_others_guess(house):
-    own, path = house.session_of(), house.user_path(rest="/password")
+def test_an_owner_changes_the_password_while_others_guess(api):
+    own, path = api.session_of(), api.user_path(rest="/password")
     for number in range(25):
-        house.log_in(password="wrong horse", address=f"198.51.100.{number}")
-    check_error(house.log_in(address=AWAY), 429)
+        api.log_in(password="wrong horse", address=f"198.51.100.{number}")
+    check_error(api.log_in(address=AWAY), 429)
     body = {"old": PASSWORD, "new": "new horse battery"}
-    assert house.call("PUT", path, own, json=body, address=HOME).status_code == 200
+    assert api.call("PUT", path, own, json=body, address=HOME).status_code == 200
 
 
 @pytest.mark.slow
-def test_an_unknown_name_takes_as_long_as_a_wrong_password(house, capsys):
+def test_an_unknown_name_takes_as_long_as_a_wrong_password(api, capsys):
     """R6: 300 interleaved pairs; medians differ by less than 5 % or 1 ms."""
     times = {"alice": [], "nobody": []}
     answers = set()
     for number in range(310):
         for name, taken in times.items():
-            house.clock.move(minutes=2)
+            api.clock.move(minutes=2)
             begun = time.perf_counter()
-            answer = house.log_in(name, "wrong horse")
+            answer = api.log_in(name, "wrong horse")
             if number >= 10:
                 taken.append(time.perf_counter() - begun)
             answers.add((answer.status_code, answer.text, answer.headers["WWW-Authenticate"]))

@@ -8,7 +8,7 @@ import pytest
 
 from photosvc.core import ids
 from photosvc.web.protector import ACTION, PUBLIC
-from tests.api_client import check_error, open_house
+from tests.api_client import check_error, open_api
 from tests.server import serve
 
 HEADERS = ("HTTP_AUTHORIZATION", "HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
@@ -16,17 +16,17 @@ MUTATIONS = 50
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def house(request, tmp_path_factory):
+def api(request, tmp_path_factory):
     settings = {}
     if request.param == "postgresql":
         settings["PHOTOSVC_DATABASE_URI"] = request.getfixturevalue("new_postgres")()
-    with open_house(tmp_path_factory.mktemp("malformed"), settings=settings) as house:
-        yield house
+    with open_api(tmp_path_factory.mktemp("malformed"), settings=settings) as api:
+        yield api
 
 
-def rules(house):
+def rules(api):
     """Method and path of every route -> its view."""
-    app = house.library.app
+    app = api.library.app
     return {
         (method, rule.rule.removeprefix("/api/v1")): app.view_functions[rule.endpoint]
         for rule in app.url_map.iter_rules()
@@ -91,18 +91,18 @@ def shown(draw, value):
     return environ
 
 
-def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(house):
+def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(api):
     draw = random.Random(20260301)
-    tokens = [house.access_token(), house.app_password("ann"), house.session_of("ann")]
-    tried, views = 0, rules(house)
+    tokens = [api.access_token(), api.app_password("ann"), api.session_of("ann")]
+    tried, views = 0, rules(api)
     for method, rule in sorted(views):
         view = views[method, rule]
-        path = rule.replace("<user_uid>", house.uids["ann"])
+        path = rule.replace("<user_uid>", api.uids["ann"])
         path = path.replace("<credential>", "sess00000000").replace("<session_id>", "x")
         values = [value for token in tokens for value in mutations(draw, token)]
         for value in draw.sample(values, MUTATIONS):
-            house.clock.move(minutes=1)
-            answer = house.call(method, path, environ_overrides=shown(draw, value))
+            api.clock.move(minutes=1)
+            answer = api.call(method, path, environ_overrides=shown(draw, value))
             tried += 1
             if getattr(view, ACTION) == PUBLIC:
                 assert answer.status_code in {200, 400, 401, 501}
@@ -112,13 +112,13 @@ def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(ho
             if answer.status_code == 401:
                 assert answer.headers["WWW-Authenticate"].startswith('Bearer realm="photosvc"')
     assert tried >= 1000
-    assert [house.is_alive(token) for token in tokens[:2]] == [True, True]
+    assert [api.is_alive(token) for token in tokens[:2]] == [True, True]
 
 
 @pytest.mark.parametrize("name", ["%00", "%ff%fe", "%ed%a0%80", "a" * 5000, "%0d%0aX-Header:1", "%F0%9F%93%B7", "'--"])
-def test_a_broken_name_in_a_path_is_nobodys(house, name):
-    house.clock.move(seconds=3600)
-    admin = house.session_of("ann")
+def test_a_broken_name_in_a_path_is_nobodys(api, name):
+    api.clock.move(seconds=3600)
+    admin = api.session_of("ann")
     for method, rest in [
         ("GET", ""),
         ("PUT", ""),
@@ -129,39 +129,39 @@ def test_a_broken_name_in_a_path_is_nobodys(house, name):
         ("DELETE", "/app-passwords/sess00000000"),
     ]:
         body = {"new": "new horse battery"} if method == "PUT" else None
-        check_error(house.call(method, f"/users/{name}{rest}", admin, json=body), 404)
-    check_error(house.call("GET", f"/session/{name}", admin), 403)
-    own = house.user_path("ann", f"/app-passwords/{name}")
-    check_error(house.call("DELETE", own, admin), 404)
+        check_error(api.call(method, f"/users/{name}{rest}", admin, json=body), 404)
+    check_error(api.call("GET", f"/session/{name}", admin), 403)
+    own = api.user_path("ann", f"/app-passwords/{name}")
+    check_error(api.call("DELETE", own, admin), 404)
 
 
 @pytest.mark.parametrize("field", ["username", "password", "code"])
 @pytest.mark.parametrize("value", ["\0", "a\0b", "\U0010ffff", "x" * 20_000, "alice\n", "\u202e", "' OR 1=1 --"])
-def test_broken_texts_log_nobody_in(house, field, value):
-    house.clock.move(seconds=3600)
+def test_broken_texts_log_nobody_in(api, field, value):
+    api.clock.move(seconds=3600)
     body = {"username": "alice", "password": "wrong horse", field: value}
-    check_error(house.call("POST", "/session", json=body), 401)
+    check_error(api.call("POST", "/session", json=body), 401)
 
 
-def test_bodies_that_are_not_what_was_asked_for_are_400(house):
-    admin = house.session_of("ann")
-    routes = [(method, rule) for method, rule in sorted(rules(house)) if method in {"POST", "PUT"} and "/users" in rule]
+def test_bodies_that_are_not_what_was_asked_for_are_400(api):
+    admin = api.session_of("ann")
+    routes = [(method, rule) for method, rule in sorted(rules(api)) if method in {"POST", "PUT"} and "/users" in rule]
     for method, rule in routes:
-        path = rule.replace("<user_uid>", house.uids["ann"])
+        path = rule.replace("<user_uid>", api.uids["ann"])
         for data in (b"", b"[]", b"1", b'"x"', b"{", b"\xff", b'{"a":' * 2000, b'{"Name":{"a":1},"new":[],"code":{}}'):
-            house.clock.move(seconds=600)
-            answer = house.call(method, path, admin, data=data, content_type="application/json")
+            api.clock.move(seconds=600)
+            answer = api.call(method, path, admin, data=data, content_type="application/json")
             # A change of nothing is fine.
             assert answer.status_code == 400 or (method, data) == ("PUT", b"") or "Name" in data.decode("latin-1"), path
             if answer.status_code != 200:
                 check_error(answer, 400)
-        answer = house.call(method, path, admin, data=b" " * 70_000, content_type="application/json")
+        answer = api.call(method, path, admin, data=b" " * 70_000, content_type="application/json")
         check_error(answer, 413)
 
 
 def test_a_real_server_survives_raw_bytes_in_its_headers(tmp_path):
-    with open_house(tmp_path) as house, serve(house.library.instance, workers=1) as base:
-        token = house.access_token().encode()
+    with open_api(tmp_path) as api, serve(api.library.instance, workers=1) as base:
+        token = api.access_token().encode()
         host, port = urlsplit(base).netloc.split(":")
         for line in [
             b"Authorization: Bearer \xff\xfe\x80",

@@ -5,24 +5,24 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from photosvc.query.filters import FILTERS
-from tests.api_client import PASSWORD, open_house
-from tests.factories.photos import fill
+from tests.api_client import PASSWORD, open_api
+from tests.factories.photos import add_photos
 
 #: Views that the document leaves out: placeholders, and documents that other standards describe.
 LEFT_OUT = {"not_implemented"}
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
-    with open_house(tmp_path_factory.mktemp("house")) as house:
-        with house.library.session() as session:
-            fill(session, 30, house.clock())
-        yield house
+def api(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("api")) as api:
+        with api.library.session() as session:
+            add_photos(session, 30, api.clock())
+        yield api
 
 
 @pytest.fixture(scope="module")
-def document(house):
-    answer = house.call("GET", "/openapi.json")
+def document(api):
+    answer = api.call("GET", "/openapi.json")
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "public, max-age=300"
     return answer.json
@@ -33,8 +33,8 @@ def test_it_is_valid_openapi(document):
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
 
 
-def test_it_has_every_route_of_the_api_and_no_other(house, document):
-    app = house.library.app
+def test_it_has_every_route_of_the_api_and_no_other(api, document):
+    app = api.library.app
     routes = {
         f"{method} {rule.rule.removeprefix('/api/v1').replace('<', '{').replace('>', '}')}"
         for rule in app.url_map.iter_rules()
@@ -55,14 +55,14 @@ def test_a_search_takes_every_filter_of_the_table(document):
     assert set(parameters(document, "/photos/facets")) == {"by", "q", "filter", "s", *FILTERS}
 
 
-def test_every_example_of_a_filter_can_be_asked_for(house, document):
-    token = house.access_token()
+def test_every_example_of_a_filter_can_be_asked_for(api, document):
+    token = api.access_token()
     needs = {"lat": {"lng": 1}, "lng": {"lat": 1}, "dist": {"lat": 1, "lng": 1}}
     for name in FILTERS:
         parameter = parameters(document, "/photos")[name]
         value = "true" if parameter["schema"]["type"] == "boolean" else parameter["example"]
         asked = {name: value, **needs.get(name, {})}
-        answer = house.call("GET", "/photos", token, query_string=asked)
+        answer = api.call("GET", "/photos", token, query_string=asked)
         assert answer.status_code in ({404} if name == "near" else {200}), (asked, answer.text)
 
 
@@ -86,19 +86,19 @@ def check(document, path, method, answer):
     assert told_headers - {"X-Total-Count", "Link"} <= {name for name, _ in answer.headers}
 
 
-def test_searches_answer_as_it_says(house, document):
-    token = house.access_token()
+def test_searches_answer_as_it_says(api, document):
+    token = api.access_token()
     for asked in ({}, {"merged": "true"}, {"count": 0}, {"s": "ass5gfen1bgxz7s9"}):
-        check(document, "/photos", "get", house.call("GET", "/photos", token, query_string=asked))
+        check(document, "/photos", "get", api.call("GET", "/photos", token, query_string=asked))
     for by in ("year,camera,city", "", "nothing"):
-        check(document, "/photos/facets", "get", house.call("GET", "/photos/facets", token, query_string={"by": by}))
-    check(document, "/photos", "get", house.call("GET", "/photos"))
-    check(document, "/photos", "get", house.call("GET", "/photos", house.access_token("metrics")))
+        check(document, "/photos/facets", "get", api.call("GET", "/photos/facets", token, query_string={"by": by}))
+    check(document, "/photos", "get", api.call("GET", "/photos"))
+    check(document, "/photos", "get", api.call("GET", "/photos", api.access_token("metrics")))
 
 
-def test_accounts_and_sessions_answer_as_it_says(house, document):
-    ann = house.session_of("ann")
-    uid = house.uids["ann"]
+def test_accounts_and_sessions_answer_as_it_says(api, document):
+    ann = api.session_of("ann")
+    uid = api.uids["ann"]
     new = {"name": "phone", "scope": "photos", "password": PASSWORD}
     calls = [
         ("post", "/session", None, {"username": "alice", "password": PASSWORD}),
@@ -117,7 +117,7 @@ def test_accounts_and_sessions_answer_as_it_says(house, document):
     ]
     statuses = []
     for method, path, user_uid, body in calls:
-        answer = house.call(method.upper(), path.replace("{user_uid}", user_uid or ""), ann, json=body)
+        answer = api.call(method.upper(), path.replace("{user_uid}", user_uid or ""), ann, json=body)
         check(document, path, method, answer)
         statuses.append(answer.status_code)
     assert statuses == [200, 401, 200, 200, 201, 409, 200, 200, 201, 200, 200, 200, 200]

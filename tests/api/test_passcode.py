@@ -5,137 +5,137 @@ from datetime import timedelta
 import pyotp
 import pytest
 
-from tests.api_client import PASSWORD, check_error, open_house
+from tests.api_client import PASSWORD, check_error, open_api
 
 
 @pytest.fixture
-def house(tmp_path):
-    with open_house(tmp_path) as house:
-        yield house
+def api(tmp_path):
+    with open_api(tmp_path) as api:
+        yield api
 
 
 @pytest.fixture
-def own(house):
-    return house.session_of()
+def own(api):
+    return api.session_of()
 
 
-def enrol(house, own):
+def enrol(api, own):
     """Turn it on; gives the authenticator and the recovery codes. Half a minute later codes are fresh."""
-    answer = house.call("POST", house.user_path(rest="/passcode"), own, json={"password": PASSWORD})
+    answer = api.call("POST", api.user_path(rest="/passcode"), own, json={"password": PASSWORD})
     assert answer.status_code == 200, answer.text
     totp = pyotp.TOTP(answer.json["secret"])
-    code = totp.at(house.clock())
-    answer = house.call("POST", house.user_path(rest="/passcode/confirm"), own, json={"code": code})
+    code = totp.at(api.clock())
+    answer = api.call("POST", api.user_path(rest="/passcode/confirm"), own, json={"code": code})
     assert answer.status_code == 200, answer.text
-    house.clock.move(minutes=5)
+    api.clock.move(minutes=5)
     return totp, answer.json["recovery_codes"]
 
 
-def test_an_enrolment_is_what_an_authenticator_needs_and_asks_for_nothing_yet(house, own):
-    answer = house.call("POST", house.user_path(rest="/passcode"), own, json={"password": PASSWORD})
+def test_an_enrolment_is_what_an_authenticator_needs_and_asks_for_nothing_yet(api, own):
+    answer = api.call("POST", api.user_path(rest="/passcode"), own, json={"password": PASSWORD})
     assert set(answer.json) == {"secret", "uri", "qr_svg"}
     assert answer.json["uri"].startswith("otpauth://totp/photosvc:alice?secret=" + answer.json["secret"])
     assert answer.json["qr_svg"].startswith("<svg ")
     assert answer.headers["Cache-Control"] == "no-store"
-    assert house.log_in().status_code == 200
+    assert api.log_in().status_code == 200
 
 
-def test_the_first_code_turns_it_on_and_gives_ten_recovery_codes(house, own):
-    _, recovery = enrol(house, own)
+def test_the_first_code_turns_it_on_and_gives_ten_recovery_codes(api, own):
+    _, recovery = enrol(api, own)
     assert len(set(recovery)) == 10
-    assert house.call("GET", house.user_path(), own).json["TwoFactor"] is True
+    assert api.call("GET", api.user_path(), own).json["TwoFactor"] is True
 
 
-def test_then_a_log_in_asks_for_a_code_by_number(house, own):
-    totp, _ = enrol(house, own)
+def test_then_a_log_in_asks_for_a_code_by_number(api, own):
+    totp, _ = enrol(api, own)
     for missing in ({}, {"code": None}, {"code": ""}):
-        assert check_error(house.log_in(**missing), 401, code=32)["error"] == "A passcode is required."
+        assert check_error(api.log_in(**missing), 401, code=32)["error"] == "A passcode is required."
     for wrong in ("000000", "12345", "x" * 3000, "\0"):
-        assert check_error(house.log_in(code=wrong), 401, code=33)["error"] == "Invalid passcode."
-        house.clock.move(minutes=3)
-    assert house.log_in(code=totp.at(house.clock())).json["user"]["TwoFactor"] is True
+        assert check_error(api.log_in(code=wrong), 401, code=33)["error"] == "Invalid passcode."
+        api.clock.move(minutes=3)
+    assert api.log_in(code=totp.at(api.clock())).json["user"]["TwoFactor"] is True
 
 
-def test_with_a_wrong_password_nobody_learns_that_there_is_a_second_factor(house, own):
-    totp, _ = enrol(house, own)
-    check_error(house.log_in(password="wrong horse"), 401, code=401)
-    check_error(house.log_in(password="wrong horse", code=totp.at(house.clock())), 401, code=401)
-    assert house.log_in(code=totp.at(house.clock())).status_code == 200
+def test_with_a_wrong_password_nobody_learns_that_there_is_a_second_factor(api, own):
+    totp, _ = enrol(api, own)
+    check_error(api.log_in(password="wrong horse"), 401, code=401)
+    check_error(api.log_in(password="wrong horse", code=totp.at(api.clock())), 401, code=401)
+    assert api.log_in(code=totp.at(api.clock())).status_code == 200
 
 
-def test_a_code_is_accepted_once(house, own):
-    totp, _ = enrol(house, own)
-    code = totp.at(house.clock())
-    assert house.log_in(code=code).status_code == 200
-    check_error(house.log_in(code=code), 401, code=33)
+def test_a_code_is_accepted_once(api, own):
+    totp, _ = enrol(api, own)
+    code = totp.at(api.clock())
+    assert api.log_in(code=code).status_code == 200
+    check_error(api.log_in(code=code), 401, code=33)
 
 
-def test_the_code_that_turned_it_on_does_not_log_in(house, own):
-    answer = house.call("POST", house.user_path(rest="/passcode"), own, json={"password": PASSWORD})
-    code = pyotp.TOTP(answer.json["secret"]).at(house.clock())
-    assert house.call("POST", house.user_path(rest="/passcode/confirm"), own, json={"code": code}).status_code == 200
-    check_error(house.log_in(code=code), 401, code=33)
+def test_the_code_that_turned_it_on_does_not_log_in(api, own):
+    answer = api.call("POST", api.user_path(rest="/passcode"), own, json={"password": PASSWORD})
+    code = pyotp.TOTP(answer.json["secret"]).at(api.clock())
+    assert api.call("POST", api.user_path(rest="/passcode/confirm"), own, json={"code": code}).status_code == 200
+    check_error(api.log_in(code=code), 401, code=33)
 
 
 @pytest.mark.parametrize(("steps", "status"), [(-2, 401), (-1, 200), (0, 200), (1, 200), (2, 401)])
-def test_codes_of_one_step_before_and_after_are_accepted(house, own, steps, status):
-    totp, _ = enrol(house, own)
-    assert house.log_in(code=totp.at(house.clock() + timedelta(seconds=30 * steps))).status_code == status
+def test_codes_of_one_step_before_and_after_are_accepted(api, own, steps, status):
+    totp, _ = enrol(api, own)
+    assert api.log_in(code=totp.at(api.clock() + timedelta(seconds=30 * steps))).status_code == status
 
 
-def test_a_recovery_code_works_once_and_may_be_typed_without_dashes(house, own):
-    _, recovery = enrol(house, own)
-    assert house.log_in(code=recovery[0].replace("-", "").upper()).status_code == 200
-    check_error(house.log_in(code=recovery[0]), 401, code=33)
-    assert house.log_in(code=recovery[1]).status_code == 200
+def test_a_recovery_code_works_once_and_may_be_typed_without_dashes(api, own):
+    _, recovery = enrol(api, own)
+    assert api.log_in(code=recovery[0].replace("-", "").upper()).status_code == 200
+    check_error(api.log_in(code=recovery[0]), 401, code=33)
+    assert api.log_in(code=recovery[1]).status_code == 200
 
 
-def test_app_passwords_ask_for_no_code(house, own):
-    app = house.app_password()
-    enrol(house, own)
-    assert house.is_alive(app)
-    assert house.log_in(password=app).status_code == 200
+def test_app_passwords_ask_for_no_code(api, own):
+    app = api.app_password()
+    enrol(api, own)
+    assert api.is_alive(app)
+    assert api.log_in(password=app).status_code == 200
 
 
-def test_guessing_codes_soon_ends_in_429(house, own):
-    enrol(house, own)
-    statuses = [house.log_in(code="000000", address="198.51.100.9").status_code for _ in range(6)]
+def test_guessing_codes_soon_ends_in_429(api, own):
+    enrol(api, own)
+    statuses = [api.log_in(code="000000", address="198.51.100.9").status_code for _ in range(6)]
     assert statuses == [401, 401, 401, 401, 429, 429]
 
 
-def test_turning_it_on_needs_the_password_and_the_right_code(house, own):
-    begin, confirm = house.user_path(rest="/passcode"), house.user_path(rest="/passcode/confirm")
-    check_error(house.call("POST", begin, own, json={"password": "wrong horse"}), 400)
-    check_error(house.call("POST", confirm, own, json={"code": "000000"}), 409)
-    house.call("POST", begin, own, json={"password": PASSWORD})
-    check_error(house.call("POST", confirm, own, json={"code": "000000"}), 400)
-    assert house.is_alive(own)
-    assert house.log_in().status_code == 200
+def test_turning_it_on_needs_the_password_and_the_right_code(api, own):
+    begin, confirm = api.user_path(rest="/passcode"), api.user_path(rest="/passcode/confirm")
+    check_error(api.call("POST", begin, own, json={"password": "wrong horse"}), 400)
+    check_error(api.call("POST", confirm, own, json={"code": "000000"}), 409)
+    api.call("POST", begin, own, json={"password": PASSWORD})
+    check_error(api.call("POST", confirm, own, json={"code": "000000"}), 400)
+    assert api.is_alive(own)
+    assert api.log_in().status_code == 200
 
 
-def test_one_that_is_on_is_not_replaced(house, own):
-    totp, _ = enrol(house, own)
-    check_error(house.call("POST", house.user_path(rest="/passcode"), own, json={"password": PASSWORD}), 409)
-    confirm = house.user_path(rest="/passcode/confirm")
-    check_error(house.call("POST", confirm, own, json={"code": totp.at(house.clock())}), 409)
+def test_one_that_is_on_is_not_replaced(api, own):
+    totp, _ = enrol(api, own)
+    check_error(api.call("POST", api.user_path(rest="/passcode"), own, json={"password": PASSWORD}), 409)
+    confirm = api.user_path(rest="/passcode/confirm")
+    check_error(api.call("POST", confirm, own, json={"code": totp.at(api.clock())}), 409)
 
 
-def test_turning_it_off_needs_the_password(house, own):
-    _, recovery = enrol(house, own)
-    path = house.user_path(rest="/passcode/disable")
-    check_error(house.call("POST", path, own, json={"password": "wrong horse"}), 400)
-    check_error(house.log_in(), 401, code=32)
-    assert house.call("POST", path, own, json={"password": PASSWORD}).status_code == 200
-    assert house.log_in().status_code == 200
-    enrol(house, own)
-    check_error(house.log_in(code=recovery[2]), 401, code=33)
+def test_turning_it_off_needs_the_password(api, own):
+    _, recovery = enrol(api, own)
+    path = api.user_path(rest="/passcode/disable")
+    check_error(api.call("POST", path, own, json={"password": "wrong horse"}), 400)
+    check_error(api.log_in(), 401, code=32)
+    assert api.call("POST", path, own, json={"password": PASSWORD}).status_code == 200
+    assert api.log_in().status_code == 200
+    enrol(api, own)
+    check_error(api.log_in(code=recovery[2]), 401, code=33)
 
 
-def test_an_administrator_takes_it_off_and_can_do_no_more(house, own):
-    enrol(house, own)
-    admin = house.session_of("ann")
-    check_error(house.call("POST", house.user_path(rest="/passcode"), admin, json={"password": PASSWORD}), 403)
-    check_error(house.call("POST", house.user_path(rest="/passcode/disable"), admin, json={"password": PASSWORD}), 403)
-    check_error(house.call("DELETE", house.user_path(rest="/passcode"), own), 403)
-    assert house.call("DELETE", house.user_path(rest="/passcode"), admin).status_code == 200
-    assert house.log_in().status_code == 200
+def test_an_administrator_takes_it_off_and_can_do_no_more(api, own):
+    enrol(api, own)
+    admin = api.session_of("ann")
+    check_error(api.call("POST", api.user_path(rest="/passcode"), admin, json={"password": PASSWORD}), 403)
+    check_error(api.call("POST", api.user_path(rest="/passcode/disable"), admin, json={"password": PASSWORD}), 403)
+    check_error(api.call("DELETE", api.user_path(rest="/passcode"), own), 403)
+    assert api.call("DELETE", api.user_path(rest="/passcode"), admin).status_code == 200
+    assert api.log_in().status_code == 200

@@ -13,7 +13,7 @@ from photosvc.auth.scope_names import SCOPES
 from photosvc.core import ids
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, Credential, User
 from photosvc.web.protector import ACTION, PUBLIC
-from tests.api_client import HASH, ROLES, check_error, open_house
+from tests.api_client import HASH, ROLES, check_error, open_api
 from tests.factories.accounts import add_client, add_credential, add_user
 
 OWN, OTHER, NOBODY = "own", "otto", "unobody0000000000"
@@ -119,9 +119,9 @@ class Caller:
     def name(self):
         return {role: name for name, role in ROLES.items()}.get(self.role) if self.kind in PERSON else None
 
-    def credential(self, house):
+    def credential(self, api):
         """A fresh secret of this caller."""
-        with house.library.session() as session:
+        with api.library.session() as session:
             if self.kind == "access":
                 return add_credential(session, "access_token", self.scope)
             if self.kind == "client":
@@ -149,17 +149,17 @@ CALLERS = [
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
-    with open_house(tmp_path_factory.mktemp("matrix")) as house:
-        with house.library.session() as session:
-            house.uids[OTHER] = add_user(session, OTHER, password_hash=HASH).uid
-        yield house
+def api(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("matrix")) as api:
+        with api.library.session() as session:
+            api.uids[OTHER] = add_user(session, OTHER, password_hash=HASH).uid
+        yield api
 
 
 @pytest.fixture(scope="module")
-def refused(house):
+def refused(api):
     """Tokens that are worth nothing, by why."""
-    with house.library.session() as session:
+    with api.library.session() as session:
         sleeper = add_user(session, "sleeper", "admin", password_hash=HASH, disabled=True)
         stopped = add_client(session, "stopped", "admin", enabled=False)
         orphan = add_client(session, "orphan", "admin", user_id=sleeper.id)
@@ -169,9 +169,9 @@ def refused(house):
             "garbage": "garbage",
             "an unknown access token": ids.new_access_token(),
             "an unknown app password": ids.new_app_password(),
-            "expired": add_credential(session, "access_token", expires_at=house.clock()),
+            "expired": add_credential(session, "access_token", expires_at=api.clock()),
             "idle for too long": add_credential(
-                session, LOGIN_SESSION, user_id=1, idle_seconds=60, created_at=house.clock().replace(hour=11)
+                session, LOGIN_SESSION, user_id=1, idle_seconds=60, created_at=api.clock().replace(hour=11)
             ),
             "a disabled user's session": add_credential(session, LOGIN_SESSION, user_id=sleeper.id),
             "a disabled user's app password": add_credential(session, "app_password", "*", app, user_id=sleeper.id),
@@ -181,9 +181,9 @@ def refused(house):
         }
 
 
-def routes(house):
+def routes(api):
     """Method and rule of every route -> its view."""
-    app = house.library.app
+    app = api.library.app
     return {
         f"{method} {rule.rule.removeprefix('/api/v1')}": app.view_functions[rule.endpoint]
         for rule in app.url_map.iter_rules()
@@ -191,14 +191,14 @@ def routes(house):
     }
 
 
-def call(house, route, token, target=OTHER, *, address="192.0.2.7", method=None):
+def call(api, route, token, target=OTHER, *, address="192.0.2.7", method=None):
     found = TABLE[route]
     verb, _, rule = route.partition(" ")
     # Whoever may do it must not do harm to the others in this table.
-    uid = NOBODY if found.status == 404 and not found.own else house.uids[target]
+    uid = NOBODY if found.status == 404 and not found.own else api.uids[target]
     path = rule.replace("<user_uid>", uid).replace("<credential>", "sess00000000")
     path = path.replace("<session_id>", ids.digest(token or ""))
-    return house.call(method or verb, path, token, json=found.body, address=address)
+    return api.call(method or verb, path, token, json=found.body, address=address)
 
 
 def demanded(route, caller, *, own):
@@ -213,8 +213,8 @@ def demanded(route, caller, *, own):
     return found.status, False
 
 
-def test_every_route_has_an_action_a_rule_and_a_row_in_this_table(house):
-    found = routes(house)
+def test_every_route_has_an_action_a_rule_and_a_row_in_this_table(api):
+    found = routes(api)
     assert sorted(found) == sorted(TABLE)
     for route, view in found.items():
         action = getattr(view, ACTION, None)
@@ -223,26 +223,26 @@ def test_every_route_has_an_action_a_rule_and_a_row_in_this_table(house):
 
 
 @pytest.mark.parametrize("route", TABLE)
-def test_each_kind_of_credential_may_do_exactly_what_the_specification_says(house, route):
+def test_each_kind_of_credential_may_do_exactly_what_the_specification_says(api, route):
     fresh = route.startswith("DELETE /session")
     for caller in CALLERS:
-        token = caller.credential(house)
+        token = caller.credential(api)
         for target in (OTHER, caller.name) if "<user_uid>" in route and caller.name else (OTHER,):
-            answer = call(house, route, token, target)
+            answer = call(api, route, token, target)
             status, scope_only = demanded(route, caller, own=target == caller.name)
             assert answer.status_code == status, (caller, target, answer.text)
             if status >= 400 and "/oauth/" not in route:
                 check_error(answer, status)
             told = answer.headers.get("WWW-Authenticate", "")
             assert ('error="insufficient_scope"' in told) == scope_only, (caller, target, told)
-        assert house.is_alive(token) or (fresh and status == 200)
+        assert api.is_alive(token) or (fresh and status == 200)
 
 
 @pytest.mark.parametrize("route", TABLE)
-def test_what_is_not_a_valid_token_is_401_everywhere_but_on_public_routes(house, refused, route):
+def test_what_is_not_a_valid_token_is_401_everywhere_but_on_public_routes(api, refused, route):
     addresses = (f"198.51.100.{number}" for number in count())
     for reason, token in refused.items():
-        answer = call(house, route, token, address=next(addresses))
+        answer = call(api, route, token, address=next(addresses))
         if not TABLE[route].kinds:
             assert answer.status_code == TABLE[route].status, reason
             continue
@@ -251,7 +251,7 @@ def test_what_is_not_a_valid_token_is_401_everywhere_but_on_public_routes(house,
         assert answer.headers["WWW-Authenticate"].startswith(expected), reason
 
 
-def test_a_revoked_credential_of_each_kind_is_401_everywhere(house):
+def test_a_revoked_credential_of_each_kind_is_401_everywhere(api):
     for kind, role in [
         ("login", "admin"),
         ("child", "admin"),
@@ -259,18 +259,18 @@ def test_a_revoked_credential_of_each_kind_is_401_everywhere(house):
         ("access", "client"),
         ("client", "client"),
     ]:
-        token = Caller(kind, role).credential(house)
-        assert house.is_alive(token)
-        with house.library.session() as session:
+        token = Caller(kind, role).credential(api)
+        assert api.is_alive(token)
+        with api.library.session() as session:
             session.query(Credential).filter_by(digest=ids.digest(token)).delete()
         for number, route in enumerate(route for route in TABLE if TABLE[route].kinds):
-            check_error(call(house, route, token, address=f"203.0.113.{number}"), 401)
+            check_error(call(api, route, token, address=f"203.0.113.{number}"), 401)
 
 
-def test_head_is_protected_like_get(house):
+def test_head_is_protected_like_get(api):
     for route, found in TABLE.items():
         if route.startswith("GET") and found.kinds:
-            assert call(house, route, None, method="HEAD").status_code == 401
+            assert call(api, route, None, method="HEAD").status_code == 401
 
 
 def test_the_table_tells_wide_scopes_from_narrow_ones():

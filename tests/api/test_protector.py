@@ -5,14 +5,14 @@ import logging
 import pytest
 
 from photosvc.web.current import current_service
-from tests.api_client import check_error, open_house
+from tests.api_client import check_error, open_api
 from tests.library import RESOURCE
 
 
 @pytest.fixture
-def house(tmp_path):
-    with open_house(tmp_path) as house:
-        yield house
+def api(tmp_path):
+    with open_api(tmp_path) as api:
+        yield api
 
 
 @pytest.mark.parametrize(
@@ -29,52 +29,52 @@ def house(tmp_path):
         {"X-Auth-Token": "{}", "Authorization": "Bearer"},
     ],
 )
-def test_a_token_is_found_in_each_of_three_headers(house, headers):
-    token = house.access_token("photos")
+def test_a_token_is_found_in_each_of_three_headers(api, headers):
+    token = api.access_token("photos")
     headers = {name: value.format(token) for name, value in headers.items()}
-    assert house.call("GET", "/photos", headers=headers).status_code == 200
+    assert api.call("GET", "/photos", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("pair", [("X-Auth-Token", "X-Session-ID"), ("X-Session-ID", "Authorization")])
-def test_two_different_tokens_are_400_even_when_both_are_valid(house, pair):
-    first, second = house.access_token(), house.access_token()
+def test_two_different_tokens_are_400_even_when_both_are_valid(api, pair):
+    first, second = api.access_token(), api.access_token()
     headers = {pair[0]: first, pair[1]: f"Bearer {second}" if pair[1] == "Authorization" else second}
-    body = check_error(house.call("GET", "/photos", headers=headers), 400)
+    body = check_error(api.call("GET", "/photos", headers=headers), 400)
     assert body["error"] == "the request shows two different tokens; send one"
 
 
 @pytest.mark.parametrize("place", ["access_token", "token", "t", "auth_token", "X-Auth-Token"])
-def test_a_token_in_the_query_or_a_form_is_not_looked_at(house, place):
-    token = house.access_token()
-    check_error(house.call("GET", f"/photos?{place}={token}"), 401)
-    check_error(house.call("GET", "/photos", data={place: token}), 401)
-    check_error(house.call("GET", "/photos", headers={"Cookie": f"{place}={token}"}), 401)
+def test_a_token_in_the_query_or_a_form_is_not_looked_at(api, place):
+    token = api.access_token()
+    check_error(api.call("GET", f"/photos?{place}={token}"), 401)
+    check_error(api.call("GET", "/photos", data={place: token}), 401)
+    check_error(api.call("GET", "/photos", headers={"Cookie": f"{place}={token}"}), 401)
 
 
 @pytest.mark.parametrize("value", ["Basic Zm9vOmJhcg==", "Digest x", "Bearer", "Bearer ", "bearer\t", "Token abc", ""])
-def test_without_a_bearer_token_the_challenge_is_bare(house, value):
-    answer = house.call("GET", "/photos", headers={"Authorization": value})
+def test_without_a_bearer_token_the_challenge_is_bare(api, value):
+    answer = api.call("GET", "/photos", headers={"Authorization": value})
     check_error(answer, 401)
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"' + RESOURCE
 
 
-def test_an_app_password_is_no_basic_password_here(house):
+def test_an_app_password_is_no_basic_password_here(api):
     import base64
 
-    pair = base64.b64encode(f"alice:{house.app_password()}".encode()).decode()
-    check_error(house.call("GET", "/photos", headers={"Authorization": f"Basic {pair}"}), 401)
+    pair = base64.b64encode(f"alice:{api.app_password()}".encode()).decode()
+    check_error(api.call("GET", "/photos", headers={"Authorization": f"Basic {pair}"}), 401)
 
 
-def test_the_challenge_for_a_bad_token_says_so_and_no_more(house):
-    answers = [house.call("GET", "/photos", token) for token in ("x", "0" * 48, "aaaaaa-aaaaaa-aaaaaa-aaaaaa")]
+def test_the_challenge_for_a_bad_token_says_so_and_no_more(api):
+    answers = [api.call("GET", "/photos", token) for token in ("x", "0" * 48, "aaaaaa-aaaaaa-aaaaaa-aaaaaa")]
     told = {answer.headers["WWW-Authenticate"] for answer in answers}
     sentence = "The access token is missing, expired or not valid."
     assert told == {f'Bearer realm="photosvc", error="invalid_token", error_description="{sentence}"{RESOURCE}'}
     assert len({answer.text for answer in answers}) == 1
 
 
-def test_the_challenge_for_a_missing_scope_names_the_one_that_would_do(house):
-    answer = house.call("GET", "/photos", house.access_token("metrics"))
+def test_the_challenge_for_a_missing_scope_names_the_one_that_would_do(api):
+    answer = api.call("GET", "/photos", api.access_token("metrics"))
     body = check_error(answer, 403)
     assert body["error"] == "Permission denied: this needs the scope photos read."
     told = answer.headers["WWW-Authenticate"]
@@ -91,39 +91,39 @@ def test_the_challenge_for_a_missing_scope_names_the_one_that_would_do(house):
         ("PUT", "/session", 405),
     ],
 )
-def test_routes_and_methods_that_do_not_exist_are_told_in_the_same_shape(house, method, path, status):
-    answer = house.call(method, path)
+def test_routes_and_methods_that_do_not_exist_are_told_in_the_same_shape(api, method, path, status):
+    answer = api.call(method, path)
     check_error(answer, status)
     assert ("Allow" in answer.headers) == (status == 405)
 
 
-def test_every_answer_forbids_sniffing_framing_and_referrers(house):
-    for path, token in [("/photos", house.access_token()), ("/photos", None), ("/status", None), ("/nothing", None)]:
-        headers = house.call("GET", path, token).headers
+def test_every_answer_forbids_sniffing_framing_and_referrers(api):
+    for path, token in [("/photos", api.access_token()), ("/photos", None), ("/status", None), ("/nothing", None)]:
+        headers = api.call("GET", path, token).headers
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["X-Frame-Options"] == "DENY"
         assert headers["Referrer-Policy"] == "no-referrer"
         assert "Set-Cookie" not in headers
 
 
-def test_the_token_check_is_one_statement(house):
-    token = house.access_token()
-    house.is_alive(token)
+def test_the_token_check_is_one_statement(api):
+    token = api.access_token()
+    api.is_alive(token)
     statements = []
-    with house.library.app.app_context():
+    with api.library.app.app_context():
         raw = current_service().reader.connection.driver_connection
     raw.set_trace_callback(statements.append)  # the pool hands the same connection to the next request
-    check_error(house.call("GET", "/users", token), 403)
+    check_error(api.call("GET", "/users", token), 403)
     assert [statement.split()[0] for statement in statements] == ["BEGIN", "SELECT", "ROLLBACK"]
 
 
-def test_a_surprise_is_500_without_details_and_logged_whole(house, monkeypatch, caplog):
+def test_a_surprise_is_500_without_details_and_logged_whole(api, monkeypatch, caplog):
     def surprise(*_arguments, **_options):
         raise RuntimeError("the inner workings")
 
     monkeypatch.setattr("photosvc.api.search.find", surprise)
     with caplog.at_level(logging.ERROR):
-        answer = house.call("GET", "/photos", house.access_token())
+        answer = api.call("GET", "/photos", api.access_token())
     assert check_error(answer, 500) == {"code": 500, "error": "Something went wrong on our side."}
     assert "the inner workings" in caplog.text
 
@@ -137,7 +137,7 @@ def test_a_database_without_tables_is_503_and_names_the_command(tmp_path):
         assert body["error"] == "The database has no photosvc tables yet: run `svc db upgrade`."
 
 
-def test_a_database_that_is_locked_is_503_with_a_time_to_try_again(house, monkeypatch):
+def test_a_database_that_is_locked_is_503_with_a_time_to_try_again(api, monkeypatch):
     import sqlite3
 
     from sqlalchemy.exc import OperationalError
@@ -146,7 +146,7 @@ def test_a_database_that_is_locked_is_503_with_a_time_to_try_again(house, monkey
         raise OperationalError("SELECT secret", {}, sqlite3.OperationalError("database is locked"))
 
     monkeypatch.setattr("photosvc.api.search.find", locked)
-    answer = house.call("GET", "/photos", house.access_token())
+    answer = api.call("GET", "/photos", api.access_token())
     assert "secret" not in answer.text
     check_error(answer, 503)
     assert answer.headers["Retry-After"] == "5"

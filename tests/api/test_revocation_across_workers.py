@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.api_client import PASSWORD, open_house
+from tests.api_client import PASSWORD, open_api
 from tests.library import svc
 from tests.server import serve
 
@@ -52,10 +52,10 @@ def send(base, method, path, token=None, body=None):
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     with (
-        open_house(tmp_path_factory.mktemp("served")) as house,
-        serve(house.library.instance, environ={"PHOTOSVC_PROXIES": "1"}) as base,
+        open_api(tmp_path_factory.mktemp("served")) as api,
+        serve(api.library.instance, environ={"PHOTOSVC_PROXIES": "1"}) as base,
     ):
-        yield house, base
+        yield api, base
 
 
 def log_in(base, name, password=PASSWORD):
@@ -77,28 +77,28 @@ def app_password(base, login, uid):
     return made
 
 
-def revoke(base, house, admin, uid, own, made):
+def revoke(base, api, admin, uid, own, made):
     return send(base, "DELETE", f"/users/{uid}/app-passwords/{made['id']}", own)
 
 
-def revoke_on_the_command_line(base, house, admin, uid, own, made):
-    done = svc("auth", "rm", made["id"], "--yes", instance=house.library.instance)
+def revoke_on_the_command_line(base, api, admin, uid, own, made):
+    done = svc("auth", "rm", made["id"], "--yes", instance=api.library.instance)
     return (200 if done.returncode == 0 else 500), None, done.stderr
 
 
-def disable(base, house, admin, uid, own, made):
+def disable(base, api, admin, uid, own, made):
     return send(base, "PUT", f"/users/{uid}", admin, {"Disabled": True})
 
 
-def remove(base, house, admin, uid, own, made):
+def remove(base, api, admin, uid, own, made):
     return send(base, "DELETE", f"/users/{uid}", admin)
 
 
-def change_password(base, house, admin, uid, own, made):
+def change_password(base, api, admin, uid, own, made):
     return send(base, "PUT", f"/users/{uid}/password", own, {"old": PASSWORD, "new": NEW})
 
 
-def log_out(base, house, admin, uid, own, made):
+def log_out(base, api, admin, uid, own, made):
     return send(base, "DELETE", "/session", own)
 
 
@@ -117,7 +117,7 @@ CASES = [
 
 @pytest.mark.parametrize(("end", "kind"), CASES)
 def test_from_the_next_request_on_every_worker_refuses(served, end, kind):
-    house, base = served
+    api, base = served
     admin = log_in(base, "ann")
     name = f"{end.__name__}-{kind}".replace(" ", "-").replace("_", "-")
     uid = new_account(base, admin, name)
@@ -133,7 +133,7 @@ def test_from_the_next_request_on_every_worker_refuses(served, end, kind):
     for hammer in hammers:
         hammer.start()
     wait_for(lambda: {worker for hammer in hammers for _, _, worker in hammer.seen}, 2)
-    status, _, body = end(base, house, admin, uid, own, made)
+    status, _, body = end(base, api, admin, uid, own, made)
     ended = time.monotonic()
     assert status == 200, body
     wait_for(lambda: [entry for hammer in hammers for entry in hammer.seen if entry[0] > ended], REQUESTS)
@@ -150,12 +150,12 @@ def test_from_the_next_request_on_every_worker_refuses(served, end, kind):
 
 
 def test_a_new_password_keeps_app_passwords_and_the_own_session_on_every_worker(served):
-    house, base = served
+    api, base = served
     admin = log_in(base, "ann")
     uid = new_account(base, admin, "keeper")
     own = log_in(base, "keeper")
     made = app_password(base, own, uid)
-    assert change_password(base, house, admin, uid, own, made)[0] == 200
+    assert change_password(base, api, admin, uid, own, made)[0] == 200
     answers = [send(base, "GET", "/photos", token) for _ in range(20) for token in (own, made["secret"])]
     assert {status for status, _, _ in answers} == {200}
     assert len({headers["X-Worker"] for _, headers, _ in answers}) == 2

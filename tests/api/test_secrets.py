@@ -6,7 +6,7 @@ import pyotp
 
 from photosvc.models import Base
 from photosvc.web.current import current_service
-from tests.api_client import PASSWORD, open_house
+from tests.api_client import PASSWORD, open_api
 
 NEW = "new horse battery"
 
@@ -14,11 +14,11 @@ NEW = "new horse battery"
 class Recorder:
     """Keeps every answer under the name of its step."""
 
-    def __init__(self, house):
-        self.house, self.kept, self.secrets = house, [], {}
+    def __init__(self, api):
+        self.api, self.kept, self.secrets = api, [], {}
 
     def call(self, step, method, path, token=None, **options):
-        answer = self.house.call(method, path, token, **options)
+        answer = self.api.call(method, path, token, **options)
         told = "\n".join(f"{name}: {value}" for name, value in answer.headers)
         self.kept.append((step, f"{path}\n{told}\n{answer.text}", answer))
         return answer
@@ -29,10 +29,10 @@ class Recorder:
         return value
 
 
-def walk(house):
+def walk(api):
     """Every kind of credential made, used, misused and ended."""
-    seen = Recorder(house)
-    path = house.user_path
+    seen = Recorder(api)
+    path = api.user_path
     seen.secret(PASSWORD)
     seen.secret(NEW)
     login = seen.call("log in", "POST", "/session", json={"username": "alice", "password": PASSWORD}).json
@@ -51,20 +51,20 @@ def walk(house):
     seen.call("use app password", "GET", "/users", app)
     enrolment = seen.call("enrol", "POST", path(rest="/passcode"), own, json={"password": PASSWORD}).json
     totp = pyotp.TOTP(seen.secret(enrolment["secret"], "enrol"))
-    code = totp.at(house.clock())
+    code = totp.at(api.clock())
     codes = seen.call("confirm", "POST", path(rest="/passcode/confirm"), own, json={"code": code}).json
     for recovery in codes["recovery_codes"]:
         seen.secret(recovery, "confirm")
         seen.secret(recovery.replace("-", ""))
-    house.clock.move(minutes=5)
-    for name, code in [("log in with code", totp.at(house.clock())), ("recover", codes["recovery_codes"][0])]:
+    api.clock.move(minutes=5)
+    for name, code in [("log in with code", totp.at(api.clock())), ("recover", codes["recovery_codes"][0])]:
         answer = seen.call(name, "POST", "/session", json={"username": "alice", "password": PASSWORD, "code": code})
         seen.secret(answer.json["access_token"], name)
     seen.call("wrong password", "POST", "/session", json={"username": "alice", "password": "wrong " + PASSWORD})
     seen.call("wrong code", "POST", "/session", json={"username": "alice", "password": PASSWORD, "code": "000000"})
     seen.call("name and password swapped", "POST", "/session", json={"username": PASSWORD, "password": "alice"})
-    access = seen.secret(house.access_token())
-    client = seen.secret(house.client_token())
+    access = seen.secret(api.access_token())
+    client = seen.secret(api.client_token())
     for token in (access, client):
         seen.call("client search", "GET", "/photos?count=1", token)
         seen.call("client refused", "GET", "/session", token)
@@ -87,18 +87,18 @@ def walk(house):
 def test_secrets_are_told_once_and_are_in_no_row_file_log_or_other_answer(tmp_path, caplog, capfd):
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.INFO, "sqlalchemy.engine")
-    with open_house(tmp_path) as house:
-        seen = walk(house)
+    with open_api(tmp_path) as api:
+        seen = walk(api)
         assert len(seen.secrets) >= 29
         for secret, steps in seen.secrets.items():
             told = {step for step, text, _ in seen.kept if secret in text}
             assert told <= steps, f"{secret} of {sorted(steps)} is told by {sorted(told)}"
             assert not steps or told, secret
-        with house.library.session() as session:
+        with api.library.session() as session:
             rows = "\n".join(
                 repr(tuple(row)) for table in Base.metadata.sorted_tables for row in session.execute(table.select())
             )
-        files = b"\n".join(path.read_bytes() for path in house.library.instance.rglob("*") if path.is_file())
+        files = b"\n".join(path.read_bytes() for path in api.library.instance.rglob("*") if path.is_file())
     printed = "".join(capfd.readouterr())
     assert "INSERT INTO photosvc_credentials" in caplog.text
     for secret in seen.secrets:
@@ -110,14 +110,14 @@ def test_secrets_are_told_once_and_are_in_no_row_file_log_or_other_answer(tmp_pa
 
 
 def test_answers_with_tokens_are_not_to_be_stored(tmp_path):
-    with open_house(tmp_path) as house:
-        seen = walk(house)
+    with open_api(tmp_path) as api:
+        seen = walk(api)
         for step, text, answer in seen.kept:
             if any(secret in text for secret in seen.secrets) or answer.status_code >= 400:
                 assert answer.headers["Cache-Control"] == "no-store", step
 
 
 def test_no_setting_or_service_shows_its_key(tmp_path):
-    with open_house(tmp_path) as house, house.library.app.app_context():
+    with open_api(tmp_path) as api, api.library.app.app_context():
         settings = current_service().settings
         assert settings.secret_key not in repr(settings) + repr(current_service())

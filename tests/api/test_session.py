@@ -5,7 +5,7 @@ import json
 import pytest
 
 from photosvc.core import ids
-from tests.api_client import HASH, PASSWORD, check_error, open_house
+from tests.api_client import HASH, PASSWORD, check_error, open_api
 from tests.factories.accounts import add_client, add_user
 from tests.library import RESOURCE
 
@@ -16,14 +16,14 @@ BODY = json.dumps({"username": "alice", "password": PASSWORD}).encode()
 
 
 @pytest.fixture
-def house(tmp_path):
-    with open_house(tmp_path) as house:
-        yield house
+def api(tmp_path):
+    with open_api(tmp_path) as api:
+        yield api
 
 
 @pytest.mark.parametrize("path", ["/session", "/sessions"])
-def test_a_log_in_answers_all_that_known_clients_read(house, path):
-    answer = house.call("POST", path, json={"username": "alice", "password": PASSWORD, "code": None})
+def test_a_log_in_answers_all_that_known_clients_read(api, path):
+    answer = api.call("POST", path, json={"username": "alice", "password": PASSWORD, "code": None})
     assert answer.status_code == 200
     assert answer.content_type == "application/json; charset=utf-8"
     assert answer.headers["Cache-Control"] == "no-store"
@@ -36,7 +36,7 @@ def test_a_log_in_answers_all_that_known_clients_read(house, path):
     assert (body["status"], body["token_type"], body["provider"], body["scope"]) == ("success", "Bearer", "local", "*")
     assert body["expires_in"] == 1_209_600
     assert body["user"] == {
-        "UID": house.uids["alice"],
+        "UID": api.uids["alice"],
         "Name": "alice",
         "DisplayName": "",
         "Email": "",
@@ -53,21 +53,21 @@ def test_a_log_in_answers_all_that_known_clients_read(house, path):
     config = body["config"]
     assert set(config) == {"downloadToken", "previewToken", "public", "years", "version"}
     assert (config["public"], config["years"]) == (False, [])
-    assert config["previewToken"].startswith(house.uids["alice"] + ".")
+    assert config["previewToken"].startswith(api.uids["alice"] + ".")
     assert config["downloadToken"].startswith("sess")
 
 
-def test_header_names_are_written_as_one_client_compares_them(house):
-    headers = [name for name, _ in house.log_in().headers]
+def test_header_names_are_written_as_one_client_compares_them(api):
+    headers = [name for name, _ in api.log_in().headers]
     assert {"X-Session-ID", "X-Auth-Token", "Content-Type"} <= set(headers)
 
 
 @pytest.mark.parametrize("header", ["X-Auth-Token", "X-Session-ID", "x-session-id", "Authorization"])
 @pytest.mark.parametrize("name", ["id", "access_token"])
-def test_id_and_access_token_are_both_the_token_in_each_of_three_headers(house, header, name):
-    token = house.log_in().json[name]
+def test_id_and_access_token_are_both_the_token_in_each_of_three_headers(api, header, name):
+    token = api.log_in().json[name]
     value = f"bEaReR {token}" if header == "Authorization" else token
-    assert house.call("GET", "/photos", headers={header: value}).status_code == 200
+    assert api.call("GET", "/photos", headers={header: value}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_id_and_access_token_are_both_the_token_in_each_of_three_headers(house, 
         "no type at all",
     ],
 )
-def test_a_log_in_is_read_as_json_whatever_its_content_type(house, content_type):
-    answer = house.call("POST", "/session", data=BODY, content_type=content_type)
+def test_a_log_in_is_read_as_json_whatever_its_content_type(api, content_type):
+    answer = api.call("POST", "/session", data=BODY, content_type=content_type)
     assert answer.status_code == 200, answer.text
 
 
@@ -95,12 +95,12 @@ def test_a_log_in_is_read_as_json_whatever_its_content_type(house, content_type)
         {"Authorization": "Bearer nonsense"},
     ],
 )
-def test_a_stale_token_on_the_log_in_call_is_not_looked_at(house, headers):
-    assert house.call("POST", "/session", data=BODY, headers=headers).status_code == 200
+def test_a_stale_token_on_the_log_in_call_is_not_looked_at(api, headers):
+    assert api.call("POST", "/session", data=BODY, headers=headers).status_code == 200
 
 
-def test_names_are_typed_in_any_case_and_unknown_members_are_passed_over(house):
-    answer = house.log_in(" Alice ", token="x", email="y", extra=[1])
+def test_names_are_typed_in_any_case_and_unknown_members_are_passed_over(api):
+    answer = api.log_in(" Alice ", token="x", email="y", extra=[1])
     assert answer.status_code == 200
 
 
@@ -117,10 +117,10 @@ def test_names_are_typed_in_any_case_and_unknown_members_are_passed_over(house):
         {"username": "gone", "password": PASSWORD},
     ],
 )
-def test_every_wrong_log_in_is_the_same_401(house, body):
-    with house.library.session() as session:
+def test_every_wrong_log_in_is_the_same_401(api, body):
+    with api.library.session() as session:
         add_user(session, "gone", password_hash=HASH, disabled=True)
-    answer = house.call("POST", "/session", json=body)
+    answer = api.call("POST", "/session", json=body)
     assert check_error(answer, 401) == {"code": 401, "error": "Invalid credentials."}
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"' + RESOURCE
     assert "X-Session-ID" not in answer.headers
@@ -143,60 +143,60 @@ def test_every_wrong_log_in_is_the_same_401(house, body):
         b'{"a":' * 10_000,
     ],
 )
-def test_a_log_in_that_is_not_a_json_object_of_texts_is_400(house, data):
-    check_error(house.call("POST", "/session", data=data), 400)
+def test_a_log_in_that_is_not_a_json_object_of_texts_is_400(api, data):
+    check_error(api.call("POST", "/session", data=data), 400)
 
 
-def test_a_log_in_longer_than_64_kib_is_413(house):
-    check_error(house.call("POST", "/session", data=b" " * 65_537), 413)
+def test_a_log_in_longer_than_64_kib_is_413(api):
+    check_error(api.call("POST", "/session", data=b" " * 65_537), 413)
 
 
-def test_an_app_password_as_password_gives_a_child_session_with_its_scope_that_never_outlives_it(house):
-    app = house.app_password(scope="photos sessions", lifetime=100)
-    house.clock.move(seconds=40)
-    body = house.log_in(password=app).json
+def test_an_app_password_as_password_gives_a_child_session_with_its_scope_that_never_outlives_it(api):
+    app = api.app_password(scope="photos sessions", lifetime=100)
+    api.clock.move(seconds=40)
+    body = api.log_in(password=app).json
     assert (body["provider"], body["scope"], body["expires_in"]) == ("application", "photos sessions", 60)
     child = body["access_token"]
-    house.clock.move(seconds=59)
-    assert house.is_alive(child)
-    house.clock.move(seconds=1)
-    assert not house.is_alive(child)
+    api.clock.move(seconds=59)
+    assert api.is_alive(child)
+    api.clock.move(seconds=1)
+    assert not api.is_alive(child)
 
 
-def test_a_child_session_dies_with_its_app_password(house):
-    app = house.app_password()
-    child, own = house.session_of(password=app), house.session_of()
-    listed = house.call("GET", house.user_path(rest="/app-passwords"), own).json
-    assert house.call("DELETE", house.user_path(rest=f"/app-passwords/{listed[0]['id']}"), own).status_code == 200
-    assert (house.is_alive(child), house.is_alive(app), house.is_alive(own)) == (False, False, True)
+def test_a_child_session_dies_with_its_app_password(api):
+    app = api.app_password()
+    child, own = api.session_of(password=app), api.session_of()
+    listed = api.call("GET", api.user_path(rest="/app-passwords"), own).json
+    assert api.call("DELETE", api.user_path(rest=f"/app-passwords/{listed[0]['id']}"), own).status_code == 200
+    assert (api.is_alive(child), api.is_alive(app), api.is_alive(own)) == (False, False, True)
 
 
-def test_an_app_password_for_webdav_alone_opens_no_session(house):
-    answer = house.log_in(password=house.app_password(scope="webdav"))
+def test_an_app_password_for_webdav_alone_opens_no_session(api):
+    answer = api.log_in(password=api.app_password(scope="webdav"))
     check_error(answer, 403)
     assert 'error="insufficient_scope", scope="sessions write"' in answer.headers["WWW-Authenticate"]
 
 
-def test_an_app_password_opens_its_owners_account_only(house):
-    check_error(house.log_in("ann", house.app_password("alice")), 401)
+def test_an_app_password_opens_its_owners_account_only(api):
+    check_error(api.log_in("ann", api.app_password("alice")), 401)
 
 
-def test_client_tokens_and_client_secrets_cannot_log_in(house):
+def test_client_tokens_and_client_secrets_cannot_log_in(api):
     secret = ids.new_client_secret()
-    with house.library.session() as session:
+    with api.library.session() as session:
         client_id = add_client(session, name="other", secret=secret).uid
-    for name, password in [("alice", house.access_token()), ("ann", house.client_token()), (client_id, secret)]:
-        body = check_error(house.log_in(name, password), 403)
+    for name, password in [("alice", api.access_token()), ("ann", api.client_token()), (client_id, secret)]:
+        body = check_error(api.log_in(name, password), 403)
         assert body["error"] == "Clients and their tokens cannot log in; use the token as it is."
 
 
 @pytest.mark.parametrize("path", ["/session", "/sessions"])
-def test_reading_the_session_answers_in_the_shape_of_the_log_in(house, path):
-    login = house.log_in().json
+def test_reading_the_session_answers_in_the_shape_of_the_log_in(api, path):
+    login = api.log_in().json
     token = login["access_token"]
-    house.clock.move(seconds=100)
+    api.clock.move(seconds=100)
     for place in (path, f"{path}/{login['session_id']}"):
-        answer = house.call("GET", place, token)
+        answer = api.call("GET", place, token)
         assert answer.status_code == 200
         changed = {"expires_in": 1_209_500, "config": {**login["config"]}}
         changed["config"]["downloadToken"] = answer.json["config"]["downloadToken"]
@@ -204,116 +204,116 @@ def test_reading_the_session_answers_in_the_shape_of_the_log_in(house, path):
         assert answer.headers["X-Session-ID"] == token
 
 
-def test_a_get_with_a_json_header_and_no_body_is_fine(house):
+def test_a_get_with_a_json_header_and_no_body_is_fine(api):
     for path in ("/session", "/photos"):
-        answer = house.call("GET", path, house.session_of(), content_type="application/json; charset=utf-8")
+        answer = api.call("GET", path, api.session_of(), content_type="application/json; charset=utf-8")
         assert answer.status_code == 200
 
 
-def test_an_app_password_reads_its_own_session(house):
-    app = house.app_password()
-    body = house.call("GET", "/session", app).json
+def test_an_app_password_reads_its_own_session(api):
+    app = api.app_password()
+    body = api.call("GET", "/session", app).json
     assert set(body) == KEYS
     assert (body["provider"], body["access_token"], body["expires_in"]) == ("application", app, 0)
 
 
-def test_client_tokens_have_no_session_to_read(house):
-    for token in (house.access_token(), house.client_token()):
-        check_error(house.call("GET", "/session", token), 403)
-        check_error(house.call("DELETE", "/session", token), 403)
-        assert house.is_alive(token)
+def test_client_tokens_have_no_session_to_read(api):
+    for token in (api.access_token(), api.client_token()):
+        check_error(api.call("GET", "/session", token), 403)
+        check_error(api.call("DELETE", "/session", token), 403)
+        assert api.is_alive(token)
 
 
 @pytest.mark.parametrize("named", ["", "session_id", "id"])
-def test_logging_out_ends_this_session_at_once_and_no_other(house, named):
-    first, other = house.log_in().json, house.session_of()
+def test_logging_out_ends_this_session_at_once_and_no_other(api, named):
+    first, other = api.log_in().json, api.session_of()
     rest = f"/{first[named]}" if named else ""
-    answer = house.call("DELETE", f"/session{rest}", first["access_token"])
+    answer = api.call("DELETE", f"/session{rest}", first["access_token"])
     assert (answer.status_code, answer.json) == (
         200,
         {"code": 200, "status": "deleted", "session_id": first["session_id"]},
     )
-    check_error(house.call("GET", "/session", first["access_token"]), 401)
-    check_error(house.call("DELETE", "/session", first["access_token"]), 401)
-    assert house.is_alive(other)
+    check_error(api.call("GET", "/session", first["access_token"]), 401)
+    check_error(api.call("DELETE", "/session", first["access_token"]), 401)
+    assert api.is_alive(other)
 
 
-def test_a_session_is_read_and_ended_by_its_own_token_only(house):
-    mine, theirs = house.log_in("alice").json, house.log_in("ann").json
+def test_a_session_is_read_and_ended_by_its_own_token_only(api):
+    mine, theirs = api.log_in("alice").json, api.log_in("ann").json
     for method in ("GET", "DELETE"):
         for name in (theirs["session_id"], theirs["access_token"], "0" * 64, "%00", "sess00000000"):
-            check_error(house.call(method, f"/sessions/{name}", mine["access_token"]), 403)
-    assert house.is_alive(theirs["access_token"])
+            check_error(api.call(method, f"/sessions/{name}", mine["access_token"]), 403)
+    assert api.is_alive(theirs["access_token"])
 
 
-def test_an_app_password_is_not_logged_out(house):
-    app = house.app_password()
-    check_error(house.call("DELETE", "/session", app), 403)
-    check_error(house.call("DELETE", f"/session/{ids.digest(app)}", app), 403)
-    assert house.is_alive(app)
+def test_an_app_password_is_not_logged_out(api):
+    app = api.app_password()
+    check_error(api.call("DELETE", "/session", app), 403)
+    check_error(api.call("DELETE", f"/session/{ids.digest(app)}", app), 403)
+    assert api.is_alive(app)
 
 
-def test_logging_out_of_a_child_session_keeps_its_app_password(house):
-    app = house.app_password()
-    child = house.session_of(password=app)
-    assert house.call("DELETE", "/session", child).status_code == 200
-    assert (house.is_alive(child), house.is_alive(app)) == (False, True)
+def test_logging_out_of_a_child_session_keeps_its_app_password(api):
+    app = api.app_password()
+    child = api.session_of(password=app)
+    assert api.call("DELETE", "/session", child).status_code == 200
+    assert (api.is_alive(child), api.is_alive(app)) == (False, True)
 
 
-def test_without_use_a_session_ends_after_seven_days_to_the_second(house):
-    used, idle = house.session_of(), house.session_of()
-    house.clock.move(days=7, seconds=-1)
-    assert house.is_alive(used)
-    house.clock.move(seconds=1)
-    assert house.is_alive(used)
-    check_error(house.call("GET", "/photos", idle), 401)
+def test_without_use_a_session_ends_after_seven_days_to_the_second(api):
+    used, idle = api.session_of(), api.session_of()
+    api.clock.move(days=7, seconds=-1)
+    assert api.is_alive(used)
+    api.clock.move(seconds=1)
+    assert api.is_alive(used)
+    check_error(api.call("GET", "/photos", idle), 401)
 
 
-def test_in_use_a_session_ends_after_fourteen_days_to_the_second(house):
-    token = house.session_of()
+def test_in_use_a_session_ends_after_fourteen_days_to_the_second(api):
+    token = api.session_of()
     for _ in range(13):
-        house.clock.move(days=1)
-        assert house.is_alive(token)
-    house.clock.move(days=1, seconds=-1)
-    assert house.call("GET", "/session", token).json["expires_in"] == 1
-    house.clock.move(seconds=1)
-    answer = house.call("GET", "/session", token)
+        api.clock.move(days=1)
+        assert api.is_alive(token)
+    api.clock.move(days=1, seconds=-1)
+    assert api.call("GET", "/session", token).json["expires_in"] == 1
+    api.clock.move(seconds=1)
+    answer = api.call("GET", "/session", token)
     check_error(answer, 401)
     assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
 
 
-def test_a_session_that_was_seen_to_be_over_stays_so_when_the_clock_is_set_back(house):
-    token, limited = house.session_of(), house.access_token(lifetime=60)
-    house.clock.move(days=30)
-    assert (house.is_alive(token), house.is_alive(limited)) == (False, False)
-    house.clock.move(days=-30)
-    assert (house.is_alive(token), house.is_alive(limited)) == (False, False)
+def test_a_session_that_was_seen_to_be_over_stays_so_when_the_clock_is_set_back(api):
+    token, limited = api.session_of(), api.access_token(lifetime=60)
+    api.clock.move(days=30)
+    assert (api.is_alive(token), api.is_alive(limited)) == (False, False)
+    api.clock.move(days=-30)
+    assert (api.is_alive(token), api.is_alive(limited)) == (False, False)
 
 
 @pytest.mark.parametrize(("offset", "alive"), [(-1, True), (0, False), (1, False)])
-def test_an_app_password_and_a_token_end_exactly_when_they_expire(house, offset, alive):
-    tokens = [house.app_password(lifetime=1000), house.access_token(lifetime=1000)]
-    endless = [house.app_password(), house.access_token()]
-    house.clock.move(seconds=1000 + offset)
-    assert [house.is_alive(token) for token in tokens] == [alive, alive]
-    house.clock.move(days=365 * 500)
-    assert [house.is_alive(token) for token in endless] == [True, True]
+def test_an_app_password_and_a_token_end_exactly_when_they_expire(api, offset, alive):
+    tokens = [api.app_password(lifetime=1000), api.access_token(lifetime=1000)]
+    endless = [api.app_password(), api.access_token()]
+    api.clock.move(seconds=1000 + offset)
+    assert [api.is_alive(token) for token in tokens] == [alive, alive]
+    api.clock.move(days=365 * 500)
+    assert [api.is_alive(token) for token in endless] == [True, True]
 
 
 def test_lifetimes_follow_the_settings(tmp_path):
     settings = {"PHOTOSVC_SESSION_MAX_AGE": 3600, "PHOTOSVC_SESSION_IDLE": 60}
-    with open_house(tmp_path / "short", settings=settings) as house:
-        body = house.log_in().json
+    with open_api(tmp_path / "short", settings=settings) as api:
+        body = api.log_in().json
         assert body["expires_in"] == 3600
-        house.clock.move(seconds=59)
-        assert house.is_alive(body["id"])
-        house.clock.move(seconds=60)
-        assert not house.is_alive(body["id"])
+        api.clock.move(seconds=59)
+        assert api.is_alive(body["id"])
+        api.clock.move(seconds=60)
+        assert not api.is_alive(body["id"])
 
 
 @pytest.mark.parametrize("content_type", [None, "text/plain", "application/x-www-form-urlencoded", "application/jsonx"])
-def test_other_endpoints_want_their_json_declared(house, content_type):
-    own = house.session_of("ann")
-    for method, path in [("POST", "/users"), ("PUT", house.user_path()), ("PUT", house.user_path("ann", "/password"))]:
-        body = check_error(house.call(method, path, own, data=b"{}", content_type=content_type), 400)
+def test_other_endpoints_want_their_json_declared(api, content_type):
+    own = api.session_of("ann")
+    for method, path in [("POST", "/users"), ("PUT", api.user_path()), ("PUT", api.user_path("ann", "/password"))]:
+        body = check_error(api.call(method, path, own, data=b"{}", content_type=content_type), 400)
         assert "Content-Type: application/json" in body["error"]

@@ -2,24 +2,24 @@
 
 import pytest
 
-from tests.api_client import PASSWORD, check_error, open_house
+from tests.api_client import PASSWORD, check_error, open_api
 
 NEW = "new horse battery"
 
 
 @pytest.fixture
-def house(tmp_path):
-    with open_house(tmp_path) as house:
-        yield house
+def api(tmp_path):
+    with open_api(tmp_path) as api:
+        yield api
 
 
 @pytest.fixture
-def admin(house):
-    return house.session_of("ann")
+def admin(api):
+    return api.session_of("ann")
 
 
-def test_accounts_are_listed_by_name_and_never_with_a_password(house, admin):
-    answer = house.call("GET", "/users", admin)
+def test_accounts_are_listed_by_name_and_never_with_a_password(api, admin):
+    answer = api.call("GET", "/users", admin)
     assert [(user["Name"], user["Role"]) for user in answer.json] == [
         ("alice", "user"),
         ("ann", "admin"),
@@ -29,15 +29,15 @@ def test_accounts_are_listed_by_name_and_never_with_a_password(house, admin):
     assert all("assword" not in key for user in answer.json for key in user)
 
 
-def test_an_added_account_logs_in_with_what_was_given(house, admin):
+def test_an_added_account_logs_in_with_what_was_given(api, admin):
     body = {"Name": " Bob ", "Password": NEW, "Role": "viewer", "DisplayName": "Böb", "Email": "b@example.org"}
-    answer = house.call("POST", "/users", admin, json=body)
+    answer = api.call("POST", "/users", admin, json=body)
     assert answer.status_code == 201
     user = answer.json
     assert (user["Name"], user["Role"], user["DisplayName"], user["Email"]) == ("bob", "viewer", "Böb", "b@example.org")
     assert (user["CanLogin"], user["LoginAt"]) == (True, "0001-01-01T00:00:00Z")
-    assert house.call("GET", f"/users/{user['UID']}", admin).json == user
-    assert house.log_in("bob", NEW).json["user"]["UID"] == user["UID"]
+    assert api.call("GET", f"/users/{user['UID']}", admin).json == user
+    assert api.log_in("bob", NEW).json["user"]["UID"] == user["UID"]
 
 
 @pytest.mark.parametrize(
@@ -55,121 +55,121 @@ def test_an_added_account_logs_in_with_what_was_given(house, admin):
         ({"Email": "x" * 256}, 400, "email"),
     ],
 )
-def test_an_account_with_a_bad_value_is_not_added_and_the_value_named(house, admin, change, status, field):
-    answer = house.call("POST", "/users", admin, json={"Name": "bob", "Password": NEW, **change})
+def test_an_account_with_a_bad_value_is_not_added_and_the_value_named(api, admin, change, status, field):
+    answer = api.call("POST", "/users", admin, json={"Name": "bob", "Password": NEW, **change})
     assert [detail["field"] for detail in check_error(answer, status)["details"]] == [field]
-    assert len(house.call("GET", "/users", admin).json) == 3
+    assert len(api.call("GET", "/users", admin).json) == 3
 
 
-def test_every_missing_value_is_named(house, admin):
-    body = check_error(house.call("POST", "/users", admin, json={}), 400)
+def test_every_missing_value_is_named(api, admin):
+    body = check_error(api.call("POST", "/users", admin, json={}), 400)
     assert [detail["field"] for detail in body["details"]] == ["Name", "Password"]
 
 
-def test_a_change_touches_what_is_named_and_a_whole_record_may_be_sent_back(house, admin):
-    path = house.user_path()
-    house.clock.move(seconds=5)
-    before = house.call("GET", path, admin).json
-    changed = house.call("PUT", path, admin, json={"DisplayName": "Alice A."}).json
+def test_a_change_touches_what_is_named_and_a_whole_record_may_be_sent_back(api, admin):
+    path = api.user_path()
+    api.clock.move(seconds=5)
+    before = api.call("GET", path, admin).json
+    changed = api.call("PUT", path, admin, json={"DisplayName": "Alice A."}).json
     assert changed == {**before, "DisplayName": "Alice A.", "UpdatedAt": "2026-03-01T12:00:05Z"}
-    assert house.call("PUT", path, admin, json={**changed, "UID": "u", "Name": "x", "SuperAdmin": True}).json == changed
+    assert api.call("PUT", path, admin, json={**changed, "UID": "u", "Name": "x", "SuperAdmin": True}).json == changed
 
 
 @pytest.mark.parametrize("value", ["maybe", None, [], 2])
-def test_disabled_is_a_truth_value(house, admin, value):
-    check_error(house.call("PUT", house.user_path(), admin, json={"Disabled": value}), 400)
+def test_disabled_is_a_truth_value(api, admin, value):
+    check_error(api.call("PUT", api.user_path(), admin, json={"Disabled": value}), 400)
 
 
 @pytest.mark.parametrize("uid", ["unobody0000000000", "%00", "%ff", "a b", "x" * 2000, "..", "%2e%2e"])
-def test_an_account_that_is_not_there_is_404_to_who_may_look(house, admin, uid):
-    check_error(house.call("GET", f"/users/{uid}", admin), 404)
-    check_error(house.call("PUT", f"/users/{uid}", admin, json={"Role": "user"}), 404)
-    check_error(house.call("DELETE", f"/users/{uid}", admin), 404)
+def test_an_account_that_is_not_there_is_404_to_who_may_look(api, admin, uid):
+    check_error(api.call("GET", f"/users/{uid}", admin), 404)
+    check_error(api.call("PUT", f"/users/{uid}", admin, json={"Role": "user"}), 404)
+    check_error(api.call("DELETE", f"/users/{uid}", admin), 404)
 
 
-def test_a_disabled_account_is_refused_at_once_and_its_app_passwords_sleep(house, admin):
-    login, app = house.session_of(), house.app_password()
-    child = house.session_of(password=app)
-    path = house.user_path()
-    assert house.call("PUT", path, admin, json={"Disabled": True}).json["CanLogin"] is False
-    assert [house.is_alive(token) for token in (login, app, child)] == [False] * 3
-    check_error(house.log_in(), 401)
-    check_error(house.log_in(password=app), 401)
-    assert house.call("PUT", path, admin, json={"Disabled": False}).status_code == 200
-    assert [house.is_alive(token) for token in (login, app)] == [False, True]
-    assert house.log_in().status_code == 200
+def test_a_disabled_account_is_refused_at_once_and_its_app_passwords_sleep(api, admin):
+    login, app = api.session_of(), api.app_password()
+    child = api.session_of(password=app)
+    path = api.user_path()
+    assert api.call("PUT", path, admin, json={"Disabled": True}).json["CanLogin"] is False
+    assert [api.is_alive(token) for token in (login, app, child)] == [False] * 3
+    check_error(api.log_in(), 401)
+    check_error(api.log_in(password=app), 401)
+    assert api.call("PUT", path, admin, json={"Disabled": False}).status_code == 200
+    assert [api.is_alive(token) for token in (login, app)] == [False, True]
+    assert api.log_in().status_code == 200
 
 
-def test_a_new_role_holds_from_the_next_request_on(house, admin):
-    vera = house.session_of("vera")
-    check_error(house.call("GET", "/users", vera), 403)
-    assert house.call("PUT", house.user_path("vera"), admin, json={"Role": "admin"}).status_code == 200
-    assert house.call("GET", "/users", vera).status_code == 200
+def test_a_new_role_holds_from_the_next_request_on(api, admin):
+    vera = api.session_of("vera")
+    check_error(api.call("GET", "/users", vera), 403)
+    assert api.call("PUT", api.user_path("vera"), admin, json={"Role": "admin"}).status_code == 200
+    assert api.call("GET", "/users", vera).status_code == 200
 
 
-def test_a_removed_account_and_all_of_its_credentials_are_gone(house, admin):
-    tokens = [house.session_of(), house.app_password(), house.app_password(scope="webdav")]
-    assert house.call("DELETE", house.user_path(), admin).status_code == 200
-    assert [house.is_alive(token) for token in tokens] == [False] * 3
-    check_error(house.log_in(), 401)
-    check_error(house.call("DELETE", house.user_path(), admin), 404)
+def test_a_removed_account_and_all_of_its_credentials_are_gone(api, admin):
+    tokens = [api.session_of(), api.app_password(), api.app_password(scope="webdav")]
+    assert api.call("DELETE", api.user_path(), admin).status_code == 200
+    assert [api.is_alive(token) for token in tokens] == [False] * 3
+    check_error(api.log_in(), 401)
+    check_error(api.call("DELETE", api.user_path(), admin), 404)
 
 
 @pytest.mark.parametrize("change", [{"Role": "user"}, {"Disabled": True}, None])
-def test_the_last_administrator_stays(house, admin, change):
+def test_the_last_administrator_stays(api, admin, change):
     method = "PUT" if change else "DELETE"
-    body = check_error(house.call(method, house.user_path("ann"), admin, json=change), 409)
+    body = check_error(api.call(method, api.user_path("ann"), admin, json=change), 409)
     assert body["error"].startswith("The last enabled administrator stays one")
-    house.call("PUT", house.user_path(), admin, json={"Role": "admin"})
-    assert house.call(method, house.user_path("ann"), admin, json=change).status_code == 200
+    api.call("PUT", api.user_path(), admin, json={"Role": "admin"})
+    assert api.call(method, api.user_path("ann"), admin, json=change).status_code == 200
 
 
-def test_a_new_password_needs_the_old_one_and_a_wrong_one_is_no_end_of_the_session(house):
-    own, path = house.session_of(), house.user_path(rest="/password")
+def test_a_new_password_needs_the_old_one_and_a_wrong_one_is_no_end_of_the_session(api):
+    own, path = api.session_of(), api.user_path(rest="/password")
     for old in ({}, {"old": "wrong horse"}, {"old": ""}):
-        body = check_error(house.call("PUT", path, own, json={**old, "new": NEW}), 400)
+        body = check_error(api.call("PUT", path, own, json={**old, "new": NEW}), 400)
         assert [detail["field"] for detail in body["details"]] == ["old"]
-    assert house.log_in().status_code == 200
-    assert house.is_alive(own)
+    assert api.log_in().status_code == 200
+    assert api.is_alive(own)
 
 
-def test_a_new_password_ends_the_other_log_ins_at_once_and_keeps_this_one_and_app_passwords(house):
-    own, other, app = house.session_of(), house.session_of(), house.app_password()
-    child, strangers = house.session_of(password=app), house.session_of("ann")
-    answer = house.call("PUT", house.user_path(rest="/password"), own, json={"old": PASSWORD, "new": NEW})
+def test_a_new_password_ends_the_other_log_ins_at_once_and_keeps_this_one_and_app_passwords(api):
+    own, other, app = api.session_of(), api.session_of(), api.app_password()
+    child, strangers = api.session_of(password=app), api.session_of("ann")
+    answer = api.call("PUT", api.user_path(rest="/password"), own, json={"old": PASSWORD, "new": NEW})
     assert (answer.status_code, answer.json) == (200, {"code": 200, "message": "Password changed."})
     tokens = (own, other, app, child, strangers)
-    assert [house.is_alive(token) for token in tokens] == [True, False, True, True, True]
-    check_error(house.log_in(), 401)
-    assert house.log_in(password=NEW).status_code == 200
+    assert [api.is_alive(token) for token in tokens] == [True, False, True, True, True]
+    check_error(api.log_in(), 401)
+    assert api.log_in(password=NEW).status_code == 200
 
 
 @pytest.mark.parametrize("new", ["short", "alice", "x" * 129, ""])
-def test_a_new_password_must_be_fit(house, new):
-    path = house.user_path(rest="/password")
-    check_error(house.call("PUT", path, house.session_of(), json={"old": PASSWORD, "new": new}), 400)
-    assert house.log_in().status_code == 200
+def test_a_new_password_must_be_fit(api, new):
+    path = api.user_path(rest="/password")
+    check_error(api.call("PUT", path, api.session_of(), json={"old": PASSWORD, "new": new}), 400)
+    assert api.log_in().status_code == 200
 
 
-def test_an_administrator_sets_the_password_of_others_but_must_know_their_own(house, admin):
-    alice = house.session_of()
-    assert house.call("PUT", house.user_path(rest="/password"), admin, json={"new": NEW}).status_code == 200
-    assert (house.is_alive(alice), house.is_alive(admin)) == (False, True)
-    assert house.log_in(password=NEW).status_code == 200
-    check_error(house.call("PUT", house.user_path("ann", "/password"), admin, json={"new": NEW}), 400)
+def test_an_administrator_sets_the_password_of_others_but_must_know_their_own(api, admin):
+    alice = api.session_of()
+    assert api.call("PUT", api.user_path(rest="/password"), admin, json={"new": NEW}).status_code == 200
+    assert (api.is_alive(alice), api.is_alive(admin)) == (False, True)
+    assert api.log_in(password=NEW).status_code == 200
+    check_error(api.call("PUT", api.user_path("ann", "/password"), admin, json={"new": NEW}), 400)
 
 
-def test_the_preview_token_changes_with_the_password(house):
-    own = house.session_of()
-    before = house.call("GET", "/session", own).json["config"]["previewToken"]
-    house.call("PUT", house.user_path(rest="/password"), own, json={"old": PASSWORD, "new": NEW})
-    assert house.call("GET", "/session", own).json["config"]["previewToken"] != before
+def test_the_preview_token_changes_with_the_password(api):
+    own = api.session_of()
+    before = api.call("GET", "/session", own).json["config"]["previewToken"]
+    api.call("PUT", api.user_path(rest="/password"), own, json={"old": PASSWORD, "new": NEW})
+    assert api.call("GET", "/session", own).json["config"]["previewToken"] != before
 
 
 @pytest.mark.parametrize("name", ["alice", "vera"])
-def test_users_see_their_own_account_and_no_other(house, name):
-    own = house.session_of(name)
-    assert house.call("GET", house.user_path(name), own).json["Name"] == name
-    for path in (house.user_path("ann"), "/users/unobody0000000000", "/users/%00"):
-        check_error(house.call("GET", path, own), 403)
-    check_error(house.call("PUT", house.user_path(name), own, json={"Role": "admin"}), 403)
+def test_users_see_their_own_account_and_no_other(api, name):
+    own = api.session_of(name)
+    assert api.call("GET", api.user_path(name), own).json["Name"] == name
+    for path in (api.user_path("ann"), "/users/unobody0000000000", "/users/%00"):
+        check_error(api.call("GET", path, own), 403)
+    check_error(api.call("PUT", api.user_path(name), own, json={"Role": "admin"}), 403)

@@ -6,19 +6,19 @@ import re
 import pytest
 
 from photosvc.core import ids
-from tests.api_client import open_house
+from tests.api_client import open_api
 from tests.terminal import type_at
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
-    with open_house(tmp_path_factory.mktemp("auth")) as house:
-        yield house
+def api(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("auth")) as api:
+        yield api
 
 
 @pytest.fixture
-def auth(house):
-    return lambda *arguments: house.svc("auth", *arguments)
+def auth(api):
+    return lambda *arguments: api.svc("auth", *arguments)
 
 
 def secret_of(done):
@@ -26,12 +26,12 @@ def secret_of(done):
     return json.loads(done.stdout)["secret"]
 
 
-def test_with_a_user_name_it_is_an_app_password_and_without_one_an_access_token(house, auth):
+def test_with_a_user_name_it_is_an_app_password_and_without_one_an_access_token(api, auth):
     app = secret_of(auth("add", "-n", "frame", "-s", "*", "alice", "--json"))
     token = secret_of(auth("add", "--name", "frame", "--scope", "photos albums", "--json"))
     assert (ids.is_app_password(app), ids.is_access_token(token)) == (True, True)
-    assert house.call("GET", "/session", app).json["user"]["Name"] == "alice"
-    assert house.call("GET", "/photos", token).status_code == 200
+    assert api.call("GET", "/session", app).json["user"]["Name"] == "alice"
+    assert api.call("GET", "/photos", token).status_code == 200
 
 
 def test_the_table_has_the_secret_and_its_scope(auth):
@@ -57,9 +57,9 @@ def test_it_lives_a_year_unless_told_otherwise(auth, expires, seconds):
         assert (ends - begins).total_seconds() == seconds
 
 
-def test_what_was_not_given_is_asked_for(house):
+def test_what_was_not_given_is_asked_for(api):
     code, out, err, shown = type_at(
-        house.library.instance, ["auth", "add", "--csv"], [("Client name", "frame\n"), ("scopes [*]", "\n")]
+        api.library.instance, ["auth", "add", "--csv"], [("Client name", "frame\n"), ("scopes [*]", "\n")]
     )
     assert code == 0, err
     assert re.search(r"^Access Token,[0-9a-f]{48}\r?\nAuthorization Scope,\*", out, re.MULTILINE), out
@@ -84,22 +84,22 @@ def test_listing_and_showing_never_tell_a_secret_and_come_in_every_format(auth):
             assert record["id"] in done.stdout
 
 
-def test_a_revoked_credential_is_gone_and_so_are_its_sessions(house, auth):
+def test_a_revoked_credential_is_gone_and_so_are_its_sessions(api, auth):
     record = json.loads(auth("add", "-n", "x", "-s", "*", "alice", "--json").stdout)
-    child = house.session_of(password=record["secret"])
+    child = api.session_of(password=record["secret"])
     done = auth("rm", record["id"], "--yes")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", f"{record['id']} is revoked.\n")
-    assert [house.is_alive(token) for token in (record["secret"], child)] == [False, False]
+    assert [api.is_alive(token) for token in (record["secret"], child)] == [False, False]
     assert auth("rm", record["id"], "-y").returncode == 3
     assert auth("show", record["id"]).returncode == 3
 
 
-def test_reset_revokes_everything_and_keeps_the_accounts(house, auth):
-    secrets = [house.app_password(), house.access_token(), house.session_of("ann")]
+def test_reset_revokes_everything_and_keeps_the_accounts(api, auth):
+    secrets = [api.app_password(), api.access_token(), api.session_of("ann")]
     assert auth("reset", "--yes").returncode == 0
-    assert [house.is_alive(secret) for secret in secrets] == [False] * 3
+    assert [api.is_alive(secret) for secret in secrets] == [False] * 3
     assert json.loads(auth("ls", "--json").stdout) == []
-    assert house.log_in().status_code == 200
+    assert api.log_in().status_code == 200
 
 
 def test_an_unknown_user_gets_no_app_password(auth):

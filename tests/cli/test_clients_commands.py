@@ -9,24 +9,24 @@ from click.testing import CliRunner
 from photosvc.auth.accounts.users import add_user
 from photosvc.cli import svc as command
 from tests.library import svc
-from tests.oauth_client import Pair, open_desk
+from tests.oauth_client import Pair, open_oauth_api
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    with open_desk(tmp_path_factory.mktemp("desk")) as desk:
-        with desk.library.session() as session:
-            add_user(session, desk.library.clock(), name="alice", password="correct horse")
-        yield desk
+def oauth(tmp_path_factory):
+    with open_oauth_api(tmp_path_factory.mktemp("oauth")) as oauth:
+        with oauth.library.session() as session:
+            add_user(session, oauth.library.clock(), name="alice", password="correct horse")
+        yield oauth
 
 
 @pytest.fixture
-def run(desk, monkeypatch):
+def run(oauth, monkeypatch):
     """Run a command in this process; `answers` are typed on a terminal."""
 
     def run(*arguments, answers=None):
         monkeypatch.setattr("photosvc.cli.prompts.has_terminal", lambda: answers is not None)
-        return CliRunner().invoke(command, arguments, obj=lambda: desk.library.app, input=answers)
+        return CliRunner().invoke(command, arguments, obj=lambda: oauth.library.app, input=answers)
 
     return run
 
@@ -41,7 +41,7 @@ def shown(run, client_id):
     return json.loads(run("clients", "show", client_id, "--json").stdout)
 
 
-def test_a_new_client_is_printed_with_its_secret_once(run, desk):
+def test_a_new_client_is_printed_with_its_secret_once(run, oauth):
     done = run("clients", "add", "-n", "frame", "-s", "photos", "--json")
     record = json.loads(done.stdout)
     assert re.fullmatch(r"c[0-9a-z]{15}", record["client_id"])
@@ -53,7 +53,7 @@ def test_a_new_client_is_printed_with_its_secret_once(run, desk):
                     "token_format": "opaque"}  # fmt: skip
     assert "client_secret" not in shown(run, record["client_id"])
     pair = Pair(record["client_id"], record["client_secret"])
-    assert desk.ask(pair).status_code == 200
+    assert oauth.ask(pair).status_code == 200
 
 
 def test_the_table_for_people_has_both_halves(run):
@@ -156,45 +156,45 @@ def test_a_change_that_makes_no_sense_is_refused_whole(run, change, code):
     assert shown(run, client_id) == before
 
 
-def test_a_new_secret_is_shown_once_and_the_old_one_is_over(run, desk):
+def test_a_new_secret_is_shown_once_and_the_old_one_is_over(run, oauth):
     record = added(run)
     old = Pair(record["client_id"], record["client_secret"])
-    token = desk.token(old)
+    token = oauth.token(old)
     done = run("clients", "mod", old.client_id, "--regenerate", "--json")
     fresh = Pair(old.client_id, json.loads(done.stdout)["client_secret"])
     assert done.stderr == "Keep the secret now: it is not shown again.\n"
     assert fresh.secret != old.secret
-    assert not desk.is_alive(token)
-    assert [desk.ask(pair).status_code for pair in (old, fresh)] == [401, 200]
+    assert not oauth.is_alive(token)
+    assert [oauth.ask(pair).status_code for pair in (old, fresh)] == [401, 200]
 
 
-def test_disabling_ends_tokens_at_once(run, desk):
+def test_disabling_ends_tokens_at_once(run, oauth):
     record = added(run)
     client = Pair(record["client_id"], record["client_secret"])
-    token = desk.token(client)
+    token = oauth.token(client)
     assert run("clients", "mod", client.client_id, "--disable").exit_code == 0
-    assert (desk.is_alive(token), desk.ask(client).status_code) == (False, 401)
+    assert (oauth.is_alive(token), oauth.ask(client).status_code) == (False, 401)
     assert run("clients", "mod", client.client_id, "--enable").exit_code == 0
-    assert (desk.is_alive(token), desk.ask(client).status_code) == (False, 200)
+    assert (oauth.is_alive(token), oauth.ask(client).status_code) == (False, 200)
 
 
-def test_removing_asks_first_and_the_second_time_there_is_nothing(run, desk):
+def test_removing_asks_first_and_the_second_time_there_is_nothing(run, oauth):
     record = added(run)
     client = Pair(record["client_id"], record["client_secret"])
-    token = desk.token(client)
+    token = oauth.token(client)
     done = run("clients", "rm", client.client_id)
-    assert (done.exit_code, desk.is_alive(token)) == (2, True)
+    assert (done.exit_code, oauth.is_alive(token)) == (2, True)
     assert "pass --yes" in done.stderr
     done = run("clients", "rm", client.client_id, answers="n\n")
-    assert (done.exit_code, desk.is_alive(token)) == (0, True)
+    assert (done.exit_code, oauth.is_alive(token)) == (0, True)
     done = run("clients", "rm", client.client_id, answers="y\n")
-    assert (done.exit_code, desk.is_alive(token)) == (0, False)
+    assert (done.exit_code, oauth.is_alive(token)) == (0, False)
     assert run("clients", "rm", client.client_id, "--yes").exit_code == 3
 
 
-def test_resetting_takes_all_clients_and_leaves_other_credentials(run, desk):
+def test_resetting_takes_all_clients_and_leaves_other_credentials(run, oauth):
     added(run)
-    other = desk.library.token("photos")
+    other = oauth.library.token("photos")
     count = len(json.loads(run("clients", "ls", "--json", "-n", "1000").stdout))
     assert run("clients", "reset").exit_code == 2
     assert run("clients", "reset", answers="n\n").exit_code == 0
@@ -202,11 +202,11 @@ def test_resetting_takes_all_clients_and_leaves_other_credentials(run, desk):
     done = run("clients", "reset", "--yes")
     assert (done.exit_code, done.stderr) == (0, f"{count} clients are removed.\n")
     assert run("clients", "ls", "--json").stdout.strip() == "[]"
-    assert desk.is_alive(other)
+    assert oauth.is_alive(other)
 
 
-def test_keys_are_listed_and_rotated(run, desk):
-    kid = desk.library.app.test_client().get("/.well-known/jwks.json").json["keys"][0]["kid"]
+def test_keys_are_listed_and_rotated(run, oauth):
+    kid = oauth.library.app.test_client().get("/.well-known/jwks.json").json["keys"][0]["kid"]
     (row,) = json.loads(run("keys", "ls", "--json").stdout)
     assert row == {"kid": kid, "algorithm": "RS256", "signs": True, "created_at": "2026-03-01T12:00:00Z",
                    "published_until": None}  # fmt: skip
@@ -216,12 +216,12 @@ def test_keys_are_listed_and_rotated(run, desk):
     assert [(row["kid"], row["published_until"]) for row in rows] == [
         (fresh["kid"], None), (kid, "2026-04-01T12:00:00Z")
     ]  # fmt: skip
-    published = desk.library.app.test_client().get("/.well-known/jwks.json").json["keys"]
+    published = oauth.library.app.test_client().get("/.well-known/jwks.json").json["keys"]
     assert [key["kid"] for key in published] == [fresh["kid"], kid]
 
 
-def test_the_installed_command_does_the_same_without_a_terminal(desk):
-    instance = desk.library.instance
+def test_the_installed_command_does_the_same_without_a_terminal(oauth):
+    instance = oauth.library.instance
     done = svc("clients", "add", "-n", "frame", "-s", "photos", "--json", instance=instance)
     client_id = json.loads(done.stdout)["client_id"]
     assert svc("clients", "rm", client_id, instance=instance).returncode == 2

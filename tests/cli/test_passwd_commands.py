@@ -4,7 +4,7 @@ from subprocess import run
 
 import pytest
 
-from tests.api_client import PASSWORD, open_house
+from tests.api_client import PASSWORD, open_api
 from tests.library import SURROUNDINGS, SVC
 from tests.terminal import type_at
 
@@ -12,28 +12,28 @@ NEW = "new horse battery"
 
 
 @pytest.fixture
-def house(tmp_path):
-    with open_house(tmp_path) as house:
-        yield house
+def api(tmp_path):
+    with open_api(tmp_path) as api:
+        yield api
 
 
-def passwd(house, *arguments, stdin=b"", **environ):
-    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(house.library.instance), **environ}
+def passwd(api, *arguments, stdin=b"", **environ):
+    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance), **environ}
     return run([str(SVC), "passwd", *arguments], env=environ, input=stdin, capture_output=True, timeout=60, check=False)
 
 
-def test_a_new_password_ends_the_log_ins_and_keeps_the_app_passwords(house):
-    login, app = house.session_of(), house.app_password()
-    done = passwd(house, "alice", "--password-stdin", stdin=NEW.encode())
+def test_a_new_password_ends_the_log_ins_and_keeps_the_app_passwords(api):
+    login, app = api.session_of(), api.app_password()
+    done = passwd(api, "alice", "--password-stdin", stdin=NEW.encode())
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"The password is changed.\n")
-    assert [house.is_alive(token) for token in (login, app)] == [False, True]
-    assert [house.log_in(password=password).status_code for password in (PASSWORD, NEW)] == [401, 200]
+    assert [api.is_alive(token) for token in (login, app)] == [False, True]
+    assert [api.log_in(password=password).status_code for password in (PASSWORD, NEW)] == [401, 200]
 
 
 @pytest.mark.parametrize("line", ["pässwörd ñ", "  blanks stay  ", "tab\tstays", "x" * 128])
-def test_the_line_is_the_password_as_it_stands(house, line):
-    assert passwd(house, "alice", "--password-stdin", stdin=line.encode() + b"\r\n").returncode == 0
-    assert house.log_in(password=line).status_code == 200
+def test_the_line_is_the_password_as_it_stands(api, line):
+    assert passwd(api, "alice", "--password-stdin", stdin=line.encode() + b"\r\n").returncode == 0
+    assert api.log_in(password=line).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -50,16 +50,16 @@ def test_the_line_is_the_password_as_it_stands(house, line):
         (["\x80", "--password-stdin"], NEW.encode(), 3),
     ],
 )
-def test_what_is_not_fit_changes_nothing(house, arguments, stdin, code):
-    done = passwd(house, *arguments, stdin=stdin, PYTHONIOENCODING="utf-8:strict")
+def test_what_is_not_fit_changes_nothing(api, arguments, stdin, code):
+    done = passwd(api, *arguments, stdin=stdin, PYTHONIOENCODING="utf-8:strict")
     assert (done.returncode, done.stdout) == (code, b""), done.stderr
     assert b"Traceback" not in done.stderr
-    assert house.log_in().status_code == 200
+    assert api.log_in().status_code == 200
 
 
-def test_at_a_terminal_it_is_asked_for_twice_and_not_echoed(house):
+def test_at_a_terminal_it_is_asked_for_twice_and_not_echoed(api):
     typed = [("Password", NEW + "\n"), ("Again", NEW + "\n")]
-    code, out, err, shown = type_at(house.library.instance, ["passwd", "alice"], typed)
+    code, out, err, shown = type_at(api.library.instance, ["passwd", "alice"], typed)
     assert (code, out) == (0, "")
     assert NEW not in err + shown
-    assert house.log_in(password=NEW).status_code == 200
+    assert api.log_in(password=NEW).status_code == 200

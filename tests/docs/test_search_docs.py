@@ -16,7 +16,7 @@ from photosvc.search.reading.facets import FACETS
 from photosvc.search.reading.orders import ORDERS
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request
-from tests.factories.varied_library import fill_motley
+from tests.factories.varied_library import fill_varied_library
 
 GUIDE = (Path(__file__).parents[2] / "docs/search.md").read_text()
 BEGIN, END = "<!-- filters: svc show filters --md -->\n\n", "\n<!-- end -->"
@@ -37,7 +37,7 @@ def session(tmp_path_factory):
     engine = create_engine(f"sqlite:///{tmp_path_factory.mktemp('docs') / 'test.db'}")
     migrate.upgrade(engine)
     with Session(engine) as session:
-        photos, _ = fill_motley(session, photos=12)
+        photos, _ = fill_varied_library(session, photos=12)
         photos[0].uid = "pqbcf5j446s0futy"  # the photo of the examples
         photos[0].quality, photos[0].archived_at, photos[0].files[0].error = 3, None, ""
         project(session, [photos[0].id])

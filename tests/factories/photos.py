@@ -19,7 +19,7 @@ FIRST = datetime(2020, 2, 28, 23, 30)  # noqa: DTZ001 - wall time
 PLACES = ((None, None), (48.8584, 2.2945), (0.0, -0.001), (-33.8568, 151.2153))
 
 
-def shelve(session: Session, files: list[tuple[str, Extraction]], now: datetime) -> None:
+def store_extractions(session: Session, files: list[tuple[str, Extraction]], now: datetime) -> None:
     """Store these extractions as one batch of the index does."""
     store = Store(session, Catalog(session, Gazetteer.load()), Path("/nonexistent"), now)
     for name, extraction in files:
@@ -28,7 +28,7 @@ def shelve(session: Session, files: list[tuple[str, Extraction]], now: datetime)
     session.commit()
 
 
-def extraction(number: int, **values: object) -> Extraction:
+def new_extraction(number: int, **values: object) -> Extraction:
     """An extraction that shares most values with others, so that orders have ties to break."""
     lat, lng = PLACES[number % 4]
     metadata = Metadata(
@@ -62,21 +62,21 @@ def extraction(number: int, **values: object) -> Extraction:
     )
 
 
-def fill(session: Session, photos: int, now: datetime, first: int = 0) -> None:
+def add_photos(session: Session, photos: int, now: datetime, first: int = 0) -> None:
     """`photos` photos in three folders; every fifth has a raw beside its JPEG, every seventh is a video."""
     files = []
     for number in range(first, first + photos):
         name = f"{'abA'[number % 3]}/n{number % 2}-{number:04}"
         if number % 7 == 6:
-            files.append((name + ".mp4", extraction(number, media_type="video", duration_ns=(number % 3) * 10**9)))
+            files.append((name + ".mp4", new_extraction(number, media_type="video", duration_ns=(number % 3) * 10**9)))
             continue
-        files.append((name + ".jpg", extraction(number)))
+        files.append((name + ".jpg", new_extraction(number)))
         if number % 5 == 0:
-            files.append((name + ".dng", extraction(number + 100_000, file_type="dng", media_type="raw")))
-    shelve(session, files, now)
+            files.append((name + ".dng", new_extraction(number + 100_000, file_type="dng", media_type="raw")))
+    store_extractions(session, files, now)
 
 
-def alter(session: Session, photo_ids: list[int], **values: object) -> None:
+def edit_photos(session: Session, photo_ids: list[int], **values: object) -> None:
     """Change photos as an edit does, and project them."""
     session.execute(update(Photo).where(Photo.id.in_(photo_ids)).values(**values))
     session.expire_all()

@@ -16,7 +16,7 @@ PLACES = (("de:1", "München, Bavaria, Germany", "München", "Bavaria", "de"), (
 COLUMNS = ("id", "label", "city", "state", "country")
 
 
-def fill_motley(session, photos=40, seed=1):
+def fill_varied_library(session, photos=40, seed=1):
     """Photos with one or two files each, of every sort; gives them and the albums with the ids in each."""
     draw = random.Random(seed)
     places = [Place(**dict(zip(COLUMNS, place, strict=True))) for place in PLACES]

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from photosvc.media.metadata.record import Metadata
 from photosvc.models import Photo
-from tests.factories.photos import extraction, shelve
+from tests.factories.photos import new_extraction, store_extractions
 from tests.library import NOW
 
 
@@ -15,7 +15,7 @@ def described(library):
     with library.session() as session:
 
         def describe(*files, now=NOW):
-            shelve(session, list(files), now)
+            store_extractions(session, list(files), now)
             session.expire_all()
             return session.scalars(select(Photo)).one()
 
@@ -33,38 +33,38 @@ def described(library):
     ],
 )
 def test_a_wide_or_projected_picture_is_a_panorama(described, values, panorama):
-    assert described(("a.jpg", extraction(1, **values))).panorama is panorama
+    assert described(("a.jpg", new_extraction(1, **values))).panorama is panorama
 
 
 @pytest.mark.parametrize(("size", "megapixels"), [((4000, 3000), 12), ((800, 600), 0), ((1000, 800), 1), ((0, 0), 0)])
 def test_the_resolution_is_in_whole_megapixels(described, size, megapixels):
-    assert described(("a.jpg", extraction(1, width=size[0], height=size[1]))).resolution == megapixels
+    assert described(("a.jpg", new_extraction(1, width=size[0], height=size[1]))).resolution == megapixels
 
 
 def test_a_picture_whose_colour_is_unknown_counts_as_black(described):
-    assert described(("a.jpg", extraction(1, main_color=-1))).color == 0
+    assert described(("a.jpg", new_extraction(1, main_color=-1))).color == 0
 
 
 def test_a_photo_of_broken_files_only_is_hidden_and_one_sound_file_shows_it(described):
-    assert described(("a.jpg", extraction(1, error="the picture is damaged"))).quality == -1
-    photo = described(("a.png", extraction(2, file_type="png")))
+    assert described(("a.jpg", new_extraction(1, error="the picture is damaged"))).quality == -1
+    photo = described(("a.png", new_extraction(2, file_type="png")))
     assert (photo.quality >= 0, [file.primary for file in photo.files]) == (True, [False, True])
 
 
 def test_a_stack_stays_one_and_what_people_took_apart_stays_apart(described):
-    assert described(("a.jpg", extraction(1))).stack == 0
-    photo = described(("a.png", extraction(2)))
+    assert described(("a.jpg", new_extraction(1))).stack == 0
+    photo = described(("a.png", new_extraction(2)))
     assert photo.stack == 1
     photo.stack = -1
-    assert described(("a.gif", extraction(3)), now=NOW + timedelta(hours=1)).stack == -1
+    assert described(("a.gif", new_extraction(3)), now=NOW + timedelta(hours=1)).stack == -1
 
 
 def test_what_changes_is_stamped_and_what_does_not_is_only_checked(described):
     later = NOW + timedelta(days=1)
-    described(("a.jpg", extraction(1)))
-    photo = described(("a.jpg", extraction(1)), now=later)
+    described(("a.jpg", new_extraction(1)))
+    photo = described(("a.jpg", new_extraction(1)), now=later)
     assert (photo.created_at, photo.updated_at, photo.checked_at) == (NOW, NOW, later)
-    photo = described(("a.jpg", extraction(1, metadata=Metadata(title="new"))), now=later)
+    photo = described(("a.jpg", new_extraction(1, metadata=Metadata(title="new"))), now=later)
     assert (photo.title, photo.updated_at) == ("new", later)
 
 
@@ -72,5 +72,5 @@ def test_people_on_the_picture_name_it(described):
     from photosvc.media.metadata.record import Region
 
     faces = tuple(Region(name=name, kind="face", x=0.1, y=0.1, w=0.1, h=0.1) for name in ("Ada", "Bob"))
-    photo = described(("a.jpg", extraction(1, metadata=Metadata(regions=faces))))
+    photo = described(("a.jpg", new_extraction(1, metadata=Metadata(regions=faces))))
     assert photo.title == "Ada & Bob / 2020"

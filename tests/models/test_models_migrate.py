@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Album, AlbumPhoto, Base, Photo, SearchAlbum, migrate
 from photosvc.models.database import configure_engine
 from photosvc.search.projection.project import project
-from tests.factories.photos import fill
+from tests.factories.photos import add_photos
 from tests.library import NOW
 
 
@@ -38,7 +38,7 @@ def test_tables_go_up_down_and_up_again_and_fit_the_models(engine):
 def test_the_albums_of_a_library_get_their_rows(engine):
     migrate.upgrade(engine)
     with Session(engine) as session:
-        fill(session, 6, NOW)
+        add_photos(session, 6, NOW)
         session.add(Album(id=1, uid="a" * 16, title="Some", created_at=NOW, updated_at=NOW))
         session.flush()
         ids = list(session.scalars(select(Photo.id)))

@@ -18,7 +18,7 @@ from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.orders import ORDERS
 from photosvc.search.reading.request import parse_node, parse_request
 from photosvc.search.reading.window import prepare
-from tests.factories.varied_library import KEYWORDS, PEOPLE, fill_motley, uid, visible_to_all
+from tests.factories.varied_library import KEYWORDS, PEOPLE, fill_varied_library, uid, visible_to_all
 from tests.query_model import Matcher, shown
 from tests.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
 
@@ -32,7 +32,7 @@ def shelf(request, new_database):
     configure_engine(engine)
     migrate.upgrade(engine)
     with Session(engine, expire_on_commit=False) as library, Session(engine) as session:
-        photos, albums = fill_motley(library, seed=getattr(request, "param", 1))
+        photos, albums = fill_varied_library(library, seed=getattr(request, "param", 1))
         yield session, photos, albums
     engine.dispose()
 

@@ -13,7 +13,7 @@ from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_node, parse_request
-from tests.factories.varied_library import fill_motley
+from tests.factories.varied_library import fill_varied_library
 
 import orjson  # isort: skip
 
@@ -23,7 +23,7 @@ def session(new_database):
     engine = create_engine(new_database())
     migrate.upgrade(engine)
     with Session(engine) as session:
-        fill_motley(session, photos=80)
+        fill_varied_library(session, photos=80)
         yield session
     engine.dispose()
 

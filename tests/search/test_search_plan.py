@@ -9,7 +9,7 @@ from photosvc.models.database import configure_engine
 from photosvc.search.projection.project import project
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request
-from tests.factories.photos import fill
+from tests.factories.photos import add_photos
 from tests.library import NOW
 
 ALBUM = "a" + "1" * 15
@@ -21,7 +21,7 @@ def connection(tmp_path_factory):
     configure_engine(engine)
     migrate.upgrade(engine)
     with Session(engine) as session:
-        fill(session, 40, NOW)
+        add_photos(session, 40, NOW)
         session.add(Album(id=1, uid=ALBUM, title="Half", created_at=NOW, updated_at=NOW))
         session.flush()
         ids = list(session.scalars(select(Photo.id)))

@@ -8,7 +8,7 @@ from photosvc.models import CHANGES, PROJECTION, PROJECTION_VERSION, File, Libra
 from photosvc.search.projection import project as module
 from photosvc.search.projection.project import is_stale, project, rebuild
 from photosvc.web.current import current_service
-from tests.factories.photos import alter, extraction, fill, shelve
+from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.library import NOW, open_library
 
 
@@ -16,7 +16,7 @@ from tests.library import NOW, open_library
 def filled(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("project"))
     with library.session() as session:
-        fill(session, 12, NOW)
+        add_photos(session, 12, NOW)
     return library
 
 
@@ -63,7 +63,7 @@ def test_rows_of_another_version_are_stale(session):
 
 def test_a_rebuild_lets_others_read_and_write_between_its_batches(library, monkeypatch):
     with library.session() as session:
-        fill(session, 12, NOW)
+        add_photos(session, 12, NOW)
     before, seen = library.stored(), []
     batch = module.project
 
@@ -82,7 +82,7 @@ def test_a_rebuild_lets_others_read_and_write_between_its_batches(library, monke
 
 def test_a_rebuild_that_is_cut_short_is_begun_again(library, monkeypatch):
     with library.session() as session:
-        fill(session, 12, NOW)
+        add_photos(session, 12, NOW)
         session.get(LibraryState, PROJECTION).value = PROJECTION_VERSION - 1
     before = library.stored()
     batches = iter(range(2))
@@ -109,7 +109,7 @@ def test_a_rebuild_that_is_cut_short_is_begun_again(library, monkeypatch):
 
 def test_a_rebuild_clears_away_rows_of_nothing(library):
     with library.session() as session:
-        fill(session, 3, NOW)
+        add_photos(session, 3, NOW)
     before = library.stored()
     with sqlite3.connect(library.instance / "photosvc.db") as other:  # which keeps no foreign keys
         other.execute("UPDATE photosvc_search_rows SET photo_id = photo_id + 100")
@@ -132,10 +132,12 @@ def test_the_files_of_a_photo_have_unique_neighbouring_keys(session):
 @pytest.mark.parametrize("values", [{"archived_at": NOW}, {"quality": -1}])
 def test_what_is_archived_or_hidden_is_not_listed(filled, values):
     with filled.session() as session:
-        shelve(session, [(f"z/{len(values)}{next(iter(values))}.jpg", extraction(700 + len(next(iter(values)))))], NOW)
+        store_extractions(
+            session, [(f"z/{len(values)}{next(iter(values))}.jpg", new_extraction(700 + len(next(iter(values)))))], NOW
+        )
         photo = session.scalars(select(Photo).order_by(Photo.id.desc()).limit(1)).one()
         uid = photo.uid
-        alter(session, [photo.id], **values)
+        edit_photos(session, [photo.id], **values)
         assert session.scalars(select(SearchRow.listed).where(SearchRow.photo_uid == uid)).all() == [False]
     assert uid not in {record["UID"] for record in filled.find(count=100)}
 
@@ -144,7 +146,7 @@ def test_an_edit_shows_in_the_next_answer(filled):
     (record,) = filled.find(count=1)
     with filled.session() as session:
         photo = session.scalars(select(Photo).where(Photo.uid == record["UID"])).one()
-        alter(session, [photo.id], title='New "title" <b>', favorite=True, edited_at=NOW)
+        edit_photos(session, [photo.id], title='New "title" <b>', favorite=True, edited_at=NOW)
     (after,) = (one for one in filled.find(count=100) if one["FileUID"] == record["FileUID"])
     assert (after["Title"], after["Favorite"], after["EditedAt"]) == ('New "title" <b>', True, "2026-03-01T12:00:00Z")
 

@@ -9,7 +9,7 @@ from photosvc.models import SearchDocument, migrate
 from photosvc.records.file import FileSchema
 from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.projection.render import Result, merge_texts
-from tests.factories.varied_library import fill_motley
+from tests.factories.varied_library import fill_varied_library
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def shelf(tmp_path_factory):
     engine = create_engine(f"sqlite:///{tmp_path_factory.mktemp('render') / 'test.db'}")
     migrate.upgrade(engine)
     with Session(engine) as session:
-        photos, _ = fill_motley(session, photos=60)
+        photos, _ = fill_varied_library(session, photos=60)
         texts = {document.file_id: document for document in session.scalars(select(SearchDocument))}
         yield photos, texts
     engine.dispose()

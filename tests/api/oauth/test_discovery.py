@@ -14,7 +14,7 @@ from joserfc.jwk import KeySet
 from photosvc.auth.oauth.metadata import well_known_url
 from photosvc.auth.scope_names import SCOPES
 from photosvc.extension import PhotoService
-from tests.oauth_client import GRANT, ISSUER, open_desk
+from tests.oauth_client import GRANT, ISSUER, open_oauth_api
 
 SERVER, OPENID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
 RESOURCE, JWKS = "/.well-known/oauth-protected-resource", "/.well-known/jwks.json"
@@ -23,23 +23,23 @@ WITH_PATH = "https://example.org/my/photos"
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    with open_desk(tmp_path_factory.mktemp("desk")) as desk:
-        yield desk
+def oauth(tmp_path_factory):
+    with open_oauth_api(tmp_path_factory.mktemp("oauth")) as oauth:
+        yield oauth
 
 
 @pytest.fixture(scope="module")
 def nested(tmp_path_factory):
-    with open_desk(tmp_path_factory.mktemp("nested"), settings={"PHOTOSVC_BASE_URL": WITH_PATH}) as desk:
-        yield desk
+    with open_oauth_api(tmp_path_factory.mktemp("nested"), settings={"PHOTOSVC_BASE_URL": WITH_PATH}) as oauth:
+        yield oauth
 
 
-def get(desk, path, **options):
-    return desk.library.app.test_client().get(path, **options)
+def get(oauth, path, **options):
+    return oauth.library.app.test_client().get(path, **options)
 
 
-def document(desk, path, **options):
-    answer = get(desk, path, **options)
+def document(oauth, path, **options):
+    answer = get(oauth, path, **options)
     assert (answer.status_code, answer.mimetype) == (200, "application/json")
     return answer.json
 
@@ -49,27 +49,27 @@ def endpoints(found):
 
 
 @pytest.mark.parametrize("path", [SERVER, OPENID])
-def test_the_issuer_is_the_address_of_the_settings(desk, path):
+def test_the_issuer_is_the_address_of_the_settings(oauth, path):
     forged = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "ftp",
               "Forwarded": "host=evil.example"}  # fmt: skip
-    plain = document(desk, path)
+    plain = document(oauth, path)
     assert plain["issuer"] == ISSUER
-    assert document(desk, path, headers=forged) == plain
-    assert document(desk, path, base_url="http://evil.example:81/") == plain
+    assert document(oauth, path, headers=forged) == plain
+    assert document(oauth, path, base_url="http://evil.example:81/") == plain
     assert all(url.startswith(ISSUER + "/") for url in endpoints(plain).values())
 
 
 @pytest.mark.parametrize("path", [SERVER, OPENID])
-def test_each_address_that_is_told_answers(desk, path):
-    for name, url in endpoints(document(desk, path)).items():
-        assert get(desk, url.removeprefix(ISSUER)).status_code == (200 if name == "jwks_uri" else 405)
+def test_each_address_that_is_told_answers(oauth, path):
+    for name, url in endpoints(document(oauth, path)).items():
+        assert get(oauth, url.removeprefix(ISSUER)).status_code == (200 if name == "jwks_uri" else 405)
         if name.endswith("_endpoint"):
-            assert desk.post(url.removeprefix(ISSUER + "/api/v1/oauth"), {"token": "x"}).status_code in {200, 400, 401}
+            assert oauth.post(url.removeprefix(ISSUER + "/api/v1/oauth"), {"token": "x"}).status_code in {200, 400, 401}
 
 
 @pytest.mark.parametrize("path", [SERVER, OPENID])
-def test_nothing_is_told_that_does_not_work(desk, path):
-    found = document(desk, path)
+def test_nothing_is_told_that_does_not_work(oauth, path):
+    found = document(oauth, path)
     for absent in ("authorization", "userinfo", "registration", "end_session", "device_authorization"):
         assert f"{absent}_endpoint" not in found
     assert found["response_types_supported"] == []
@@ -80,105 +80,105 @@ def test_nothing_is_told_that_does_not_work(desk, path):
     assert all(value not in ("", [], None) for value in others.values())
 
 
-def test_each_method_of_authentication_that_is_told_works(desk):
-    found = document(desk, SERVER)
-    client = desk.register(limit=-1)
+def test_each_method_of_authentication_that_is_told_works(oauth):
+    found = document(oauth, SERVER)
+    client = oauth.register(limit=-1)
     ways = {"client_secret_basic": ({}, client), "client_secret_post": (client.form, None), "none": ({}, None)}
     for endpoint, form in (("token", GRANT), ("revocation", {"token": "x"}), ("introspection", {"token": "x"})):
         path = found[f"{endpoint}_endpoint"].removeprefix(ISSUER + "/api/v1/oauth")
         for way, (more, shown) in ways.items():
             told = way in found[f"{endpoint}_endpoint_auth_methods_supported"]
-            assert (desk.post(path, {**form, **more}, shown).status_code == 200) == told, (endpoint, way)
+            assert (oauth.post(path, {**form, **more}, shown).status_code == 200) == told, (endpoint, way)
 
 
 @pytest.mark.parametrize("path", [SERVER, OPENID, RESOURCE])
-def test_scopes_are_sorted_and_have_endpoints(desk, path):
-    told = document(desk, path)["scopes_supported"]
+def test_scopes_are_sorted_and_have_endpoints(oauth, path):
+    told = document(oauth, path)["scopes_supported"]
     assert told == sorted(told)
     assert set(told) == {scope.name for scope in SCOPES if scope.has_endpoint}
 
 
-def test_the_metadata_has_the_form_of_its_rfc(desk):
-    found = AuthorizationServerMetadata(document(desk, SERVER))
+def test_the_metadata_has_the_form_of_its_rfc(oauth):
+    found = AuthorizationServerMetadata(document(oauth, SERVER))
     # Authlib wants a response type where there is no authorization endpoint to answer one.
     found["response_types_supported"] = ["none"]
     found.validate()
 
 
-def test_what_openid_would_suppose_is_denied(desk):
-    found = document(desk, OPENID)
+def test_what_openid_would_suppose_is_denied(oauth):
+    found = document(oauth, OPENID)
     assert found["request_uri_parameter_supported"] is False
     assert found["subject_types_supported"] == ["public"]
 
 
-def test_the_signed_metadata_says_the_same(desk):
-    found = document(desk, SERVER)
-    keys = KeySet.import_key_set(document(desk, JWKS))
+def test_the_signed_metadata_says_the_same(oauth):
+    found = document(oauth, SERVER)
+    keys = KeySet.import_key_set(document(oauth, JWKS))
     token = jwt.decode(found.pop("signed_metadata"), keys, algorithms=["RS256"])
     assert token.claims == {**found, "iss": ISSUER}
-    assert "signed_metadata" not in document(desk, OPENID)
+    assert "signed_metadata" not in document(oauth, OPENID)
 
 
-def test_only_the_public_half_of_keys_is_published(desk):
-    keys = document(desk, JWKS)["keys"]
+def test_only_the_public_half_of_keys_is_published(oauth):
+    keys = document(oauth, JWKS)["keys"]
     assert [set(key) for key in keys] == [{"kty", "n", "e", "kid", "use", "alg"}]
     assert {(key["kty"], key["use"], key["alg"]) for key in keys} == {("RSA", "sig", "RS256")}
-    folder = desk.library.instance / "signing_keys"
+    folder = oauth.library.instance / "signing_keys"
     stored = json.loads((folder / "1.json").read_text())
     for path in ALL:
-        text = get(desk, path).text
+        text = get(oauth, path).text
         assert not [name for name in ("d", "p", "q", "dp", "dq", "qi") if stored[name] in text]
 
 
 def test_the_key_is_made_once_and_is_the_services_own(tmp_path):
-    with open_desk(tmp_path) as desk:
-        folder = desk.library.instance / "signing_keys"
+    with open_oauth_api(tmp_path) as oauth:
+        folder = oauth.library.instance / "signing_keys"
         assert not folder.exists()
-        first = document(desk, JWKS)
+        first = document(oauth, JWKS)
         assert [path.name for path in folder.iterdir()] == ["1.json"]
         assert stat.S_IMODE((folder / "1.json").stat().st_mode) == 0o600
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        assert document(desk, JWKS) == first
-    with open_desk(tmp_path, upgrade=False) as again:
+        assert document(oauth, JWKS) == first
+    with open_oauth_api(tmp_path, upgrade=False) as again:
         assert document(again, JWKS) == first
 
 
 def test_a_key_that_cannot_be_read_is_an_error_without_details(tmp_path):
-    with open_desk(tmp_path) as desk:
-        folder = desk.library.instance / "signing_keys"
+    with open_oauth_api(tmp_path) as oauth:
+        folder = oauth.library.instance / "signing_keys"
         folder.mkdir()
         for text in ("", "{}", '{"kty": "RSA", "created_at": "x"}', '{"kty": "oct", "k": "c2VjcmV0"}', "[]", "\xff"):
             (folder / "1.json").write_bytes(text.encode("latin-1"))
-            desk.library.app.extensions["photosvc"].signing_keys._stamp = 0
-            answer = get(desk, JWKS)
+            oauth.library.app.extensions["photosvc"].signing_keys._stamp = 0
+            answer = get(oauth, JWKS)
             assert answer.status_code == 500
             assert answer.json["error"].startswith("the signing keys in the instance folder cannot be used")
-            assert get(desk, OPENID).status_code == 200
+            assert get(oauth, OPENID).status_code == 200
 
 
 @pytest.mark.parametrize("path", ALL)
-def test_documents_are_cached_and_revalidated(desk, path):
-    answer = get(desk, path)
+def test_documents_are_cached_and_revalidated(oauth, path):
+    answer = get(oauth, path)
     assert answer.headers["Cache-Control"] == "public, max-age=300"
-    again = get(desk, path, headers={"If-None-Match": answer.headers["ETag"]})
+    again = get(oauth, path, headers={"If-None-Match": answer.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
-    assert get(desk, path, headers={"If-None-Match": '"other"'}).status_code == 200
-    assert get(desk, path).data == answer.data
+    assert get(oauth, path, headers={"If-None-Match": '"other"'}).status_code == 200
+    assert get(oauth, path).data == answer.data
 
 
 @pytest.mark.parametrize("path", ALL)
-def test_documents_can_only_be_read(desk, path):
-    answer = desk.library.app.test_client().post(path)
+def test_documents_can_only_be_read(oauth, path):
+    answer = oauth.library.app.test_client().post(path)
     assert (answer.status_code, set(answer.allow)) == (405, {"GET", "HEAD", "OPTIONS"})
 
 
 def test_documents_need_no_tables(tmp_path):
-    with open_desk(tmp_path, upgrade=False) as desk:
-        assert [get(desk, path).status_code for path in ALL] == [200] * 4
+    with open_oauth_api(tmp_path, upgrade=False) as oauth:
+        assert [get(oauth, path).status_code for path in ALL] == [200] * 4
 
 
-def test_the_resource_says_who_issues_its_tokens(desk):
-    found = document(desk, RESOURCE)
+def test_the_resource_says_who_issues_its_tokens(oauth):
+    found = document(oauth, RESOURCE)
     assert found == {
         "resource": ISSUER,
         "resource_name": "photosvc",
@@ -227,6 +227,6 @@ def test_inside_another_app_documents_hang_below_the_prefix_and_the_host(tmp_pat
         assert client.get(path).status_code == 404
 
 
-def test_two_apps_in_one_process_have_keys_of_their_own(desk, nested):
-    pairs = itertools.pairwise(document(each, JWKS)["keys"][0]["kid"] for each in (desk, nested))
+def test_two_apps_in_one_process_have_keys_of_their_own(oauth, nested):
+    pairs = itertools.pairwise(document(each, JWKS)["keys"][0]["kid"] for each in (oauth, nested))
     assert all(left != right for left, right in pairs)

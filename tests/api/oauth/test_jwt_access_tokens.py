@@ -11,31 +11,31 @@ from photosvc.auth.oauth.clients import JWT, OPAQUE, Changes, change_client
 from photosvc.core import ids
 from photosvc.web.current import current_service
 from tests.library import NOW
-from tests.oauth_client import ISSUER, open_desk
+from tests.oauth_client import ISSUER, open_oauth_api
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    with open_desk(tmp_path_factory.mktemp("desk")) as desk:
-        yield desk
+def oauth(tmp_path_factory):
+    with open_oauth_api(tmp_path_factory.mktemp("oauth")) as oauth:
+        yield oauth
 
 
 @pytest.fixture(scope="module")
-def client(desk):
-    return desk.register("photos metrics", token_format=JWT, limit=-1, lifetime=600)
+def client(oauth):
+    return oauth.register("photos metrics", token_format=JWT, limit=-1, lifetime=600)
 
 
 @pytest.fixture(scope="module")
-def published(desk):
-    return KeySet.import_key_set(desk.library.app.test_client().get("/.well-known/jwks.json").json)
+def published(oauth):
+    return KeySet.import_key_set(oauth.library.app.test_client().get("/.well-known/jwks.json").json)
 
 
 def encoded(value):
     return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
 
 
-def test_a_token_is_in_the_form_of_rfc_9068(desk, client, published):
-    answer = desk.ask(client, scope="photos")
+def test_a_token_is_in_the_form_of_rfc_9068(oauth, client, published):
+    answer = oauth.ask(client, scope="photos")
     assert (answer.json["expires_in"], answer.json["scope"]) == (600, "photos")
     token = jwt.decode(answer.json["access_token"], published, algorithms=["RS256"])
     assert token.header == {"typ": "at+jwt", "alg": "RS256", "kid": published.keys[0].kid}
@@ -51,80 +51,80 @@ def test_a_token_is_in_the_form_of_rfc_9068(desk, client, published):
     }
 
 
-def test_each_token_is_another_one(desk, client):
-    assert len({desk.token(client) for _ in range(5)}) == 5
+def test_each_token_is_another_one(oauth, client):
+    assert len({oauth.token(client) for _ in range(5)}) == 5
 
 
 @pytest.mark.parametrize("header", ["X-Auth-Token", "X-Session-ID", "Authorization"])
-def test_it_is_shown_like_any_other(desk, client, header):
-    token = desk.token(client)
+def test_it_is_shown_like_any_other(oauth, client, header):
+    token = oauth.token(client)
     value = f"Bearer {token}" if header == "Authorization" else token
-    answer = desk.library.app.test_client().get("/api/v1/photos", headers={header: value})
+    answer = oauth.library.app.test_client().get("/api/v1/photos", headers={header: value})
     assert answer.status_code == 200
 
 
-def test_it_reaches_no_further_than_its_scope(desk, client):
-    assert desk.search(desk.token(client, scope="metrics")).status_code == 403
+def test_it_reaches_no_further_than_its_scope(oauth, client):
+    assert oauth.search(oauth.token(client, scope="metrics")).status_code == 403
 
 
-def test_it_is_verified_with_one_indexed_read(desk, client):
-    token = desk.token(client)
-    assert desk.is_alive(token)
+def test_it_is_verified_with_one_indexed_read(oauth, client):
+    token = oauth.token(client)
+    assert oauth.is_alive(token)
     statements = []
-    with desk.library.app.app_context():
+    with oauth.library.app.app_context():
         raw = current_service().reader.connection.driver_connection
         raw.set_trace_callback(statements.append)  # the pool hands the same connection to the next request
-    answer = desk.library.app.test_client().get("/api/v1/session", headers={"Authorization": f"Bearer {token}"})
+    answer = oauth.library.app.test_client().get("/api/v1/session", headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 403
     (read,) = [text for text in statements if "SELECT" in text]
-    with desk.library.session() as session:
+    with oauth.library.session() as session:
         plan = session.connection().exec_driver_sql("EXPLAIN QUERY PLAN " + read).all()
     assert "SCAN" not in str(plan)
     assert "USING INDEX" in str(plan)
 
 
-def test_it_is_capped(desk):
-    client = desk.register(token_format=JWT, limit=2)
-    tokens = [desk.token(client) for _ in range(3)]
-    assert [desk.is_alive(token) for token in tokens] == [False, True, True]
+def test_it_is_capped(oauth):
+    client = oauth.register(token_format=JWT, limit=2)
+    tokens = [oauth.token(client) for _ in range(3)]
+    assert [oauth.is_alive(token) for token in tokens] == [False, True, True]
 
 
-def test_it_is_revoked_on_the_next_request(desk, client):
-    token = desk.token(client)
-    assert desk.post("/revoke", {"token": token}, client).status_code == 200
-    assert desk.search(token).status_code == 401
-    assert desk.post("/introspect", {"token": token}, client).json == {"active": False}
+def test_it_is_revoked_on_the_next_request(oauth, client):
+    token = oauth.token(client)
+    assert oauth.post("/revoke", {"token": token}, client).status_code == 200
+    assert oauth.search(token).status_code == 401
+    assert oauth.post("/introspect", {"token": token}, client).json == {"active": False}
 
 
 def test_it_expires_by_the_services_clock(tmp_path):
-    with open_desk(tmp_path) as desk:
-        client = desk.register(token_format=JWT, lifetime=60)
-        token = desk.token(client)
-        desk.library.clock.move(seconds=59)
-        assert desk.is_alive(token)
-        desk.library.clock.move(seconds=1)
-        assert not desk.is_alive(token)
+    with open_oauth_api(tmp_path) as oauth:
+        client = oauth.register(token_format=JWT, lifetime=60)
+        token = oauth.token(client)
+        oauth.library.clock.move(seconds=59)
+        assert oauth.is_alive(token)
+        oauth.library.clock.move(seconds=1)
+        assert not oauth.is_alive(token)
 
 
-def test_a_client_changes_its_format_and_keeps_its_tokens(desk):
-    client = desk.register(token_format=JWT)
-    token = desk.token(client)
-    with desk.library.session() as session:
+def test_a_client_changes_its_format_and_keeps_its_tokens(oauth):
+    client = oauth.register(token_format=JWT)
+    token = oauth.token(client)
+    with oauth.library.session() as session:
         change_client(session, client.client_id, NOW, Changes(token_format=OPAQUE))
-    assert ids.is_access_token(desk.token(client))
-    assert desk.is_alive(token)
+    assert ids.is_access_token(oauth.token(client))
+    assert oauth.is_alive(token)
 
 
-def test_after_a_rotation_old_and_new_tokens_are_good(desk, client):
-    old = desk.token(client)
-    with desk.library.app.app_context():
+def test_after_a_rotation_old_and_new_tokens_are_good(oauth, client):
+    old = oauth.token(client)
+    with oauth.library.app.app_context():
         fresh = current_service().signing_keys.rotate()
-    new = desk.token(client)
-    keys = KeySet.import_key_set(desk.library.app.test_client().get("/.well-known/jwks.json").json)
+    new = oauth.token(client)
+    keys = KeySet.import_key_set(oauth.library.app.test_client().get("/.well-known/jwks.json").json)
     assert [jwt.decode(token, keys, algorithms=["RS256"]).claims["sub"] for token in (old, new)] == [client[0]] * 2
     assert jwt.decode(new, keys, algorithms=["RS256"]).header["kid"] == fresh.kid
-    assert desk.is_alive(old)
-    assert desk.is_alive(new)
+    assert oauth.is_alive(old)
+    assert oauth.is_alive(new)
 
 
 def forgeries(token, key):
@@ -161,21 +161,21 @@ def forgeries(token, key):
     }
 
 
-def test_whatever_is_not_word_for_word_ours_is_refused(desk, client):
-    token = desk.token(client)
-    with desk.library.app.app_context():
+def test_whatever_is_not_word_for_word_ours_is_refused(oauth, client):
+    token = oauth.token(client)
+    with oauth.library.app.app_context():
         key = current_service().signing_keys.current()
     for number, (name, forged) in enumerate(forgeries(token, key).items()):
-        answer = desk.library.app.test_client().get(
+        answer = oauth.library.app.test_client().get(
             "/api/v1/photos",
             headers={"Authorization": f"Bearer {forged}"},
             environ_base={"REMOTE_ADDR": f"203.0.113.{number}"},
         )
         assert answer.status_code == 401, name
         assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
-    assert desk.is_alive(token)
+    assert oauth.is_alive(token)
 
 
-def test_the_metadata_is_no_access_token(desk):
-    found = desk.library.app.test_client().get("/.well-known/oauth-authorization-server").json
-    assert desk.search(found["signed_metadata"]).status_code == 401
+def test_the_metadata_is_no_access_token(oauth):
+    found = oauth.library.app.test_client().get("/.well-known/oauth-authorization-server").json
+    assert oauth.search(found["signed_metadata"]).status_code == 401

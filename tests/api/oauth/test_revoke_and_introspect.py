@@ -8,100 +8,100 @@ from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secre
 from photosvc.auth.scopes import parse_scope
 from tests.api_client import PASSWORD
 from tests.library import NOW
-from tests.oauth_client import GRANT, Pair, check_oauth_error, open_desk
+from tests.oauth_client import GRANT, Pair, check_oauth_error, open_oauth_api
 
 
 @pytest.fixture
-def desk(tmp_path):
-    with open_desk(tmp_path) as desk:
-        yield desk
+def oauth(tmp_path):
+    with open_oauth_api(tmp_path) as oauth:
+        yield oauth
 
 
 @pytest.fixture
-def client(desk):
-    return desk.register()
+def client(oauth):
+    return oauth.register()
 
 
-def test_a_client_revokes_its_token_by_either_method(desk, client):
+def test_a_client_revokes_its_token_by_either_method(oauth, client):
     for form, shown in (({}, client), (client.form, None)):
-        token = desk.token(client)
-        answer = desk.post("/revoke", {"token": token, **form}, shown)
+        token = oauth.token(client)
+        answer = oauth.post("/revoke", {"token": token, **form}, shown)
         assert (answer.status_code, answer.json) == (200, {})
         assert answer.headers["Cache-Control"] == "no-store"
-        assert not desk.is_alive(token)
+        assert not oauth.is_alive(token)
 
 
-def test_whoever_has_a_token_can_give_it_up(desk, client):
-    token, other = desk.token(client), desk.token(client)
-    assert desk.post("/revoke", {"token": token, "client_id": client.client_id}).status_code == 200
-    assert not desk.is_alive(token)
-    assert desk.is_alive(other)
+def test_whoever_has_a_token_can_give_it_up(oauth, client):
+    token, other = oauth.token(client), oauth.token(client)
+    assert oauth.post("/revoke", {"token": token, "client_id": client.client_id}).status_code == 200
+    assert not oauth.is_alive(token)
+    assert oauth.is_alive(other)
 
 
-def test_access_tokens_and_app_passwords_can_be_given_up_too(desk):
-    with desk.library.session() as session:
+def test_access_tokens_and_app_passwords_can_be_given_up_too(oauth):
+    with oauth.library.session() as session:
         user = add_user(session, NOW, name="alice", password=PASSWORD)
         secrets = [issue(session, NOW, name="x", scope=parse_scope("*"), user=owner).secret for owner in (None, user)]
     for secret in secrets:
-        assert desk.is_alive(secret)
-        assert desk.post("/revoke", {"token": secret}).status_code == 200
-        assert not desk.is_alive(secret)
+        assert oauth.is_alive(secret)
+        assert oauth.post("/revoke", {"token": secret}).status_code == 200
+        assert not oauth.is_alive(secret)
 
 
 @pytest.mark.parametrize("hint", ["access_token", "refresh_token", "session_id", "é", ""])
-def test_hints_are_not_needed(desk, client, hint):
-    token = desk.token(client)
-    assert desk.post("/revoke", {"token": token, "token_type_hint": hint}, client).status_code == 200
-    assert not desk.is_alive(token)
+def test_hints_are_not_needed(oauth, client, hint):
+    token = oauth.token(client)
+    assert oauth.post("/revoke", {"token": token, "token_type_hint": hint}, client).status_code == 200
+    assert not oauth.is_alive(token)
 
 
 @pytest.mark.parametrize("token", ["x", "0" * 48, "é\x00", "a.b.c", "eyJh.eyJi.c", "sess12345678"])
-def test_an_unknown_token_is_as_good_as_revoked(desk, client, token):
+def test_an_unknown_token_is_as_good_as_revoked(oauth, client, token):
     for shown in (client, None):
-        answer = desk.post("/revoke", {"token": token}, shown)
+        answer = oauth.post("/revoke", {"token": token}, shown)
         assert (answer.status_code, answer.json) == (200, {})
 
 
-def test_revoking_twice_is_fine(desk, client):
-    token = desk.token(client)
-    assert [desk.post("/revoke", {"token": token}, client).status_code for _ in range(2)] == [200, 200]
+def test_revoking_twice_is_fine(oauth, client):
+    token = oauth.token(client)
+    assert [oauth.post("/revoke", {"token": token}, client).status_code for _ in range(2)] == [200, 200]
 
 
-def test_the_id_that_lists_show_revokes_nothing(desk, client):
-    token = desk.token(client)
-    with desk.library.session() as session:
+def test_the_id_that_lists_show_revokes_nothing(oauth, client):
+    token = oauth.token(client)
+    with oauth.library.session() as session:
         from photosvc.auth.credentials.tokens import verify
 
         uid = verify(session.connection(), token, NOW).credential_uid
-    assert desk.post("/revoke", {"token": uid}).status_code == 200
-    assert desk.is_alive(token)
+    assert oauth.post("/revoke", {"token": uid}).status_code == 200
+    assert oauth.is_alive(token)
 
 
-def test_another_clients_token_is_refused_and_lives(desk, client):
-    token = desk.token(client)
-    check_oauth_error(desk.post("/revoke", {"token": token}, desk.register()), 400, "invalid_grant")
-    assert desk.is_alive(token)
+def test_another_clients_token_is_refused_and_lives(oauth, client):
+    token = oauth.token(client)
+    check_oauth_error(oauth.post("/revoke", {"token": token}, oauth.register()), 400, "invalid_grant")
+    assert oauth.is_alive(token)
 
 
-def test_a_client_that_shows_a_wrong_secret_revokes_nothing(desk, client):
-    token = desk.token(client)
-    check_oauth_error(desk.post("/revoke", {"token": token}, Pair(client.client_id, "x")), 401, "invalid_client")
-    assert desk.is_alive(token)
+def test_a_client_that_shows_a_wrong_secret_revokes_nothing(oauth, client):
+    token = oauth.token(client)
+    check_oauth_error(oauth.post("/revoke", {"token": token}, Pair(client.client_id, "x")), 401, "invalid_client")
+    assert oauth.is_alive(token)
 
 
 @pytest.mark.parametrize("path", ["/revoke", "/introspect"])
-def test_a_token_must_be_named_once_in_a_form(desk, client, path):
-    check_oauth_error(desk.post(path, {}, client), 400, "invalid_request")
-    check_oauth_error(desk.post(path, {"token": ""}, client), 400, "invalid_request")
-    check_oauth_error(desk.post(path, "token=a&token=b", client), 400, "invalid_request")
-    check_oauth_error(desk.post(path, {}, client, query_string={"token": "x"}), 400, "invalid_request")
-    json = desk.post(path, '{"token": "x"}', client, content_type="application/json")
+def test_a_token_must_be_named_once_in_a_form(oauth, client, path):
+    check_oauth_error(oauth.post(path, {}, client), 400, "invalid_request")
+    check_oauth_error(oauth.post(path, {"token": ""}, client), 400, "invalid_request")
+    check_oauth_error(oauth.post(path, "token=a&token=b", client), 400, "invalid_request")
+    check_oauth_error(oauth.post(path, {}, client, query_string={"token": "x"}), 400, "invalid_request")
+    json = oauth.post(path, '{"token": "x"}', client, content_type="application/json")
     check_oauth_error(json, 400, "invalid_request")
 
 
-def test_a_client_looks_into_its_own_token(desk, client):
-    token = desk.token(client, scope="photos")
-    answer = desk.post("/introspect", {"token": token, "token_type_hint": "nonsense"}, client)
+def test_a_client_looks_into_its_own_token(oauth, client):
+    token = oauth.token(client, scope="photos")
+    answer = oauth.post("/introspect", {"token": token, "token_type_hint": "nonsense"}, client)
     assert answer.status_code == 200
     assert answer.json == {
         "active": True,
@@ -116,121 +116,121 @@ def test_a_client_looks_into_its_own_token(desk, client):
     }
 
 
-def test_looking_into_tokens_takes_a_client(desk, client):
-    token = desk.token(client)
-    check_oauth_error(desk.post("/introspect", {"token": token}), 401, "invalid_client")
-    check_oauth_error(desk.post("/introspect", {"token": token}, Pair(client.client_id, "x")), 401, "invalid_client")
+def test_looking_into_tokens_takes_a_client(oauth, client):
+    token = oauth.token(client)
+    check_oauth_error(oauth.post("/introspect", {"token": token}), 401, "invalid_client")
+    check_oauth_error(oauth.post("/introspect", {"token": token}, Pair(client.client_id, "x")), 401, "invalid_client")
 
 
-def test_what_is_not_its_own_is_inactive_to_a_client(desk, client):
-    token = desk.token(client)
-    for other in (desk.register("*"), desk.register("photos", role="admin"), desk.register("sessions write")):
-        assert desk.post("/introspect", {"token": token}, other).json == {"active": False}
+def test_what_is_not_its_own_is_inactive_to_a_client(oauth, client):
+    token = oauth.token(client)
+    for other in (oauth.register("*"), oauth.register("photos", role="admin"), oauth.register("sessions write")):
+        assert oauth.post("/introspect", {"token": token}, other).json == {"active": False}
 
 
-def test_an_administrating_client_for_sessions_looks_into_all_tokens(desk, client):
-    admin = desk.register("sessions read", role="admin")
-    assert desk.post("/introspect", {"token": desk.token(client)}, admin).json["client_id"] == client.client_id
-    with desk.library.session() as session:
+def test_an_administrating_client_for_sessions_looks_into_all_tokens(oauth, client):
+    admin = oauth.register("sessions read", role="admin")
+    assert oauth.post("/introspect", {"token": oauth.token(client)}, admin).json["client_id"] == client.client_id
+    with oauth.library.session() as session:
         user = add_user(session, NOW, name="alice", password=PASSWORD)
         uid = user.uid
         secret = issue(session, NOW, name="x", scope=parse_scope("photos"), lifetime=-1, user=user).secret
-    told = desk.post("/introspect", {"token": secret}, admin).json
+    told = oauth.post("/introspect", {"token": secret}, admin).json
     assert (told["active"], told["sub"], told["username"]) == (True, uid, "alice")
     assert "exp" not in told
     assert "client_id" not in told
 
 
-def test_what_is_over_is_inactive(desk, client):
-    revoked, old = desk.token(client), desk.token(client)
-    desk.post("/revoke", {"token": revoked}, client)
-    desk.library.clock.move(days=1)
+def test_what_is_over_is_inactive(oauth, client):
+    revoked, old = oauth.token(client), oauth.token(client)
+    oauth.post("/revoke", {"token": revoked}, client)
+    oauth.library.clock.move(days=1)
     for token in (revoked, old, "x", "0" * 48, "é"):
-        assert desk.post("/introspect", {"token": token}, client).json == {"active": False}
+        assert oauth.post("/introspect", {"token": token}, client).json == {"active": False}
 
 
-def act(desk, function, *arguments):
-    with desk.library.session() as session:
+def act(oauth, function, *arguments):
+    with oauth.library.session() as session:
         return function(session, *arguments)
 
 
-def test_whatever_ends_a_client_ends_its_tokens_at_once(desk):
-    now = desk.library.clock()
+def test_whatever_ends_a_client_ends_its_tokens_at_once(oauth):
+    now = oauth.library.clock()
     ends = [
-        lambda client: act(desk, remove_client, client.client_id),
-        lambda client: act(desk, change_client, client.client_id, now, Changes(enabled=False)),
-        lambda client: act(desk, regenerate_secret, client.client_id, now),
-        lambda client: act(desk, change_client, client.client_id, now, Changes(scope=parse_scope("metrics"))),
-        lambda client: act(desk, remove_all_clients),
+        lambda client: act(oauth, remove_client, client.client_id),
+        lambda client: act(oauth, change_client, client.client_id, now, Changes(enabled=False)),
+        lambda client: act(oauth, regenerate_secret, client.client_id, now),
+        lambda client: act(oauth, change_client, client.client_id, now, Changes(scope=parse_scope("metrics"))),
+        lambda client: act(oauth, remove_all_clients),
     ]
     for end in ends:
-        client = desk.register("photos metrics")
-        token = desk.token(client)
-        assert desk.is_alive(token)
+        client = oauth.register("photos metrics")
+        token = oauth.token(client)
+        assert oauth.is_alive(token)
         end(client)
-        assert not desk.is_alive(token)
+        assert not oauth.is_alive(token)
 
 
-def test_a_client_enabled_again_gets_new_tokens_and_not_its_old_ones(desk, client):
-    token = desk.token(client)
+def test_a_client_enabled_again_gets_new_tokens_and_not_its_old_ones(oauth, client):
+    token = oauth.token(client)
     for enabled in (False, True):
-        act(desk, change_client, client.client_id, desk.library.clock(), Changes(enabled=enabled))
-    assert not desk.is_alive(token)
-    assert desk.is_alive(desk.token(client))
+        act(oauth, change_client, client.client_id, oauth.library.clock(), Changes(enabled=enabled))
+    assert not oauth.is_alive(token)
+    assert oauth.is_alive(oauth.token(client))
 
 
-def test_a_new_secret_replaces_the_old_one(desk, client):
-    secret = act(desk, regenerate_secret, client.client_id, desk.library.clock())
-    check_oauth_error(desk.post("/token", GRANT, client), 401, "invalid_client")
-    assert desk.ask(Pair(client.client_id, secret)).status_code == 200
+def test_a_new_secret_replaces_the_old_one(oauth, client):
+    secret = act(oauth, regenerate_secret, client.client_id, oauth.library.clock())
+    check_oauth_error(oauth.post("/token", GRANT, client), 401, "invalid_client")
+    assert oauth.ask(Pair(client.client_id, secret)).status_code == 200
 
 
-def test_tokens_within_a_narrowed_scope_live_on(desk, client):
-    inside, beyond = desk.token(client, scope="photos"), desk.token(client)
-    act(desk, change_client, client.client_id, desk.library.clock(), Changes(scope=parse_scope("photos")))
-    assert (desk.is_alive(inside), desk.is_alive(beyond)) == (True, False)
+def test_tokens_within_a_narrowed_scope_live_on(oauth, client):
+    inside, beyond = oauth.token(client, scope="photos"), oauth.token(client)
+    act(oauth, change_client, client.client_id, oauth.library.clock(), Changes(scope=parse_scope("photos")))
+    assert (oauth.is_alive(inside), oauth.is_alive(beyond)) == (True, False)
 
 
-def test_the_oldest_token_gives_way(desk):
-    client = desk.register(limit=3)
-    tokens = [desk.token(client) for _ in range(5)]
-    assert [desk.is_alive(token) for token in tokens] == [False, False, True, True, True]
+def test_the_oldest_token_gives_way(oauth):
+    client = oauth.register(limit=3)
+    tokens = [oauth.token(client) for _ in range(5)]
+    assert [oauth.is_alive(token) for token in tokens] == [False, False, True, True, True]
 
 
-def test_a_lower_limit_ends_the_oldest_tokens(desk, client):
-    tokens = [desk.token(client) for _ in range(4)]
-    act(desk, change_client, client.client_id, desk.library.clock(), Changes(limit=2))
-    assert [desk.is_alive(token) for token in tokens] == [False, False, True, True]
+def test_a_lower_limit_ends_the_oldest_tokens(oauth, client):
+    tokens = [oauth.token(client) for _ in range(4)]
+    act(oauth, change_client, client.client_id, oauth.library.clock(), Changes(limit=2))
+    assert [oauth.is_alive(token) for token in tokens] == [False, False, True, True]
 
 
-def test_expired_tokens_do_not_count_and_do_not_stay(desk):
-    client = desk.register(limit=2, lifetime=60)
-    early = desk.token(client)
-    desk.library.clock.move(seconds=30)
-    late = desk.token(client)
-    desk.library.clock.move(seconds=30)
-    newest = desk.token(client)
-    assert [desk.is_alive(token) for token in (early, late, newest)] == [False, True, True]
-    desk.library.clock.move(seconds=-31)
-    assert not desk.is_alive(early)
+def test_expired_tokens_do_not_count_and_do_not_stay(oauth):
+    client = oauth.register(limit=2, lifetime=60)
+    early = oauth.token(client)
+    oauth.library.clock.move(seconds=30)
+    late = oauth.token(client)
+    oauth.library.clock.move(seconds=30)
+    newest = oauth.token(client)
+    assert [oauth.is_alive(token) for token in (early, late, newest)] == [False, True, True]
+    oauth.library.clock.move(seconds=-31)
+    assert not oauth.is_alive(early)
 
 
-def test_without_a_limit_all_tokens_live(desk):
-    client, other = desk.register(limit=-1), desk.register(limit=1)
-    mine = desk.token(other)
-    tokens = [desk.token(client) for _ in range(25)]
-    assert all(desk.is_alive(token) for token in tokens)
-    assert desk.is_alive(mine)
+def test_without_a_limit_all_tokens_live(oauth):
+    client, other = oauth.register(limit=-1), oauth.register(limit=1)
+    mine = oauth.token(other)
+    tokens = [oauth.token(client) for _ in range(25)]
+    assert all(oauth.is_alive(token) for token in tokens)
+    assert oauth.is_alive(mine)
 
 
-def test_forgotten_tokens_are_tidied_up_by_those_that_come(desk):
-    client = desk.register(limit=-1, lifetime=60)
+def test_forgotten_tokens_are_tidied_up_by_those_that_come(oauth):
+    client = oauth.register(limit=-1, lifetime=60)
     for _ in range(30):
-        desk.token(client)
-    desk.library.clock.move(seconds=60)
+        oauth.token(client)
+    oauth.library.clock.move(seconds=60)
     for _ in range(2):
-        desk.token(client)
-    with desk.library.session() as session:
+        oauth.token(client)
+    with oauth.library.session() as session:
         from sqlalchemy import func, select
 
         from photosvc.models import Credential

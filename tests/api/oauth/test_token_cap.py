@@ -7,7 +7,7 @@ import pytest
 
 from photosvc.app import create_app
 from photosvc.web.current import current_service
-from tests.oauth_client import GRANT, basic, count_live, open_desk
+from tests.oauth_client import GRANT, basic, count_live, open_oauth_api
 
 PROCESSES = 8
 
@@ -46,50 +46,50 @@ def settings(new_database):
     return {"PHOTOSVC_DATABASE_URI": new_database(), "PHOTOSVC_BASE_URL": "https://photos.example.org"}
 
 
-def live(desk, client):
-    with desk.library.app.app_context():
+def live(oauth, client):
+    with oauth.library.app.app_context():
         service = current_service()
-        return count_live(service.session, client.client_id, desk.library.clock())
+        return count_live(service.session, client.client_id, oauth.library.clock())
 
 
 @pytest.mark.parametrize("limit", [1, 10, -1])
 def test_eight_processes_at_once_never_pass_the_limit(tmp_path, settings, limit):
-    with open_desk(tmp_path, settings=settings) as desk:
+    with open_oauth_api(tmp_path, settings=settings) as oauth:
         # The other processes read the real clock: tokens must not look expired to anybody.
         from photosvc.core.clock import system_clock
 
-        desk.library.clock.present = system_clock()
-        client = desk.register(limit=limit)
-        statuses, most = race(desk.library.instance, settings, client, 5)
+        oauth.library.clock.present = system_clock()
+        client = oauth.register(limit=limit)
+        statuses, most = race(oauth.library.instance, settings, client, 5)
         assert statuses == [200] * 40
         assert (most <= limit) if limit > 0 else (most == 40)
-        assert live(desk, client) == (limit if limit > 0 else 40)
+        assert live(oauth, client) == (limit if limit > 0 else 40)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_the_limit_holds_through_thirty_rounds_of_eight_processes(tmp_path, settings):
-    with open_desk(tmp_path, settings=settings) as desk:
+    with open_oauth_api(tmp_path, settings=settings) as oauth:
         from photosvc.core.clock import system_clock
 
-        desk.library.clock.present = system_clock()
+        oauth.library.clock.present = system_clock()
         for number in range(30):
             limit = (10, 1, 3)[number % 3]
-            client = desk.register(limit=limit)
-            statuses, most = race(desk.library.instance, settings, client, 20)
+            client = oauth.register(limit=limit)
+            statuses, most = race(oauth.library.instance, settings, client, 20)
             assert statuses == [200] * 160
             assert most <= limit
-            assert live(desk, client) == limit
+            assert live(oauth, client) == limit
 
 
 def test_a_limit_lowered_while_tokens_are_issued_holds(tmp_path, settings):
     from photosvc.auth.oauth.clients import Changes, change_client
 
-    with open_desk(tmp_path, settings=settings) as desk:
-        client = desk.register(limit=5)
-        tokens = [desk.token(client) for _ in range(5)]
-        with desk.library.session() as session:
-            change_client(session, client.client_id, desk.library.clock(), Changes(limit=2))
-        assert [desk.is_alive(token) for token in tokens] == [False] * 3 + [True] * 2
-        desk.token(client)
-        assert live(desk, client) == 2
+    with open_oauth_api(tmp_path, settings=settings) as oauth:
+        client = oauth.register(limit=5)
+        tokens = [oauth.token(client) for _ in range(5)]
+        with oauth.library.session() as session:
+            change_client(session, client.client_id, oauth.library.clock(), Changes(limit=2))
+        assert [oauth.is_alive(token) for token in tokens] == [False] * 3 + [True] * 2
+        oauth.token(client)
+        assert live(oauth, client) == 2

@@ -10,26 +10,26 @@ from photosvc.auth.oauth.clients import Changes, change_client, remove_client
 from photosvc.core import ids
 from tests.factories.accounts import add_user
 from tests.library import NOW
-from tests.oauth_client import GRANT, Pair, basic, check_oauth_error, open_desk
+from tests.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth_api
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    with open_desk(tmp_path_factory.mktemp("desk")) as desk:
-        yield desk
+def oauth(tmp_path_factory):
+    with open_oauth_api(tmp_path_factory.mktemp("oauth")) as oauth:
+        yield oauth
 
 
 @pytest.fixture(scope="module")
-def client(desk):
-    return desk.register("photos albums metrics", limit=-1)
+def client(oauth):
+    return oauth.register("photos albums metrics", limit=-1)
 
 
 def unknown():
     return Pair("c" + "0" * 15, ids.new_client_secret())
 
 
-def test_a_client_gets_a_token_that_works(desk, client):
-    answer = desk.ask(client)
+def test_a_client_gets_a_token_that_works(oauth, client):
+    answer = oauth.ask(client)
     assert answer.status_code == 200
     assert answer.content_type == "application/json"
     assert (answer.headers["Cache-Control"], answer.headers["Pragma"]) == ("no-store", "no-cache")
@@ -41,30 +41,30 @@ def test_a_client_gets_a_token_that_works(desk, client):
         "expires_in": 86400,
         "scope": "albums metrics photos",
     }
-    assert desk.search(token).status_code == 200
+    assert oauth.search(token).status_code == 200
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "basic", "BASIC"])
-def test_the_basic_scheme_may_be_in_any_case(desk, client, scheme):
-    answer = desk.post("/token", GRANT, authorization=basic(*client).replace("Basic", scheme))
+def test_the_basic_scheme_may_be_in_any_case(oauth, client, scheme):
+    answer = oauth.post("/token", GRANT, authorization=basic(*client).replace("Basic", scheme))
     assert answer.status_code == 200
 
 
-def test_the_secret_may_come_in_the_body(desk, client):
-    assert desk.post("/token", {**GRANT, **client.form}).status_code == 200
+def test_the_secret_may_come_in_the_body(oauth, client):
+    assert oauth.post("/token", {**GRANT, **client.form}).status_code == 200
 
 
-def test_basic_values_are_form_decoded(desk, client):
+def test_basic_values_are_form_decoded(oauth, client):
     encoded = "".join(f"%{ord(letter):02x}" for letter in client.secret)
     pair = f"{client.client_id}:{encoded}".encode()
-    answer = desk.post("/token", GRANT, authorization="Basic " + base64.b64encode(pair).decode())
+    answer = oauth.post("/token", GRANT, authorization="Basic " + base64.b64encode(pair).decode())
     assert answer.status_code == 200
 
 
-def test_the_same_client_id_may_be_named_in_the_body_too(desk, client):
-    assert desk.ask(client, client_id=client.client_id).status_code == 200
-    assert desk.ask(client, client_id=client.client_id, client_secret="").status_code == 200
-    check_oauth_error(desk.ask(client, client_id=unknown().client_id), 400, "invalid_request")
+def test_the_same_client_id_may_be_named_in_the_body_too(oauth, client):
+    assert oauth.ask(client, client_id=client.client_id).status_code == 200
+    assert oauth.ask(client, client_id=client.client_id, client_secret="").status_code == 200
+    check_oauth_error(oauth.ask(client, client_id=unknown().client_id), 400, "invalid_request")
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_the_same_client_id_may_be_named_in_the_body_too(desk, client):
         ("", "albums metrics photos"),
     ],
 )
-def test_the_scope_is_what_was_asked_for_and_the_answer_says_so(desk, client, asked, granted):
-    answer = desk.ask(client, scope=asked)
+def test_the_scope_is_what_was_asked_for_and_the_answer_says_so(oauth, client, asked, granted):
+    answer = oauth.ask(client, scope=asked)
     assert answer.json["scope"] == granted
     token = answer.json["access_token"]
-    told = desk.post("/introspect", {"token": token}, client)
+    told = oauth.post("/introspect", {"token": token}, client)
     assert told.json["scope"] == granted
-    assert desk.search(token).status_code == (200 if "photos" in granted else 403)
+    assert oauth.search(token).status_code == (200 if "photos" in granted else 403)
 
 
 @pytest.mark.parametrize(
@@ -92,29 +92,29 @@ def test_the_scope_is_what_was_asked_for_and_the_answer_says_so(desk, client, as
     ["*", "photos users", "read", "nonsense", "Photos", "photos:true", "photos:maybe", " ", "photos photos:false",
      "photos\talbums", "photos  albums", "é", "x" * 2000, "photos\x00"],
 )  # fmt: skip
-def test_a_scope_that_is_wider_unknown_or_not_in_its_plain_form_is_refused_whole(desk, client, scope):
-    check_oauth_error(desk.ask(client, scope=scope), 400, "invalid_scope")
+def test_a_scope_that_is_wider_unknown_or_not_in_its_plain_form_is_refused_whole(oauth, client, scope):
+    check_oauth_error(oauth.ask(client, scope=scope), 400, "invalid_scope")
 
 
-def test_a_client_for_everything_can_ask_for_a_part(desk):
-    client = desk.register("*")
-    assert desk.ask(client).json["scope"] == "*"
-    assert desk.ask(client, scope="read").json["scope"] == "read"
-    token = desk.token(client, scope="albums")
-    assert desk.search(token).status_code == 403
+def test_a_client_for_everything_can_ask_for_a_part(oauth):
+    client = oauth.register("*")
+    assert oauth.ask(client).json["scope"] == "*"
+    assert oauth.ask(client, scope="read").json["scope"] == "read"
+    token = oauth.token(client, scope="albums")
+    assert oauth.search(token).status_code == 403
 
 
 def test_a_token_lives_as_long_as_its_client_says_and_not_a_second_more(tmp_path):
-    with open_desk(tmp_path) as desk:
-        client = desk.register(lifetime=60)
-        assert desk.ask(client).json["expires_in"] == 60
-        token = desk.token(client)
-        desk.library.clock.move(seconds=59)
-        assert desk.is_alive(token)
-        desk.library.clock.move(seconds=1)
-        assert not desk.is_alive(token)
-        desk.library.clock.move(seconds=-30)
-        assert not desk.is_alive(token)
+    with open_oauth_api(tmp_path) as oauth:
+        client = oauth.register(lifetime=60)
+        assert oauth.ask(client).json["expires_in"] == 60
+        token = oauth.token(client)
+        oauth.library.clock.move(seconds=59)
+        assert oauth.is_alive(token)
+        oauth.library.clock.move(seconds=1)
+        assert not oauth.is_alive(token)
+        oauth.library.clock.move(seconds=-30)
+        assert not oauth.is_alive(token)
 
 
 @pytest.mark.parametrize(
@@ -122,74 +122,74 @@ def test_a_token_lives_as_long_as_its_client_says_and_not_a_second_more(tmp_path
               "urn:ietf:params:oauth:grant-type:jwt-bearer", "urn:ietf:params:oauth:grant-type:token-exchange",
               "urn:ietf:params:oauth:grant-type:device_code"],
 )  # fmt: skip
-def test_other_grants_are_not_supported(desk, client, grant):
+def test_other_grants_are_not_supported(oauth, client, grant):
     form = {**GRANT, "grant_type": grant, "username": "alice", "password": "x", "refresh_token": "x", "code": "x"}
-    check_oauth_error(desk.post("/token", form, client), 400, "unsupported_grant_type")
+    check_oauth_error(oauth.post("/token", form, client), 400, "unsupported_grant_type")
 
 
 @pytest.mark.parametrize("form", [{}, {"grant_type": ""}, {"scope": "photos"}])
-def test_a_grant_must_be_named(desk, client, form):
-    check_oauth_error(desk.post("/token", form, client), 400, "invalid_request")
+def test_a_grant_must_be_named(oauth, client, form):
+    check_oauth_error(oauth.post("/token", form, client), 400, "invalid_request")
 
 
 @pytest.mark.parametrize("repeated", ["grant_type=client_credentials", "scope=photos", "scope=", "other=1"])
-def test_no_parameter_comes_twice(desk, client, repeated):
+def test_no_parameter_comes_twice(oauth, client, repeated):
     body = f"grant_type=client_credentials&scope=photos&other=1&{repeated}"
-    check_oauth_error(desk.post("/token", body, client), 400, "invalid_request")
+    check_oauth_error(oauth.post("/token", body, client), 400, "invalid_request")
 
 
-def test_two_ways_to_authenticate_at_once_are_refused(desk, client):
+def test_two_ways_to_authenticate_at_once_are_refused(oauth, client):
     form = {**GRANT, **client.form}
-    check_oauth_error(desk.post("/token", form, client), 400, "invalid_request")
-    check_oauth_error(desk.post("/token", form, authorization="Bearer x"), 400, "invalid_request")
+    check_oauth_error(oauth.post("/token", form, client), 400, "invalid_request")
+    check_oauth_error(oauth.post("/token", form, authorization="Bearer x"), 400, "invalid_request")
 
 
 @pytest.mark.parametrize("name", ["grant_type", "scope", "client_id", "client_secret"])
-def test_nothing_is_taken_from_the_query_string(desk, client, name):
+def test_nothing_is_taken_from_the_query_string(oauth, client, name):
     values = {**GRANT, "scope": "photos", **client.form}
     form = {key: value for key, value in values.items() if key != name}
-    answer = desk.post("/token", form, query_string={name: values[name]})
+    answer = oauth.post("/token", form, query_string={name: values[name]})
     check_oauth_error(answer, 400, "invalid_request")
 
 
-def test_other_query_parameters_do_not_matter(desk, client):
-    assert desk.post("/token", GRANT, client, query_string={"tenant": "1"}).status_code == 200
+def test_other_query_parameters_do_not_matter(oauth, client):
+    assert oauth.post("/token", GRANT, client, query_string={"tenant": "1"}).status_code == 200
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "text/plain", "", "multipart/form-data; boundary=x"])
-def test_only_forms_are_read(desk, client, content_type):
+def test_only_forms_are_read(oauth, client, content_type):
     body = '{"grant_type": "client_credentials"}' if "json" in content_type else "grant_type=client_credentials"
-    answer = desk.post("/token", body, client, content_type=content_type)
+    answer = oauth.post("/token", body, client, content_type=content_type)
     check_oauth_error(answer, 400, "invalid_request")
 
 
-def test_a_charset_on_the_content_type_is_fine(desk, client):
+def test_a_charset_on_the_content_type_is_fine(oauth, client):
     kind = "application/x-www-form-urlencoded; charset=UTF-8"
-    assert desk.post("/token", GRANT, client, content_type=kind).status_code == 200
+    assert oauth.post("/token", GRANT, client, content_type=kind).status_code == 200
 
 
 @pytest.mark.parametrize(
     "body", [b"grant_type=client_credentials&scope=%ff", b"grant_type=client_credentials\xff", b"&" * 60 + b"a=1&" * 60]
 )
-def test_a_body_that_is_no_form_in_utf_8_is_a_bad_request(desk, client, body):
-    check_oauth_error(desk.post("/token", body, client), 400, "invalid_request")
+def test_a_body_that_is_no_form_in_utf_8_is_a_bad_request(oauth, client, body):
+    check_oauth_error(oauth.post("/token", body, client), 400, "invalid_request")
 
 
-def test_a_body_too_long_is_refused_unread(desk, client):
+def test_a_body_too_long_is_refused_unread(oauth, client):
     body = "grant_type=client_credentials&x=" + "x" * 70_000
-    check_oauth_error(desk.post("/token", body, client), 413, "invalid_request")
+    check_oauth_error(oauth.post("/token", body, client), 413, "invalid_request")
 
 
-def test_get_is_not_allowed(desk):
+def test_get_is_not_allowed(oauth):
     for path in ("/token", "/revoke", "/introspect"):
-        answer = desk.library.app.test_client().get("/api/v1/oauth" + path)
+        answer = oauth.library.app.test_client().get("/api/v1/oauth" + path)
         assert (answer.status_code, set(answer.allow)) == (405, {"OPTIONS", "POST"})
 
 
-def test_placeholders_say_so_in_the_form_of_the_rfc(desk):
+def test_placeholders_say_so_in_the_form_of_the_rfc(oauth):
     for path in ("/authorize", "/userinfo"):
         for method in ("GET", "POST"):
-            answer = desk.library.app.test_client().open("/api/v1/oauth" + path, method=method)
+            answer = oauth.library.app.test_client().open("/api/v1/oauth" + path, method=method)
             check_oauth_error(answer, 501, "not_implemented")
 
 
@@ -218,31 +218,31 @@ BAD = [
 
 
 @pytest.mark.parametrize("authorization", BAD)
-def test_a_malformed_authorization_header_is_an_invalid_client(desk, authorization):
-    check_oauth_error(desk.post("/token", GRANT, authorization=authorization), 401, "invalid_client")
+def test_a_malformed_authorization_header_is_an_invalid_client(oauth, authorization):
+    check_oauth_error(oauth.post("/token", GRANT, authorization=authorization), 401, "invalid_client")
 
 
 @pytest.mark.parametrize("secret", ["wrong", "sécret", "\u0130", "\x00", "a" * 20_000, "%ff", "' OR 1=1 --", "null"])
 @pytest.mark.parametrize("place", ["header", "body"])
-def test_a_wrong_secret_is_an_invalid_client_whatever_it_is_made_of(desk, client, secret, place):
+def test_a_wrong_secret_is_an_invalid_client_whatever_it_is_made_of(oauth, client, secret, place):
     for number, client_id in enumerate((client.client_id, unknown().client_id, "ünknown\x00", secret)):
         pair = Pair(client_id, secret)
         address = f"203.0.113.{number}"
         if place == "header":
-            answer = desk.post("/token", GRANT, pair, address=address)
+            answer = oauth.post("/token", GRANT, pair, address=address)
         else:
-            answer = desk.post("/token", {**GRANT, **pair.form}, address=address)
+            answer = oauth.post("/token", {**GRANT, **pair.form}, address=address)
         check_oauth_error(answer, 401, "invalid_client")
 
 
 @pytest.mark.parametrize("form", [{}, {"client_id": "c" + "0" * 15}, {"client_secret": "x"}, {"client_id": ""}])
-def test_a_client_that_shows_half_of_its_credentials_or_none_is_told_how(desk, form):
-    check_oauth_error(desk.post("/token", {**GRANT, **form}), 401, "invalid_client")
+def test_a_client_that_shows_half_of_its_credentials_or_none_is_told_how(oauth, form):
+    check_oauth_error(oauth.post("/token", {**GRANT, **form}), 401, "invalid_client")
 
 
-def test_unknown_disabled_removed_and_wrong_cannot_be_told_apart(desk):
-    disabled, resting, removed, right = (desk.register() for _ in range(4))
-    with desk.library.session() as session:
+def test_unknown_disabled_removed_and_wrong_cannot_be_told_apart(oauth):
+    disabled, resting, removed, right = (oauth.register() for _ in range(4))
+    with oauth.library.session() as session:
         sponsor = add_user(session, "sponsor", disabled=True)
         change_client(session, disabled.client_id, NOW, Changes(enabled=False))
         change_client(session, resting.client_id, NOW, Changes(user=sponsor))
@@ -252,42 +252,42 @@ def test_unknown_disabled_removed_and_wrong_cannot_be_told_apart(desk):
         answers = {
             (answer.status_code, answer.text, str(answer.headers))
             for answer in (
-                desk.post("/token", GRANT, pair) if place == "header" else desk.post("/token", {**GRANT, **pair.form})
+                oauth.post("/token", GRANT, pair) if place == "header" else oauth.post("/token", {**GRANT, **pair.form})
                 for pair in pairs
             )
         }
         assert len(answers) == 1
 
 
-def test_a_refused_try_counts_against_nothing(desk):
-    client = desk.register(limit=1)
-    token = desk.token(client)
-    desk.ask(client, scope="users")
-    desk.post("/token", {}, client)
-    desk.post("/token", GRANT, Pair(client.client_id, SECRET))
-    assert desk.is_alive(token)
+def test_a_refused_try_counts_against_nothing(oauth):
+    client = oauth.register(limit=1)
+    token = oauth.token(client)
+    oauth.ask(client, scope="users")
+    oauth.post("/token", {}, client)
+    oauth.post("/token", GRANT, Pair(client.client_id, SECRET))
+    assert oauth.is_alive(token)
 
 
 def test_wrong_secrets_slow_down_their_address_and_nobody_else(tmp_path):
-    with open_desk(tmp_path) as desk:
-        client = desk.register()
+    with open_oauth_api(tmp_path) as oauth:
+        client = oauth.register()
         wrong = Pair(client.client_id, SECRET)
-        statuses = [desk.post("/token", GRANT, wrong, address="2001:db8::1").status_code for _ in range(61)]
+        statuses = [oauth.post("/token", GRANT, wrong, address="2001:db8::1").status_code for _ in range(61)]
         assert statuses == [401] * 60 + [429]
-        answer = desk.post("/token", GRANT, wrong, address="2001:db8::2")
+        answer = oauth.post("/token", GRANT, wrong, address="2001:db8::2")
         check_oauth_error(answer, 429, "temporarily_unavailable")
         assert answer.headers["Retry-After"] == "10"
-        assert desk.post("/token", GRANT, wrong, address="192.0.2.9").status_code == 401
-        assert desk.post("/token", GRANT, client, address="2001:db8::1").status_code == 200
-        desk.library.clock.move(seconds=10)
-        assert desk.post("/token", GRANT, wrong, address="2001:db8::1").status_code == 401
+        assert oauth.post("/token", GRANT, wrong, address="192.0.2.9").status_code == 401
+        assert oauth.post("/token", GRANT, client, address="2001:db8::1").status_code == 200
+        oauth.library.clock.move(seconds=10)
+        assert oauth.post("/token", GRANT, wrong, address="2001:db8::1").status_code == 401
 
 
-def test_neither_secret_nor_token_is_in_the_database(desk):
-    client = desk.register()
-    token = desk.token(client)
-    with desk.library.app.app_context():
-        path = desk.library.instance / "photosvc.db"
+def test_neither_secret_nor_token_is_in_the_database(oauth):
+    client = oauth.register()
+    token = oauth.token(client)
+    with oauth.library.app.app_context():
+        path = oauth.library.instance / "photosvc.db"
     stored = b"".join(file.read_bytes() for file in path.parent.glob("photosvc.db*"))
     assert client.client_id.encode() in stored
     assert client.secret.encode() not in stored
@@ -296,20 +296,20 @@ def test_neither_secret_nor_token_is_in_the_database(desk):
 
 
 def test_a_database_without_tables_is_unavailable_in_the_form_of_the_rfc(tmp_path):
-    with open_desk(tmp_path, upgrade=False) as desk:
-        answer = desk.post("/token", GRANT, unknown())
+    with open_oauth_api(tmp_path, upgrade=False) as oauth:
+        answer = oauth.post("/token", GRANT, unknown())
         check_oauth_error(answer, 503, "temporarily_unavailable")
 
 
 @pytest.mark.slow
-def test_an_unknown_client_is_refused_as_fast_as_a_wrong_secret(desk, client):
+def test_an_unknown_client_is_refused_as_fast_as_a_wrong_secret(oauth, client):
     """500 interleaved pairs: the medians differ by less than 5 % or 1 ms."""
     pairs = {"unknown": unknown(), "wrong": Pair(client.client_id, SECRET)}
     taken = {name: [] for name in pairs}
     for number in range(500):
         for name, pair in pairs.items():
             begin = time.perf_counter()
-            answer = desk.post("/token", GRANT, pair, address=f"10.{number // 250}.{number % 250}.1")
+            answer = oauth.post("/token", GRANT, pair, address=f"10.{number // 250}.{number % 250}.1")
             taken[name].append(time.perf_counter() - begin)
             assert answer.status_code == 401
     medians = [statistics.median(times) for times in taken.values()]

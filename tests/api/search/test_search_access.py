@@ -5,7 +5,7 @@ from sqlalchemy import select, text
 
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.search.projection.project import project
-from tests.factories.photos import alter, fill
+from tests.factories.photos import add_photos, edit_photos
 from tests.library import NOW, RESOURCE, open_library
 
 
@@ -13,11 +13,11 @@ from tests.library import NOW, RESOURCE, open_library
 def library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("access"))
     with library.session() as session:
-        fill(session, 10, NOW)
+        add_photos(session, 10, NOW)
         ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
-        alter(session, ids[:3], private=True)
-        alter(session, ids[3:4], archived_at=NOW)
-        alter(session, ids[4:5], quality=-1)
+        edit_photos(session, ids[:3], private=True)
+        edit_photos(session, ids[3:4], archived_at=NOW)
+        edit_photos(session, ids[4:5], quality=-1)
     return library
 
 
@@ -48,7 +48,7 @@ def test_no_order_and_no_page_shows_a_client_what_is_private(library, order, par
 def test_private_albums_do_not_tell_by_unsorted_what_they_hold(tmp_path):
     library = open_library(tmp_path)
     with library.session() as session:
-        fill(session, 3, NOW)
+        add_photos(session, 3, NOW)
         ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
         for number, private in enumerate((True, False)):
             times = {"created_at": NOW, "updated_at": NOW}

@@ -12,7 +12,7 @@ from photosvc.search.projection.project import count_change, project
 from photosvc.search.reading import page as pages
 from photosvc.search.reading.documents import LibraryChangedError
 from photosvc.web.current import current_service
-from tests.factories.photos import alter, fill
+from tests.factories.photos import add_photos, edit_photos
 from tests.library import NOW, open_library
 
 ALBUMS = {name: ("a" + name).ljust(16, "0") for name in ("plain", "smart", "secret", "gone")}
@@ -22,7 +22,7 @@ ALBUMS = {name: ("a" + name).ljust(16, "0") for name in ("plain", "smart", "secr
 def library(tmp_path):
     library = open_library(tmp_path)
     with library.session() as session:
-        fill(session, 30, NOW)
+        add_photos(session, 30, NOW)
         ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
         for number, (name, uid) in enumerate(ALBUMS.items()):
             session.add(
@@ -40,7 +40,7 @@ def library(tmp_path):
             session.flush()
             members = [AlbumPhoto(album_id=number + 1, photo_id=one, created_at=NOW) for one in ids[:4]]
             session.add_all(members if name != "smart" else [])
-        alter(session, ids[:2], private=True)
+        edit_photos(session, ids[:2], private=True)
         project(session, ids)
     yield library
     library.close()
@@ -218,9 +218,9 @@ def test_facets_count_what_the_same_search_finds(library):
 def test_relevance_puts_a_title_before_a_keyword(library):
     with library.session() as session:
         ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))[4:7]
-        alter(session, [ids[1]], description="about a comet")
-        alter(session, [ids[2]], title="Comet")
-        alter(session, [ids[0]], title="Cometary dust")
+        edit_photos(session, [ids[1]], description="about a comet")
+        edit_photos(session, [ids[2]], title="Comet")
+        edit_photos(session, [ids[0]], title="Cometary dust")
     found = [record["Title"] for record in library.find(q="comet", order="relevance", primary="true")]
     assert found == ["Comet", "Cometary dust", found[2]]
     first = library.get({"q": "comet", "order": "relevance", "count": 1, "primary": "true"})
@@ -235,7 +235,7 @@ def test_words_follow_what_changes(library):
     with library.session() as session:
         photo = session.scalar(select(Photo).where(Photo.title == "Zebra").limit(1))
         uid, number = photo.uid, photo.id
-        alter(session, [number], title="Quagga")
+        edit_photos(session, [number], title="Quagga")
     assert {record["UID"] for record in library.find(q="quagga")} == {uid}
     assert uid not in {record["UID"] for record in library.find(q='"zebra"')}
     with library.session() as session:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from photosvc.query.filters import NAMES
 from photosvc.search.reading.orders import ORDERS
-from tests.factories.photos import fill
+from tests.factories.photos import add_photos
 from tests.library import NOW, open_library
 from tests.query_strategies import ANY_QUERIES, LARGE_QUERIES
 
@@ -38,7 +38,7 @@ PARAMETERS = sorted({*NAMES, "q", "s", "filter", "order", "count", "offset", "cu
 def library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("hostile"))
     with library.session() as session:
-        fill(session, 10, NOW)
+        add_photos(session, 10, NOW)
     yield library
     library.close()
 

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from photosvc.models import Photo
 from photosvc.search.reading.orders import ORDERS
-from tests.factories.photos import alter, extraction, fill, shelve
+from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.library import NOW, open_library
 
 STEPS = (1, 3, 8)
@@ -17,12 +17,19 @@ STEPS = (1, 3, 8)
 def library(new_database, tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("merged"), settings={"PHOTOSVC_DATABASE_URI": new_database()})
     with library.session() as session:
-        fill(session, 30, NOW)
-        stack = [("a/stack.jpg", extraction(900)), ("a/stack.dng", extraction(901, file_type="dng", media_type="raw"))]
-        shelve(
-            session, [*stack, *((f"a/stack.{ending}", extraction(902 + n)) for n, ending in enumerate(ENDINGS))], NOW
+        add_photos(session, 30, NOW)
+        stack = [
+            ("a/stack.jpg", new_extraction(900)),
+            ("a/stack.dng", new_extraction(901, file_type="dng", media_type="raw")),
+        ]
+        store_extractions(
+            session,
+            [*stack, *((f"a/stack.{ending}", new_extraction(902 + n)) for n, ending in enumerate(ENDINGS))],
+            NOW,
         )
-        alter(session, list(session.scalars(select(Photo.id).order_by(Photo.id)))[3:9], edited_at=NOW, favorite=True)
+        edit_photos(
+            session, list(session.scalars(select(Photo.id).order_by(Photo.id)))[3:9], edited_at=NOW, favorite=True
+        )
     yield library
     library.close()
 
@@ -103,7 +110,7 @@ def test_merged_by_size_goes_by_the_largest_file_of_a_photo(library):
 def test_what_is_added_meanwhile_neither_loses_nor_repeats_what_was_there(new_database, tmp_path):
     library = open_library(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()})
     with library.session() as session:
-        fill(session, 20, NOW)
+        add_photos(session, 20, NOW)
     before = {record["UID"] for record in library.find(count=1000)}
     found, query, number = [], {"order": "name", "merged": "true", "count": 3}, 0
     while query:
@@ -111,7 +118,7 @@ def test_what_is_added_meanwhile_neither_loses_nor_repeats_what_was_there(new_da
         found += [record["UID"] for record in answer.json]
         number += 1
         with library.session() as session:
-            shelve(session, [(f"{'aA'[number % 2]}/new{number}.jpg", extraction(700 + number))], NOW)
+            store_extractions(session, [(f"{'aA'[number % 2]}/new{number}.jpg", new_extraction(700 + number))], NOW)
         link = answer.headers.get("Link")
         query = dict(parse_qsl(urlsplit(link.partition(">")[0][1:]).query)) if link else None
         assert number < 60

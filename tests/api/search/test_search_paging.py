@@ -11,7 +11,7 @@ from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.query.fold import fold
 from photosvc.search.projection.project import project
 from photosvc.search.reading.orders import ORDERS
-from tests.factories.photos import alter, extraction, fill, shelve
+from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.library import NOW, open_library
 
 PHOTOS, FILES = 40, 47
@@ -22,9 +22,9 @@ ALBUM = "a" + "0" * 15
 def library(new_database, tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("paging"), settings={"PHOTOSVC_DATABASE_URI": new_database()})
     with library.session() as session:
-        fill(session, PHOTOS, NOW)
+        add_photos(session, PHOTOS, NOW)
         photo_ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
-        alter(session, photo_ids[3:9], edited_at=NOW, favorite=True)
+        edit_photos(session, photo_ids[3:9], edited_at=NOW, favorite=True)
         session.add(Album(id=1, uid=ALBUM, title="Every second", created_at=NOW, updated_at=NOW))
         session.flush()
         session.add_all(AlbumPhoto(album_id=1, photo_id=one, created_at=NOW) for one in photo_ids[::2])
@@ -40,7 +40,7 @@ def test_the_longest_cursor_is_taken_back_and_fits_a_request_line(tmp_path, lett
     with_title = Metadata(title=letter * 200)
     library = open_library(tmp_path)
     with library.session() as session:
-        shelve(session, [(f"{letter * longest}.{kind}", extraction(number, metadata=with_title))
+        store_extractions(session, [(f"{letter * longest}.{kind}", new_extraction(number, metadata=with_title))
                          for number, kind in enumerate(("jpg", "png"))], NOW)  # fmt: skip
     answer = library.get({"order": order, "count": 1})
     address = urlsplit(answer.headers["Link"].partition(">")[0][1:])
@@ -252,7 +252,7 @@ def test_both_databases_give_the_same_pages(new_postgres, tmp_path):
     for name, uri in (("lite", f"sqlite:///{tmp_path / 'lite.db'}"), ("post", new_postgres())):
         library = open_library(tmp_path / name, settings={"PHOTOSVC_DATABASE_URI": uri})
         with library.session() as session:
-            fill(session, 30, NOW)
+            add_photos(session, 30, NOW)
         sides.append(
             {
                 order: [record["FileName"] for record in library.find(order=order, count=1000)]
@@ -268,11 +268,13 @@ def test_both_databases_give_the_same_pages(new_postgres, tmp_path):
 def test_a_cursor_is_not_shifted_by_what_is_added(new_database, tmp_path, order):
     library = open_library(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()})
     with library.session() as session:
-        fill(session, 20, NOW)
+        add_photos(session, 20, NOW)
     before = ids(library.find(order=order, seed=1, count=1000))
     first = library.get({"order": order, "seed": 1, "count": 7})
     with library.session() as session:
-        shelve(session, [(f"{letter}/n0-x{n}.jpg", extraction(500 + n)) for n, letter in enumerate("aAb0zZ")], NOW)
+        store_extractions(
+            session, [(f"{letter}/n0-x{n}.jpg", new_extraction(500 + n)) for n, letter in enumerate("aAb0zZ")], NOW
+        )
     rest = ids(by_rest(library, next_query(first)))
     found = ids(first.json) + rest
     assert len(set(found)) == len(found)

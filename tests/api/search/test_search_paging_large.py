@@ -16,7 +16,7 @@ from photosvc.models import File, Photo
 from photosvc.models.database import begin_write
 from photosvc.search.projection.project import project
 from photosvc.search.reading.orders import ORDERS
-from tests.factories.photos import extraction, shelve
+from tests.factories.photos import new_extraction, store_extractions
 from tests.library import NOW, open_library
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -149,10 +149,10 @@ def changing(library, draw, going, staying) -> Iterator[list[int]]:
     def change() -> None:
         while not stop.is_set():
             gone, same = [going.pop() for _ in range(min(10, len(going)))], draw.sample(staying, 10)
-            added = [(new_name(draw), extraction(draw.getrandbits(60))) for _ in range(5)]
+            added = [(new_name(draw), new_extraction(draw.getrandbits(60))) for _ in range(5)]
             with library.session() as session:
                 begin_write(session)
-                shelve(session, added, NOW)
+                store_extractions(session, added, NOW)
                 begin_write(session)
                 gone, same = (
                     session.scalars(select(Photo.id).where(Photo.uid.in_(uids))).all() for uids in (gone, same)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.factories.photos import fill
+from tests.factories.photos import add_photos
 from tests.library import NOW, open_library
 
 
@@ -10,7 +10,7 @@ from tests.library import NOW, open_library
 def library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("parameters"))
     with library.session() as session:
-        fill(session, 30, NOW)
+        add_photos(session, 30, NOW)
     return library
 
 

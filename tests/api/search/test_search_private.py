@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from photosvc.search.reading.orders import ORDERS
-from tests.factories.varied_library import fill_motley, uid, visible_to_all
-from tests.oauth_client import open_desk
+from tests.factories.varied_library import fill_varied_library, uid, visible_to_all
+from tests.oauth_client import open_oauth_api
 from tests.query_strategies import QUERIES
 
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
@@ -14,28 +14,28 @@ SECRET_ALBUM = uid("a", 2)
 
 
 @pytest.fixture(scope="module")
-def desk(new_database, tmp_path_factory):
+def oauth(new_database, tmp_path_factory):
     settings = {"PHOTOSVC_DATABASE_URI": new_database()}
-    with open_desk(tmp_path_factory.mktemp("private"), settings=settings) as desk:
-        yield desk
+    with open_oauth_api(tmp_path_factory.mktemp("private"), settings=settings) as oauth:
+        yield oauth
 
 
 @pytest.fixture(scope="module")
-def visible(desk):
-    with desk.library.session() as session:
-        photos, _ = fill_motley(session)
+def visible(oauth):
+    with oauth.library.session() as session:
+        photos, _ = fill_varied_library(session)
         return visible_to_all(photos)
 
 
 @pytest.fixture(scope="module", params=["viewer", "client"])
-def token(request, desk):
+def token(request, oauth):
     if request.param == "viewer":
-        return desk.library.token("photos", role="viewer")
-    return desk.token(desk.register("photos"))
+        return oauth.library.token("photos", role="viewer")
+    return oauth.token(oauth.register("photos"))
 
 
-def check_nothing_private(desk, token, visible, query, **asked):
-    answer = desk.library.get({"q": query, "count": 1000, "total": "true", **asked}, token=token)
+def check_nothing_private(oauth, token, visible, query, **asked):
+    answer = oauth.library.get({"q": query, "count": 1000, "total": "true", **asked}, token=token)
     assert answer.status_code in {200, 400, 404}, answer.text
     if answer.status_code == 200:
         found = {record["FileUID"] for record in answer.json}
@@ -47,11 +47,11 @@ def check_nothing_private(desk, token, visible, query, **asked):
 ASKED = given(QUERIES, st.sampled_from(sorted(ORDERS)), st.sampled_from(["true", "false"]))
 
 
-def test_a_viewer_and_a_client_see_all_that_is_open_and_others_more(desk, token, visible):
-    found = {record["FileUID"] for record in desk.library.find(token=token, count=1000)}
+def test_a_viewer_and_a_client_see_all_that_is_open_and_others_more(oauth, token, visible):
+    found = {record["FileUID"] for record in oauth.library.find(token=token, count=1000)}
     assert found == visible
-    assert found < {record["FileUID"] for record in desk.library.find(
-        token=desk.library.token("photos", role="user"), count=1000, q="private:true | private:false | archived:true"
+    assert found < {record["FileUID"] for record in oauth.library.find(
+        token=oauth.library.token("photos", role="user"), count=1000, q="private:true | private:false | archived:true"
     )}  # fmt: skip
 
 
@@ -63,19 +63,19 @@ def test_a_viewer_and_a_client_see_all_that_is_open_and_others_more(desk, token,
 @example("-(hidden:false lake) | -(-archived:true)", "random", "true")
 @example(f"album:{SECRET_ALBUM} | album:secret", "relevance", "true")
 @example("near:p000000000000002 dist:20038 | private:true", "oldest", "false")
-def test_no_query_shows_them_what_is_private(desk, token, visible, query, order, merged):
-    check_nothing_private(desk, token, visible, query, order=order, merged=merged)
+def test_no_query_shows_them_what_is_private(oauth, token, visible, query, order, merged):
+    check_nothing_private(oauth, token, visible, query, order=order, merged=merged)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @settings(QUICK, max_examples=2500)
 @ASKED
-def test_ten_thousand_queries_show_them_nothing_private(desk, token, visible, query, order, merged):
-    check_nothing_private(desk, token, visible, query, order=order, merged=merged)
+def test_ten_thousand_queries_show_them_nothing_private(oauth, token, visible, query, order, merged):
+    check_nothing_private(oauth, token, visible, query, order=order, merged=merged)
 
 
-def test_a_private_album_is_to_them_as_one_that_does_not_exist(desk, token, visible):
-    hidden, unknown = (desk.library.get({"s": album}, token=token) for album in (SECRET_ALBUM, uid("a", 99)))
+def test_a_private_album_is_to_them_as_one_that_does_not_exist(oauth, token, visible):
+    hidden, unknown = (oauth.library.get({"s": album}, token=token) for album in (SECRET_ALBUM, uid("a", 99)))
     assert (hidden.status_code, hidden.json) == (unknown.status_code, unknown.json)
     assert hidden.status_code == 404

@@ -11,7 +11,7 @@ from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.models.database import open_reader
 from photosvc.search.reading import documents
 from photosvc.web.current import current_service
-from tests.factories.photos import alter, fill
+from tests.factories.photos import add_photos, edit_photos
 from tests.library import DATABASE, NOW, open_library
 
 ALBUMS = [f"a{number:015}" for number in range(1001)]
@@ -34,7 +34,7 @@ def open_it(tmp_path):
 def filled(library, photos=30):
     """The ids of its photos."""
     with library.session() as session:
-        fill(session, photos, NOW)
+        add_photos(session, photos, NOW)
         return session.scalars(select(Photo.id).order_by(Photo.id)).all()
 
 
@@ -67,7 +67,7 @@ def test_what_becomes_private_while_a_search_runs_is_not_shown_by_it(open_it, ne
 
     def hide():
         with library.session() as session:
-            alter(session, photos[:5], private=True, title="secret")
+            edit_photos(session, photos[:5], private=True, title="secret")
 
     done = meanwhile(monkeypatch, hide)
     found = worker.find(token=token, q="n0 | n1")
@@ -159,12 +159,12 @@ def test_a_tag_from_before_a_backup_was_put_back_never_holds_again(open_it, tmp_
     at_rest()
     shutil.copy(database, tmp_path / "backup.db")
     with library.session() as session:
-        alter(session, photos[:1], title="first")
+        edit_photos(session, photos[:1], title="first")
     first = library.get(token=token)
     at_rest()
     shutil.copy(tmp_path / "backup.db", database)
     with library.session() as session:
-        alter(session, photos[5:6], title="second")
+        edit_photos(session, photos[5:6], title="second")
     headers = {"X-Auth-Token": token, "If-None-Match": first.headers["ETag"]}
     again = library.app.test_client().get("/api/v1/photos", headers=headers)
     assert again.status_code == 200
@@ -194,7 +194,7 @@ def test_a_smart_album_that_cannot_be_read_is_empty_and_tells_nothing(open_it, q
     library = open_it()
     photos = filled(library, 10)
     with library.session() as session:
-        alter(session, photos[:1], private=True)
+        edit_photos(session, photos[:1], private=True)
         private = session.get(Photo, photos[0]).uid
         filter_ = query.format(private)
         session.add(Album(uid=ALBUMS[0], title="Around home", filter=filter_, created_at=NOW, updated_at=NOW))
