@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from photosvc.api import create_api
 from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.auth.oauth.signing_keys import SigningKeys
-from photosvc.auth.throttle.stores import failure_store
+from photosvc.auth.throttle.database import DatabaseFailureStore
 from photosvc.core.clock import Clock, system_clock
 from photosvc.models.database import open_reader
 from photosvc.settings import PREFIX, Settings, load_settings
@@ -73,7 +73,7 @@ class PhotoService:
             keep_open=_keep_open,
             open_session=lambda: _session(db, bind_key),
             engine=lambda: _engine(db, bind_key),
-            failures=failure_store(settings),
+            failures=DatabaseFailureStore(),
             instance=instance,
             signing_keys=SigningKeys(instance / "signing_keys", clock),
             oauth=OAuthServer(),

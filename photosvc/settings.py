@@ -26,10 +26,6 @@ def _text(value: object) -> str:
     return value.strip()
 
 
-def _optional_text(value: object) -> str:
-    return _text(value) if value else ""
-
-
 def _path(value: object) -> Path:
     return Path(value if isinstance(value, Path) else _text(value)).expanduser().absolute()
 
@@ -123,12 +119,6 @@ class Settings:
         _integer(60, 315_360_000), "Seconds without use until a login session ends", default=604_800
     )
     proxies: int = _setting(_integer(0, 8), "Reverse proxies in front whose X-Forwarded-* headers count", default=0)
-    redis_url: str = _setting(
-        _optional_text,
-        "Redis that shares failure counts between machines; empty: the database",
-        default="",
-        secret=True,
-    )
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Name of a setting -> where its value came from."""
 

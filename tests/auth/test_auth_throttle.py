@@ -1,10 +1,4 @@
-import shutil
-import socket
-import subprocess
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 
 import pytest
 from sqlalchemy import func, select, text
@@ -24,7 +18,6 @@ from photosvc.auth.scopes import EVERYTHING
 from photosvc.auth.throttle.attempts import (
     LOGIN_BY_ACCOUNT,
     LOGIN_BY_ADDRESS,
-    TOKEN_BY_ADDRESS,
     Allowance,
     Charge,
     by_account,
@@ -36,8 +29,6 @@ from photosvc.auth.throttle.attempts import (
     password_check,
 )
 from photosvc.auth.throttle.database import DatabaseFailureStore, sweep
-from photosvc.auth.throttle.stores import failure_store
-from photosvc.core.errors import SettingError
 from photosvc.models import ThrottleBucket
 from tests.factories.accounts import NOW, SECOND, add_user, new_engine, new_settings, open_session
 
@@ -53,35 +44,9 @@ def session(tmp_path):
         yield session
 
 
-@pytest.fixture(scope="module")
-def redis_url(tmp_path_factory):
-    program = shutil.which("redis-server")
-    if program is None:
-        pytest.skip("redis-server is not installed")
-    pytest.importorskip("redis", reason="the extra redis is not installed")
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    folder = tmp_path_factory.mktemp("redis")
-    with subprocess.Popen([program, *options], cwd=folder, stdout=subprocess.DEVNULL) as server:
-        for _ in range(100):
-            with closing(socket.socket()) as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield f"redis://127.0.0.1:{port}"
-        server.terminate()
-
-
-@pytest.fixture(params=["database", "redis"])
-def store(request, tmp_path):
-    if request.param == "database":
-        return DatabaseFailureStore()
-    url = request.getfixturevalue("redis_url")
-    store = failure_store(new_settings(tmp_path, redis_url=url))
-    store._redis.flushall()
-    return store
+@pytest.fixture
+def store():
+    return DatabaseFailureStore()
 
 
 def takes(store, session, charge, times, now=NOW):
@@ -325,33 +290,3 @@ def test_the_sweep_keeps_only_buckets_in_use(session):
     assert sweep(session, NOW) == 1
     assert session.scalar(select(func.count()).select_from(ThrottleBucket)) == 2
     assert sweep(session, NOW + SECOND) == 2
-
-
-def test_while_redis_is_away_the_database_counts(session, tmp_path):
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        url = f"redis://127.0.0.1:{probe.getsockname()[1]}"
-    store = failure_store(new_settings(tmp_path, redis_url=url))
-    charge = Charge(TOKEN_BY_ADDRESS, "x")
-    assert takes(store, session, charge, 61) == [0] * 60 + [10]
-    store.give_back(session, charge, NOW)
-    assert takes(store, session, charge, 1) == [0]
-    store.remember(session, "k", NOW + SECOND, NOW)
-    assert store.remembers(session, "k", NOW)
-
-
-def test_an_address_that_is_no_redis_stops_the_start(tmp_path):
-    with pytest.raises(SettingError) as caught:
-        failure_store(new_settings(tmp_path, redis_url="http://example.org"))
-    assert caught.value.field == "PHOTOSVC_REDIS_URL"
-
-
-def test_without_a_redis_address_the_database_counts(tmp_path):
-    assert isinstance(failure_store(new_settings(tmp_path)), DatabaseFailureStore)
-
-
-def test_a_redis_address_without_its_extra_stops_the_start_and_names_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(SettingError) as caught:
-        failure_store(new_settings(tmp_path, redis_url="redis://127.0.0.1:1"))
-    assert "photosvc[redis]" in caught.value.message
