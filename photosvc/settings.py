@@ -1,7 +1,7 @@
-"""Settings: typed, checked at the start, each knowing where its value came from.
+"""Settings: typed and checked at start-up; each value records which source it came from.
 
 Sources, later ones win: built-in defaults, `instance/config.py`, `PHOTOSVC_*` environment variables, and what the
-embedding app passes. An unknown or invalid name stops the start.
+embedding app passes. An unknown name or an invalid value stops the start.
 """
 
 import secrets
@@ -15,7 +15,7 @@ from photosvc.core.errors import SettingError
 from photosvc.core.private_file import own_file
 
 PREFIX = "PHOTOSVC_"
-#: Names the folder of the database, keys and configuration; read before any setting is.
+#: Environment variable with the instance folder; it is read before the settings, because `config.py` lies there.
 INSTANCE_VARIABLE = PREFIX + "INSTANCE"
 
 
@@ -28,20 +28,6 @@ def _text(value: object) -> str:
 
 def _path(value: object) -> Path:
     return Path(value if isinstance(value, Path) else _text(value)).expanduser().absolute()
-
-
-def _integer(low: int, high: int) -> Callable[[object], int]:
-    def parse(value: object) -> int:
-        msg = f"expected a whole number from {low} to {high}"
-        try:
-            number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
-        except ValueError:
-            number = None
-        if number is None or not low <= number <= high:
-            raise ValueError(msg)
-        return number
-
-    return parse
 
 
 def _base_url(value: object) -> str:
@@ -65,7 +51,7 @@ def _database_uri(value: object) -> str:
         known = make_url(text).get_backend_name() in {"sqlite", "postgresql"}
     except (ArgumentError, ValueError):
         known = False
-    if not known:  # the address itself may hold a password
+    if not known:  # the message omits the value, which may hold a password
         msg = "expected an address such as sqlite:////folder/photosvc.db or postgresql://…"
         raise ValueError(msg)
     return text
@@ -81,54 +67,78 @@ def _secret(value: object) -> str:
 
 def _setting(
     parse: Callable[[object], Any],
+    values: str,
     meaning: str,
     *,
     default: object = None,
     secret: bool = False,
 ) -> Any:  # noqa: ANN401
-    metadata = {"parse": parse, "meaning": meaning, "default": default, "secret": secret}
+    metadata = {"parse": parse, "values": values, "meaning": meaning, "default": default, "secret": secret}
     return field(metadata=metadata)
+
+
+def _number(low: int, high: int, unit: str, meaning: str, *, default: int) -> Any:  # noqa: ANN401
+    def parse(value: object) -> int:
+        try:
+            number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+        except ValueError:
+            number = None
+        if number is None or not low <= number <= high:
+            msg = f"expected a whole number from {low} to {high}"
+            raise ValueError(msg)
+        return number
+
+    return _setting(parse, f"{low} to {high} {unit}", meaning, default=default)
+
+
+_TEN_YEARS = 315_360_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every setting of the service, parsed."""
+    """Every setting of the service: its parser, the values it takes, its meaning and its default."""
 
-    originals: Path = _setting(_path, "Folder of original pictures; never written to by indexing")
+    originals: Path = _setting(_path, "path", "Folder of original pictures; never written to by indexing")
     database_uri: str = _setting(
-        _database_uri,
-        "SQLAlchemy address of the database, SQLite or PostgreSQL",
-        secret=True,
+        _database_uri, "SQLAlchemy address", "Address of the database, SQLite or PostgreSQL", secret=True
     )
     base_url: str = _setting(
-        _base_url, "Public address of the service: issuer and links", default="http://localhost:8080"
+        _base_url,
+        "http or https address",
+        "Public address of the service: issuer and links",
+        default="http://localhost:8080",
     )
-    cache: Path = _setting(_path, "Folder for derived files such as thumbnails")
+    cache: Path = _setting(_path, "path", "Folder for derived files such as thumbnails")
     secret_key: str = _setting(
-        _secret, "Key that signs and encrypts; made in instance/secret_key when not given", secret=True
+        _secret,
+        "text, at least 32 characters",
+        "Key that signs and encrypts; made in instance/secret_key when not given",
+        secret=True,
     )
-    index_workers: int = _setting(
-        _integer(0, 256), "Worker processes of `svc index`; 0 takes one for each core", default=0
+    index_workers: int = _number(
+        0, 256, "processes", "Worker processes of `svc index`; 0 takes one for each core", default=0
     )
-    index_timeout: int = _setting(_integer(1, 3600), "Seconds a worker may spend on one file", default=60)
-    index_memory: int = _setting(_integer(256, 65536), "MiB of memory a worker may use", default=2048)
-    max_file_size: int = _setting(_integer(1, 1_000_000), "Largest original that is indexed, in MiB", default=1000)
-    site_name: str = _setting(_text, "Name people see, for example in authenticator apps", default="photosvc")
-    session_max_age: int = _setting(_integer(60, 315_360_000), "Seconds until a login session ends", default=1_209_600)
-    session_idle: int = _setting(
-        _integer(60, 315_360_000), "Seconds without use until a login session ends", default=604_800
+    index_timeout: int = _number(1, 3600, "seconds", "Seconds a worker may spend on one file", default=60)
+    index_memory: int = _number(256, 65536, "MiB", "MiB of memory a worker may use", default=2048)
+    max_file_size: int = _number(1, 1_000_000, "MiB", "Largest original that is indexed, in MiB", default=1000)
+    site_name: str = _setting(_text, "text", "Name people see, for example in authenticator apps", default="photosvc")
+    session_max_age: int = _number(60, _TEN_YEARS, "seconds", "Seconds until a login session ends", default=1_209_600)
+    session_idle: int = _number(
+        60, _TEN_YEARS, "seconds", "Seconds without use until a login session ends", default=604_800
     )
-    proxies: int = _setting(_integer(0, 8), "Reverse proxies in front whose X-Forwarded-* headers count", default=0)
+    proxies: int = _number(
+        0, 8, "proxies", "Reverse proxies in front whose `X-Forwarded-*` headers are trusted", default=0
+    )
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Name of a setting -> where its value came from."""
 
     def __repr__(self) -> str:
-        """No secret ever shows in a traceback or log."""
+        """Leave secrets out of tracebacks and logs."""
         return f"<Settings originals={str(self.originals)!r}>"
 
 
 def setting_fields() -> dict[str, Mapping[str, Any]]:
-    """Name -> metadata (parse, meaning, default, secret) of every setting, in order."""
+    """Name -> metadata (parse, values, meaning, default, secret) of every setting, in order of declaration."""
     return {item.name: item.metadata for item in fields(Settings) if item.metadata}
 
 
@@ -139,16 +149,16 @@ def load_settings(
     given: Mapping[str, object] | None = None,
     reads_config: bool = True,
 ) -> Settings:
-    """The settings of a service that lives in the folder `instance`.
+    """The settings of a service whose instance folder is `instance`.
 
     Args:
         instance: holds `config.py` and the keys.
         environ: where `PHOTOSVC_*` variables are looked up.
         given: names and values that win over all others.
-        reads_config: false inside a host app, whose `config.py` is the host's own business.
+        reads_config: false inside a host app, whose `config.py` belongs to the host.
 
     Raises:
-        SettingError: a name is unknown or a value is invalid; the sentence names it and its source.
+        SettingError: a name is unknown or a value is invalid; the message names it and its source.
 
     """
     known = setting_fields()

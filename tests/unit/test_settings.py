@@ -9,7 +9,7 @@ from photosvc.settings import load_settings, setting_fields
 KEY = "k" * 32
 
 
-def test_defaults_lie_in_the_instance_folder(tmp_path):
+def test_default_paths_are_in_the_instance_folder(tmp_path):
     settings = load_settings(tmp_path)
     assert settings.originals == tmp_path / "originals"
     assert settings.cache == tmp_path / "cache"
@@ -21,7 +21,7 @@ def test_defaults_lie_in_the_instance_folder(tmp_path):
     }
 
 
-def test_later_sources_win_and_each_value_knows_its_own(tmp_path):
+def test_later_sources_win_and_each_value_records_its_source(tmp_path):
     (tmp_path / "config.py").write_text(
         "import os\nPHOTOSVC_SITE_NAME = 'file'\nPHOTOSVC_PROXIES = 1\nPHOTOSVC_INDEX_WORKERS = 1\n"
     )
@@ -75,7 +75,7 @@ def test_an_invalid_value_stops_the_start_with_its_name_and_source(tmp_path, nam
 
 
 @pytest.mark.parametrize("value", [True, 1.5, None, [1]])
-def test_an_app_may_pass_whole_numbers_only_as_such(tmp_path, value):
+def test_whole_numbers_from_the_app_are_not_converted_from_other_types(tmp_path, value):
     with pytest.raises(SettingError, match="PHOTOSVC_PROXIES"):
         load_settings(tmp_path, given={"PHOTOSVC_PROXIES": value})
 
@@ -86,26 +86,26 @@ def test_an_address_loses_its_last_slash(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("1 +", "instance/config.py stops with SyntaxError"),
         ("1 / 0", "instance/config.py stops with ZeroDivisionError: division by zero"),
     ],
 )
-def test_a_configuration_file_that_fails_is_told(tmp_path, text, told):
+def test_an_error_in_the_configuration_file_stops_the_start(tmp_path, text, message):
     (tmp_path / "config.py").write_text(text)
     with pytest.raises(SettingError) as caught:
         load_settings(tmp_path)
-    assert caught.value.message.startswith(told)
+    assert caught.value.message.startswith(message)
 
 
-def test_a_configuration_file_that_is_no_text_is_told(tmp_path):
+def test_a_configuration_file_that_is_not_text_stops_the_start(tmp_path):
     (tmp_path / "config.py").write_bytes(b"\xff")
     with pytest.raises(SettingError, match=r"^instance/config\.py cannot be read: UnicodeDecodeError$"):
         load_settings(tmp_path)
 
 
-def test_the_key_is_made_once_for_its_owner_only(tmp_path):
+def test_the_key_file_is_made_once_and_readable_by_its_owner_only(tmp_path):
     first = load_settings(tmp_path).secret_key
     path = tmp_path / "secret_key"
     assert load_settings(tmp_path).secret_key == first == path.read_text()
@@ -114,12 +114,12 @@ def test_the_key_is_made_once_for_its_owner_only(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["secret_key"]
 
 
-def test_a_given_key_leaves_no_file(tmp_path):
+def test_a_given_key_is_not_written_to_a_file(tmp_path):
     assert load_settings(tmp_path, given={"PHOTOSVC_SECRET_KEY": KEY}).secret_key == KEY
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_key_file_that_is_cut_stops_the_start(tmp_path):
+def test_a_truncated_key_file_stops_the_start(tmp_path):
     (tmp_path / "secret_key").write_text("half")
     with pytest.raises(SettingError, match="instance/secret_key cannot be used: expected at least 32 characters"):
         load_settings(tmp_path)

@@ -1,0 +1,37 @@
+"""docs/configuration.md lists exactly the settings that the service reads."""
+
+import re
+from pathlib import Path
+
+from photosvc.settings import load_settings, setting_fields
+
+GUIDE = (Path(__file__).parents[2] / "docs/configuration.md").read_text()
+
+
+def _rows():
+    """Name -> (meaning, values, default) of the guide's table, in its order."""
+    table = re.findall(r"^\| `PHOTOSVC_(\w+)` \| (.+) \| (.+) \| (.+) \|$", GUIDE, re.MULTILINE)
+    return {name: tuple(cells) for name, *cells in table}
+
+
+def test_the_table_has_a_row_for_each_setting_in_order_of_declaration():
+    assert list(_rows()) == ["INSTANCE", *map(str.upper, setting_fields())]
+
+
+def test_each_row_has_the_meaning_and_the_values_with_their_unit():
+    for name, data in setting_fields().items():
+        meaning, values, _ = _rows()[name.upper()]
+        assert (meaning, values) == (data["meaning"], data["values"]), name
+
+
+def test_each_row_has_the_default_of_a_service_without_configuration(tmp_path):
+    settings = load_settings(tmp_path)
+    for name in setting_fields():
+        value = str(getattr(settings, name)).removeprefix("sqlite:///")
+        if name == "secret_key":
+            expected = "`secret_key` in the instance folder, made on first use"
+        elif value.startswith(f"{tmp_path}/"):
+            expected = f"`{Path(value).relative_to(tmp_path)}` in the instance folder"
+        else:
+            expected = f"`{value}`"
+        assert _rows()[name.upper()][2] == expected, name
