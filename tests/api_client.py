@@ -15,8 +15,9 @@ from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.cli import svc
 from photosvc.models import CLIENT_TOKEN, User
+from tests.clock import MovedClock
 from tests.factories.accounts import add_client, add_credential, add_user
-from tests.library import NOW, Library, MovedClock, open_library
+from tests.library import Library, open_library
 
 API = "/api/v1"
 PASSWORD = "correct horse"
@@ -130,6 +131,3 @@ def check_error(answer: TestResponse, status: int, code: int | None = None) -> d
     assert all(set(detail) == {"field", "message"} for detail in body.get("details", ()))
     assert ("WWW-Authenticate" in answer.headers) == (status == 401) or status == 403
     return body
-
-
-__all__ = ["API", "HASH", "NOW", "PASSWORD", "ApiClient", "check_error", "open_api"]

@@ -8,16 +8,49 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from sqlalchemy import create_engine, text
+from sqlalchemy.orm import Session
+
+from photosvc.settings import Settings
+from tests.api_client import ApiClient, open_api
+from tests.library import Library, new_settings, open_library, open_session
+from tests.oauth_client import OAuthClients, open_oauth_api
 
 _NUMBERS = count()
 
 
 @pytest.fixture
-def library(tmp_path: Path):
-    """An empty library on SQLite."""
-    from tests.library import open_library
+def library(tmp_path: Path) -> Iterator[Library]:
+    """An empty library on SQLite; its `app` is a photosvc app of its own."""
+    library = open_library(tmp_path / "instance")
+    yield library
+    library.close()
 
-    return open_library(tmp_path / "instance")
+
+@pytest.fixture
+def api(tmp_path: Path) -> Iterator[ApiClient]:
+    """A client of the HTTP API and command line of a library with users of every role."""
+    with open_api(tmp_path) as api:
+        yield api
+
+
+@pytest.fixture
+def oauth(tmp_path: Path) -> Iterator[OAuthClients]:
+    """A client of the OAuth2 endpoints of a library."""
+    with open_oauth_api(tmp_path) as oauth:
+        yield oauth
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    """A session on an empty SQLite database without an app."""
+    with open_session(tmp_path) as session:
+        yield session
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """The default settings with a fixed secret key."""
+    return new_settings(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL, CompletedProcess, run
@@ -15,7 +14,7 @@ from typing import Any
 
 import orjson
 from flask import Flask
-from sqlalchemy import create_engine
+from sqlalchemy import Engine, create_engine
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
@@ -23,31 +22,19 @@ from photosvc.app import create_app
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.index.job import IndexOptions, Summary, run_index
-from photosvc.models import SearchDocument, SearchRow, migrate
+from photosvc.models import Base, SearchDocument, SearchRow, migrate
 from photosvc.models.database import configure_engine
+from photosvc.settings import Settings, load_settings
 from photosvc.web.current import current_service
+from tests.clock import NOW, MovedClock
 from tests.factories.accounts import add_user
 
-NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 SURROUNDINGS = {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
 #: Ends every Bearer challenge of a service with the default address (RFC 9728 section 5.1).
 RESOURCE = ', resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource"'
 DATABASE = "photosvc.db"
 SVC = Path(sys.executable).with_name("svc")
 CAMERA_ORIGINALS = Path(os.environ.get("TEST_PHOTOS") or Path(__file__).resolve().parents[2] / "shared/photos")
-
-
-@dataclass
-class MovedClock:
-    """A clock that stands still until it is moved."""
-
-    present: datetime = NOW
-
-    def __call__(self) -> datetime:
-        return self.present
-
-    def move(self, **amount: float) -> None:
-        self.present += timedelta(**amount)
 
 
 @dataclass
@@ -191,3 +178,26 @@ def svc(
         timeout=60,
         check=False,
     )
+
+
+def new_engine(folder: Path, name: str = "auth.db") -> Engine:
+    """An SQLite database with the tables of the models and no app."""
+    engine = create_engine(f"sqlite:///{folder / name}")
+    configure_engine(engine)
+    Base.metadata.create_all(engine)
+    return engine
+
+
+@contextmanager
+def open_session(folder: Path) -> Iterator[Session]:
+    """A session on a database of its own."""
+    engine = new_engine(folder)
+    with Session(engine) as session:
+        yield session
+    engine.dispose()
+
+
+def new_settings(folder: Path, **given: object) -> Settings:
+    """The settings of an instance folder with a fixed secret key and these values, named as `Settings` names them."""
+    values = {f"PHOTOSVC_{name.upper()}": value for name, value in given.items()}
+    return load_settings(folder, given={"PHOTOSVC_SECRET_KEY": "k" * 32, **values})

@@ -3,15 +3,9 @@
 import pytest
 
 from photosvc.core import ids
-from tests.api_client import PASSWORD, check_error, open_api
+from tests.api_client import PASSWORD, check_error
 
 FRAME = {"name": "frame", "scope": "photos", "password": PASSWORD}
-
-
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
-        yield api
 
 
 @pytest.fixture

@@ -4,19 +4,12 @@ import sqlite3
 import time
 from contextlib import contextmanager
 
-import pytest
 from sqlalchemy import select
 
 from photosvc.api import session as session_api
 from photosvc.models import Credential
 from photosvc.web.current import current_service
-from tests.api_client import check_error, open_api
-
-
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
-        yield api
+from tests.api_client import check_error
 
 
 @contextmanager

@@ -10,12 +10,6 @@ from tests.api_client import PASSWORD, check_error, open_api
 HOME, AWAY = "192.0.2.7", "198.51.100.200"
 
 
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
-        yield api
-
-
 def guess(api, times, **options):
     return [api.log_in(password="wrong horse", **options).status_code for _ in range(times)]
 

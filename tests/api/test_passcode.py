@@ -5,13 +5,7 @@ from datetime import timedelta
 import pyotp
 import pytest
 
-from tests.api_client import PASSWORD, check_error, open_api
-
-
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
-        yield api
+from tests.api_client import PASSWORD, check_error
 
 
 @pytest.fixture

@@ -5,14 +5,8 @@ import logging
 import pytest
 
 from photosvc.web.current import current_service
-from tests.api_client import check_error, open_api
+from tests.api_client import check_error
 from tests.library import RESOURCE
-
-
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
-        yield api
 
 
 @pytest.mark.parametrize(

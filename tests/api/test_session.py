@@ -15,12 +15,6 @@ KEYS = {
 BODY = json.dumps({"username": "alice", "password": PASSWORD}).encode()
 
 
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
-        yield api
-
-
 @pytest.mark.parametrize("path", ["/session", "/sessions"])
 def test_a_log_in_answers_all_that_known_clients_read(api, path):
     answer = api.call("POST", path, json={"username": "alice", "password": PASSWORD, "code": None})

@@ -2,15 +2,9 @@
 
 import pytest
 
-from tests.api_client import PASSWORD, check_error, open_api
+from tests.api_client import PASSWORD, check_error
 
 NEW = "new horse battery"
-
-
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
-        yield api
 
 
 @pytest.fixture

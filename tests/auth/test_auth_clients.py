@@ -22,15 +22,10 @@ from photosvc.auth.scopes import EVERYTHING, NOTHING, parse_scope
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client
-from tests.factories.accounts import NOW, add_user, open_session
+from tests.clock import NOW
+from tests.factories.accounts import add_user
 
 LATER = NOW + timedelta(hours=1)
-
-
-@pytest.fixture
-def session(tmp_path):
-    with open_session(tmp_path) as session:
-        yield session
 
 
 def new(session, **values):

@@ -19,13 +19,8 @@ from photosvc.auth.scopes import EVERYTHING, NOTHING, parse_scope
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
-from tests.factories.accounts import NOW, SECOND, add_credential, add_user, open_session
-
-
-@pytest.fixture
-def session(tmp_path):
-    with open_session(tmp_path) as session:
-        yield session
+from tests.clock import NOW, SECOND
+from tests.factories.accounts import add_credential, add_user
 
 
 def test_an_app_password_is_shown_once_and_kept_as_a_digest(session):

@@ -11,7 +11,8 @@ from photosvc.auth.oauth.grants import granted_scope
 from photosvc.auth.scope_names import SCOPES
 from photosvc.auth.scopes import EVERYTHING, is_within, parse_scope
 from photosvc.core import ids
-from tests.factories.accounts import NOW, open_session
+from tests.clock import NOW
+from tests.library import open_session
 
 WORDS = st.lists(
     st.sampled_from([scope.name for scope in SCOPES] + ["users:false", "photos:true", "Photos", "x", ""]), max_size=5

@@ -13,18 +13,9 @@ from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING, parse_scope
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, LOGIN_SESSION
-from tests.factories.accounts import NOW, SECOND, add_credential, add_user, new_settings, open_session
-
-
-@pytest.fixture
-def session(tmp_path):
-    with open_session(tmp_path) as session:
-        yield session
-
-
-@pytest.fixture
-def settings(tmp_path):
-    return new_settings(tmp_path)
+from tests.clock import NOW, SECOND
+from tests.factories.accounts import add_credential, add_user
+from tests.library import new_settings
 
 
 @pytest.fixture

@@ -23,22 +23,12 @@ from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION, Credential, User
 from photosvc.models.database import begin_write
-from tests.factories.accounts import NOW, SECOND, add_client, add_credential, add_user, new_settings, open_session
+from tests.clock import NOW, SECOND
+from tests.factories.accounts import add_client, add_credential, add_user
 
 PASSWORD = "correct horse"
 HASH = hash_password(PASSWORD)
 DAY = 86400 * SECOND
-
-
-@pytest.fixture
-def session(tmp_path):
-    with open_session(tmp_path) as session:
-        yield session
-
-
-@pytest.fixture
-def settings(tmp_path):
-    return new_settings(tmp_path)
 
 
 @pytest.fixture

@@ -18,7 +18,9 @@ from photosvc.auth.throttle.database import DatabaseFailureStore
 from photosvc.auth.throttle.database import sweep as sweep_throttle
 from photosvc.models import Base, User
 from photosvc.models.database import write_if_free
-from tests.factories.accounts import NOW, add_user, new_settings
+from tests.clock import NOW
+from tests.factories.accounts import add_user
+from tests.library import new_settings
 
 PASSWORD = "correct horse"
 

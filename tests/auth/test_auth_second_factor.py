@@ -11,17 +11,13 @@ from photosvc.auth.accounts.passwords import hash_password
 from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, SecondFactorStateError
 from photosvc.models import RecoveryCode, User
 from photosvc.models.database import begin_write
-from tests.factories.accounts import NOW, SECOND, add_user, new_engine, new_settings, open_session
+from tests.clock import NOW, SECOND
+from tests.factories.accounts import add_user
+from tests.library import new_engine, new_settings
 
 PASSWORD = "correct horse"
 HASH = hash_password(PASSWORD)
 STEP = 30 * SECOND
-
-
-@pytest.fixture
-def session(tmp_path):
-    with open_session(tmp_path) as session:
-        yield session
 
 
 @pytest.fixture

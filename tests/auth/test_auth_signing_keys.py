@@ -9,7 +9,7 @@ from joserfc.jwk import RSAKey
 from photosvc.auth.oauth.clients import MAX_LIFETIME
 from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.core.errors import SettingError
-from tests.library import NOW, MovedClock
+from tests.clock import NOW, MovedClock
 
 
 @pytest.fixture

@@ -30,18 +30,14 @@ from photosvc.auth.throttle.attempts import (
 )
 from photosvc.auth.throttle.database import DatabaseFailureStore, sweep
 from photosvc.models import ThrottleBucket
-from tests.factories.accounts import NOW, SECOND, add_user, new_engine, new_settings, open_session
+from tests.clock import NOW, SECOND
+from tests.factories.accounts import add_user
+from tests.library import new_engine, new_settings
 
 PASSWORD = "correct horse"
 HASH = hash_password(PASSWORD)
 MINUTE = 60 * SECOND
 THREE = Allowance("three", burst=3, seconds=60)
-
-
-@pytest.fixture
-def session(tmp_path):
-    with open_session(tmp_path) as session:
-        yield session
 
 
 @pytest.fixture

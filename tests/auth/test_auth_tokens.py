@@ -9,15 +9,10 @@ from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.principal import APP_SESSION
 from photosvc.core import ids
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
-from tests.factories.accounts import NOW, SECOND, add_client, add_credential, add_user, open_session
+from tests.clock import NOW, SECOND
+from tests.factories.accounts import add_client, add_credential, add_user
 
 MINUTE = 60 * SECOND
-
-
-@pytest.fixture
-def session(tmp_path):
-    with open_session(tmp_path) as session:
-        yield session
 
 
 def test_an_app_password_acts_for_its_owner(session):

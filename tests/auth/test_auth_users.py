@@ -11,15 +11,11 @@ from photosvc.auth.errors import InvalidCredentialsError, InvalidTokenError, Las
 from photosvc.auth.scopes import EVERYTHING
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, User
-from tests.factories.accounts import NOW, SECOND, add_client, add_credential, new_engine, open_session
+from tests.clock import NOW, SECOND
+from tests.factories.accounts import add_client, add_credential
+from tests.library import new_engine
 
 PASSWORD = "correct horse"
-
-
-@pytest.fixture
-def session(tmp_path):
-    with open_session(tmp_path) as session:
-        yield session
 
 
 def add(session, name="alice", **values):

@@ -19,7 +19,8 @@ from photosvc.models import (
     RecoveryCode,
     User,
 )
-from tests.factories.accounts import NOW, SECOND, add_client, add_credential, add_user
+from tests.clock import NOW, SECOND
+from tests.factories.accounts import add_client, add_credential, add_user
 
 
 @pytest.fixture

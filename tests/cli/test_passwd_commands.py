@@ -4,17 +4,11 @@ from subprocess import run
 
 import pytest
 
-from tests.api_client import PASSWORD, open_api
+from tests.api_client import PASSWORD
 from tests.library import SURROUNDINGS, SVC
 from tests.terminal import type_at
 
 NEW = "new horse battery"
-
-
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
-        yield api
 
 
 def passwd(api, *arguments, stdin=b"", **environ):

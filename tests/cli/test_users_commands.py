@@ -4,14 +4,8 @@ import json
 
 import pytest
 
-from tests.api_client import PASSWORD, open_api
+from tests.api_client import PASSWORD
 from tests.terminal import type_at
-
-
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
-        yield api
 
 
 @pytest.fixture

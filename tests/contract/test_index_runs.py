@@ -9,7 +9,8 @@ import pytest
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.models import File, LibraryState, Photo, RejectedFile, SearchDocument
 from photosvc.search.projection.project import project
-from tests.library import NOW, SURROUNDINGS, hashes, svc
+from tests.clock import NOW
+from tests.library import SURROUNDINGS, hashes, svc
 from tests.pictures import dng, encoded, exif, heic, jpeg, quarters, video
 
 

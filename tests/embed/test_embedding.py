@@ -18,7 +18,7 @@ from photosvc.extension import PhotoService
 from photosvc.index.job import IndexOptions, run_index
 from photosvc.models import migrate
 from photosvc.web.current import current_service
-from tests.library import MovedClock
+from tests.clock import MovedClock
 from tests.pictures import jpeg
 
 

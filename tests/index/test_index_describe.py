@@ -5,8 +5,8 @@ from sqlalchemy import select
 
 from photosvc.media.metadata.record import Metadata
 from photosvc.models import Photo
+from tests.clock import NOW
 from tests.factories.photos import new_extraction, store_extractions
-from tests.library import NOW
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from photosvc.index.store import DUPLICATE, INDEXED, UPDATED, Store
 from photosvc.index.stored import keep, kept
 from photosvc.media.metadata.record import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchRow
+from tests.clock import NOW
 from tests.factories.photos import new_extraction
-from tests.library import NOW
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from photosvc.core.errors import SchemaError
 from photosvc.models import SCHEMA_VERSION, Album, LibraryState, migrate
 from photosvc.models.database import begin_write, check_schema, configure_engine, open_reader, schema_version
 from photosvc.models.prepared import run_text
-from tests.factories.accounts import new_engine
+from tests.library import new_engine
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 

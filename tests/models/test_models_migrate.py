@@ -5,8 +5,8 @@ from sqlalchemy.orm import Session
 from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Album, AlbumPhoto, Base, Photo, SearchAlbum, migrate
 from photosvc.models.database import configure_engine
 from photosvc.search.projection.project import project
+from tests.clock import NOW
 from tests.factories.photos import add_photos
-from tests.library import NOW
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from photosvc.models.database import configure_engine
 from photosvc.search.projection.project import project
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request
+from tests.clock import NOW
 from tests.factories.photos import add_photos
-from tests.library import NOW
 
 ALBUM = "a" + "1" * 15
 

@@ -8,8 +8,9 @@ from photosvc.models import CHANGES, PROJECTION, PROJECTION_VERSION, File, Libra
 from photosvc.search.projection import project as module
 from photosvc.search.projection.project import is_stale, project, rebuild
 from photosvc.web.current import current_service
+from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
-from tests.library import NOW, open_library
+from tests.library import open_library
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from joserfc.jwk import KeySet, OctKey, RSAKey
 from photosvc.auth.oauth.clients import JWT, OPAQUE, Changes, change_client
 from photosvc.core import ids
 from photosvc.web.current import current_service
-from tests.library import NOW
+from tests.clock import NOW
 from tests.oauth_client import ISSUER, open_oauth_api
 
 

@@ -7,14 +7,8 @@ from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, remove_all_clients, remove_client
 from photosvc.auth.scopes import parse_scope
 from tests.api_client import PASSWORD
-from tests.library import NOW
-from tests.oauth_client import GRANT, Pair, check_oauth_error, open_oauth_api
-
-
-@pytest.fixture
-def oauth(tmp_path):
-    with open_oauth_api(tmp_path) as oauth:
-        yield oauth
+from tests.clock import NOW
+from tests.oauth_client import GRANT, Pair, check_oauth_error
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from photosvc.auth.oauth.clients import Changes, change_client, remove_client
 from photosvc.core import ids
+from tests.clock import NOW
 from tests.factories.accounts import add_user
-from tests.library import NOW
 from tests.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth_api
 
 

@@ -5,8 +5,9 @@ from sqlalchemy import select, text
 
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.search.projection.project import project
+from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos
-from tests.library import NOW, RESOURCE, open_library
+from tests.library import RESOURCE, open_library
 
 
 @pytest.fixture(scope="module")

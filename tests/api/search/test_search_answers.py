@@ -12,8 +12,9 @@ from photosvc.search.projection.project import count_change, project
 from photosvc.search.reading import page as pages
 from photosvc.search.reading.documents import LibraryChangedError
 from photosvc.web.current import current_service
+from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos
-from tests.library import NOW, open_library
+from tests.library import open_library
 
 ALBUMS = {name: ("a" + name).ljust(16, "0") for name in ("plain", "smart", "secret", "gone")}
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from photosvc.query.filters import NAMES
 from photosvc.search.reading.orders import ORDERS
+from tests.clock import NOW
 from tests.factories.photos import add_photos
-from tests.library import NOW, open_library
+from tests.library import open_library
 from tests.query_strategies import ANY_QUERIES, LARGE_QUERIES
 
 PAYLOADS = (

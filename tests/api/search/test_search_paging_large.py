@@ -16,8 +16,9 @@ from photosvc.models import File, Photo
 from photosvc.models.database import begin_write
 from photosvc.search.projection.project import project
 from photosvc.search.reading.orders import ORDERS
+from tests.clock import NOW
 from tests.factories.photos import new_extraction, store_extractions
-from tests.library import NOW, open_library
+from tests.library import open_library
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 

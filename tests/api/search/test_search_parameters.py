@@ -2,8 +2,9 @@
 
 import pytest
 
+from tests.clock import NOW
 from tests.factories.photos import add_photos
-from tests.library import NOW, open_library
+from tests.library import open_library
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,9 @@ from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.models.database import open_reader
 from photosvc.search.reading import documents
 from photosvc.web.current import current_service
+from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos
-from tests.library import DATABASE, NOW, open_library
+from tests.library import DATABASE, open_library
 
 ALBUMS = [f"a{number:015}" for number in range(1001)]
 

@@ -9,7 +9,7 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import SCOPES, parse_scope
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
-from tests.factories.accounts import NOW
+from tests.clock import NOW
 
 MANAGEMENT = {action for action in RULES if action.startswith("users.")}
 
