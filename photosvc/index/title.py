@@ -1,7 +1,7 @@
 """Titles for photos that bring none of their own."""
 
 from photosvc.index.names import title_in
-from photosvc.index.places.place import UNKNOWN, country_name
+from photosvc.index.places.gazetteer import UNKNOWN, country_name
 
 _LONG = 45
 

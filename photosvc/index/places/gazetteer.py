@@ -1,51 +1,67 @@
-"""Which place a position is in: the nearest one of a table shipped with the service, no network needed.
+"""The gazetteer: the place nearest to a position, from a table shipped with the service; no network needed.
 
-The table is `photosvc/data/places.bin`: places of more than 1000 people and seats of government (GeoNames, CC-BY 4.0);
-quarters of a large city carry the name of the city.
+The table, `photosvc/data/places.sqlite`, holds places with more than 1000 inhabitants and seats of government
+(GeoNames, CC-BY 4.0); quarters of a large city carry the name of the city. `tools/build_places.py` in the source
+repository describes and builds it.
 """
 
-import math
-import struct
-import sys
-import zlib
-from array import array
+import hashlib
+import sqlite3
+import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
-from photosvc.core.geo import Box, bounding_boxes, distance_m, is_position
-from photosvc.index.places.place import UNKNOWN_PLACE, Place, country_name, place_of
+from photosvc import data
+from photosvc.core.geo import bounding_boxes, distance_m, is_position
+from photosvc.core.ids import BASE62
 from photosvc.index.places.timezone import zone_at
 
-__all__ = ["UNKNOWN_PLACE", "Gazetteer", "Place", "country_name", "place_of"]
+UNKNOWN = "Unknown"
+UNKNOWN_ID = "zz"
 
+# Most positions have a place within the smallest radius, whose box holds the fewest rows.
 _RADII_M = (5_000.0, 25_000.0, 100_000.0)
 _COUNTRY_RADIUS_M = 500_000.0
-_PRECISION = 1000  # table units in a degree
+_IN_BOX = """
+    SELECT lat / 1000.0, lng / 1000.0, country, state, name FROM place JOIN region ON region.id = place.region
+    WHERE lat BETWEEN ? * 1000 AND ? * 1000 AND lng BETWEEN ? * 1000 AND ? * 1000
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlace:
+    """A city, town or village as results name it; only the country when nothing is near."""
+
+    id: str
+    """`<country>:<12 base-62 characters>`, the same in every run and on every machine; `zz` unknown."""
+    label: str
+    """`City, State, Country`, without repetition."""
+    city: str
+    state: str
+    country: str
+    """ISO 3166-1 code of two lower-case letters; `zz` unknown."""
+
+
+#: The place of what has no position, or one that no place is near to.
+NOWHERE = FoundPlace(UNKNOWN_ID, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN_ID)
 
 
 class Gazetteer:
-    """Places on a grid of one degree, in the packed form that `tools.build_places` describes."""
+    """The places of a file that `tools/build_places.py` wrote, opened read-only."""
 
-    def __init__(self, packed: bytes) -> None:
-        cells, positions, regions, text = _sections(zlib.decompress(packed))
-        self._positions = _array("I", positions)
-        self._regions = _array("H", regions)
-        names, *self._names = text.decode().split("\0")
-        self._region_names = [line.partition("\t")[::2] for line in names.split("\n")]
-        self._cells: dict[int, tuple[int, int, int]] = {}
-        start, pairs = 0, iter(_array("I", cells))
-        for order, (cell, count) in enumerate(zip(pairs, pairs, strict=True)):
-            self._cells[cell] = (order, start, start + count)
-            start += count
+    def __init__(self, path: Path) -> None:
+        # The file never changes, so that SQLite needs neither locks nor checks for writers, in any thread.
+        self._table = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
 
     @staticmethod
     @cache
     def load() -> "Gazetteer":
-        """The gazetteer of the table shipped with the service; read once in a process."""
-        return Gazetteer(resources.files("photosvc.data").joinpath("places.bin").read_bytes())
+        """The gazetteer of the table shipped with the service; opened once in a process."""
+        return Gazetteer(data.PLACES)
 
-    def lookup(self, lat: float, lng: float) -> Place | None:
+    def lookup(self, lat: float, lng: float) -> FoundPlace | None:
         """The nearest place within 100 km, by great-circle distance.
 
         Farther out, a place of the country alone when all places within 500 km are in one country. None on the open
@@ -54,56 +70,60 @@ class Gazetteer:
         if not is_position(lat, lng):
             return None
         for radius in _RADII_M:
-            near = [(distance_m(lat, lng, *there), index) for there, index in self._inside(lat, lng, radius)]
-            if near and min(near)[0] <= radius:
-                return self._place(min(near)[1])
+            nearest = min(self._within(lat, lng, radius), default=None)
+            if nearest is not None:
+                _, country, state, city = nearest
+                return place_of(city, state, country)
         if zone_at(lat, lng).startswith("Etc/"):  # open sea
             return None
-        countries = {
-            self._region_names[self._regions[index]][0]
-            for there, index in self._inside(lat, lng, _COUNTRY_RADIUS_M)
-            if distance_m(lat, lng, *there) <= _COUNTRY_RADIUS_M
-        }
-        return place_of("", "", countries.pop().lower()) if len(countries) == 1 else None
+        countries = {country for _, country, _, _ in self._within(lat, lng, _COUNTRY_RADIUS_M)}
+        return place_of("", "", countries.pop()) if len(countries) == 1 else None
 
-    def _inside(self, lat: float, lng: float, radius_m: float) -> Iterator[tuple[tuple[float, float], int]]:
-        """Positions and indexes of the places in the boxes around a circle."""
+    def _within(self, lat: float, lng: float, radius_m: float) -> Iterator[tuple[float, str, str, str]]:
+        """Distance in metres, country, state and name of each place in a circle."""
         for box in bounding_boxes(lat, lng, radius_m):
-            south, north, west, east = _table_units(box)
-            for row in range(south // _PRECISION, north // _PRECISION + 1):
-                for column in range(west // _PRECISION, east // _PRECISION + 1):
-                    _, start, end = self._cells.get(row * 360 + column % 360, (0, 0, 0))
-                    for index in range(start, end):
-                        y, x = self._positions[2 * index], self._positions[2 * index + 1]
-                        if south <= y <= north and west <= x <= east:
-                            yield (y / _PRECISION - 90, x / _PRECISION - 180), index
-
-    def _place(self, index: int) -> Place:
-        y, x = self._positions[2 * index], self._positions[2 * index + 1]
-        order, start, _ = self._cells[y // _PRECISION * 360 + x // _PRECISION]
-        country, state = self._region_names[self._regions[index]]
-        return place_of(self._names[order].split("\n")[index - start], state, country.lower())
+            for place_lat, place_lng, country, state, name in self._table.execute(_IN_BOX, box):
+                distance = distance_m(lat, lng, place_lat, place_lng)
+                if distance <= radius_m:
+                    yield distance, country, state, name
 
 
-def _sections(packed: bytes) -> Iterator[bytes]:
-    while packed:
-        end = 4 + struct.unpack_from("<I", packed)[0]
-        yield packed[4:end]
-        packed = packed[end:]
+def place_of(city: str, state: str, country: str) -> FoundPlace:
+    """The place of a city, a state and a country code in lower case; equal texts give equal places."""
+    key = f"{country}|{state}|{city}".encode()
+    number = int.from_bytes(hashlib.sha256(key).digest()[:12], "big")
+    digits = []
+    for _ in range(12):
+        number, digit = divmod(number, 62)
+        digits.append(BASE62[digit])
+    return FoundPlace(f"{country}:{''.join(digits)}", _label(city, state, country_name(country)), city, state, country)
 
 
-def _array(typecode: str, section: bytes) -> "array[int]":
-    column = array(typecode, section)
-    if sys.byteorder == "big":
-        column.byteswap()
-    return column
+def country_name(code: str) -> str:
+    """The English name of a country code, in either case; `Unknown` when there is none."""
+    return _countries().get(code.lower(), UNKNOWN)
 
 
-def _table_units(box: Box) -> tuple[int, int, int, int]:
-    """The box in units of the table, one unit wider all round."""
-    return (
-        math.floor((box.south + 90) * _PRECISION),
-        math.ceil((box.north + 90) * _PRECISION),
-        math.floor((box.west + 180) * _PRECISION),
-        math.ceil((box.east + 180) * _PRECISION),
-    )
+def _label(city: str, state: str, country: str) -> str:
+    """`City, State, Country`; a state that only repeats its city or country is left out."""
+    if _repeats(state, city) or _repeats(state, country) or _repeats(country, state):
+        state = ""
+    if _fold(city) == _fold(country):
+        city = ""
+    return ", ".join(filter(None, (city, state, country)))
+
+
+def _repeats(state: str, name: str) -> bool:
+    """Whether `state` contains the words of `name`, as `Provincia de San José` contains `San José`."""
+    return bool(name) and f" {_fold(name)} " in f" {_fold(state)} "
+
+
+def _fold(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
+
+
+@cache
+def _countries() -> dict[str, str]:
+    lines = data.COUNTRIES.read_text("utf-8").splitlines()
+    return {line[:2].lower(): line[3:] for line in lines}
