@@ -19,20 +19,19 @@ CELL_LEVEL = 21
 
 _TOKEN = re.compile(r"(?:s2:)?([0-9a-f]{1,16})\Z", re.IGNORECASE)
 _LOWEST_BIT = 1 << 2 * (30 - CELL_LEVEL)
-_SLACK_M = 0.01  # boxes must hold the whole circle in spite of rounding
+_SLACK_M = 0.01  # so that boxes contain the whole circle in spite of rounding
 
 
 class Box(NamedTuple):
-    """An area between two parallels and two meridians, edges included; `west` never exceeds `east`."""
+    """An area between two parallels and two meridians, edges included, in degrees.
+
+    A box whose `west` exceeds its `east` crosses the antimeridian.
+    """
 
     south: float
     north: float
     west: float
     east: float
-
-    def holds(self, lat: float, lng: float) -> bool:
-        """Whether the position lies inside or on the edge."""
-        return self.south <= lat <= self.north and self.west <= lng <= self.east
 
 
 def is_position(lat: float, lng: float) -> bool:
@@ -60,10 +59,11 @@ def chord(radius_m: float) -> float:
 
 
 def bounding_boxes(lat: float, lng: float, radius_m: float) -> tuple[Box, ...]:
-    """One box, or two beside the antimeridian, that together hold the circle around a position.
+    """One box, or two beside the antimeridian, that together contain the circle around a position.
 
-    They hold more than the circle: a filter for an index, to be followed by `distance_m`. On a sphere the circle
-    touches its outermost meridians at `asin(sin(r) / cos(lat))`, not on the parallel of its centre.
+    None of them crosses the antimeridian. They contain more than the circle: an index finds what lies in them, and
+    `distance_m` decides. On a sphere the circle touches its outermost meridians at `asin(sin(r) / cos(lat))`, not on
+    the parallel of its centre.
 
     Raises:
         InvalidValueError: the position is not on the globe, or the radius is negative or not finite.
@@ -79,26 +79,6 @@ def bounding_boxes(lat: float, lng: float, radius_m: float) -> tuple[Box, ...]:
         return (Box(max(south, -90.0), min(north, 90.0), -180.0, 180.0),)
     reach = math.degrees(math.asin(min(1.0, math.sin(angle) / math.cos(math.radians(lat)))))
     return _span(south, north, lng - reach, lng + reach)
-
-
-def parse_latlng_box(text: str) -> tuple[Box, ...]:
-    """The boxes of `north,east,south,west` in degrees: two when they reach over the antimeridian.
-
-    North and south may be swapped. A west beyond the east reaches over the antimeridian, and so do longitudes past
-    180, as maps that scroll round the globe give them.
-
-    Raises:
-        InvalidValueError: not four numbers in range.
-
-    """
-    parts = text.split(",", 4)
-    try:
-        north, east, south, west = (float(part) for part in parts)
-    except ValueError:
-        raise InvalidValueError("An area is four numbers: north,east,south,west.") from None
-    if not (abs(north) <= 90 and abs(south) <= 90 and abs(east) <= 540 and abs(west) <= 540):
-        raise InvalidValueError("An area is -90 to 90 degrees of latitude, -180 to 180 of longitude.")
-    return _span(min(south, north), max(south, north), west, east if west <= east else east + 360)
 
 
 def _span(south: float, north: float, west: float, east: float) -> tuple[Box, ...]:

@@ -15,11 +15,6 @@ _LAT_STEPS, _LNG_STEPS = 8000 * 5**5, 8000 * 4**5  # of the finest box, in one d
 _FULL = re.compile(rf"(?=.{{8}}\+)([{_DIGITS}]{{2,8}})(0*)\+([{_DIGITS}]*)\Z")
 
 
-def is_plus_code(text: str) -> bool:
-    """Whether `text` is a full Open Location Code, in either case of letters."""
-    return _digits(text) is not None
-
-
 def decode_plus_code(text: str) -> Box:
     """The box that a full Open Location Code names.
 
