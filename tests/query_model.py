@@ -2,12 +2,12 @@
 
 import s2cell
 
-from photosvc.core.geo import cell_range, distance_m
+from photosvc.core.geo import Box, cell_range, distance_m
 from photosvc.models import UNKNOWN_PLACE
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import words
-from photosvc.query.items import (
-    Box,
+from photosvc.query.nodes import And, Everything, Filter, Not, Or
+from photosvc.query.operands import (
     Cell,
     Choice,
     Circle,
@@ -21,7 +21,6 @@ from photosvc.query.items import (
     Uid,
     Word,
 )
-from photosvc.query.nodes import And, Everything, Filter, Not, Or
 
 
 class Matcher:

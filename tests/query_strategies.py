@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
+from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS, NAMES
-from photosvc.query.kinds import Kind
 from tests.factories.varied_library import uid
 
 #: Values of filters of each kind, most of which a motley library has.

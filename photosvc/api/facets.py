@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from flask import Blueprint, Response, request
 
-from photosvc.query.text import to_text
+from photosvc.query.canonical import canonical_text
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.facets import count_values, parse_facets
 from photosvc.search.reading.request import parse_node
@@ -26,7 +26,7 @@ def count_facets() -> Response:
     reader, sees_private = current_service().reader, principal().sees_private
     facets = parse_facets(request.args.get("by", ""))
     node, album = parse_node(request.args.items(multi=True)), request.args.get("s", "").strip()
-    etag = state_tag(reader, to_text(node), album, facets, sees_private=sees_private)
+    etag = state_tag(reader, canonical_text(node), album, facets, sees_private=sees_private)
     if is_fresh(etag):
         return ReadyResponse(status=304, headers=cache_headers(etag))
     counted = count_values(Context(reader, sees_private), node, album, facets)

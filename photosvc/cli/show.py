@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _MASK = "********"
 
+#: Operators of filter values, by their sign.
+_OPERATORS = {"|": "or", "!": "not", "-": "not", "*": "wildcard", "&": "and", "~": "ranges"}
+
 
 @click.group(cls=LazyGroup)
 def show() -> None:
@@ -88,6 +91,19 @@ def policy() -> None:
 @format_options()
 def filters() -> None:
     """Every search filter with its values, operators and an example."""
-    from photosvc.query.table import HEADINGS, filter_rows
+    from photosvc.query.filters import FILTERS
+    from photosvc.query.values.reader import EXPECTED
 
-    print_list(HEADINGS, filter_rows())
+    headings = {"filter": "Filter", "aliases": "Also", "help": "Finds"}
+    rows = [
+        {
+            "filter": spec.name,
+            "aliases": ", ".join(spec.aliases),
+            "help": spec.help,
+            "values": EXPECTED[spec.kind],
+            "operators": ", ".join(dict.fromkeys(_OPERATORS[sign] for sign in spec.operators)),
+            "example": spec.example,
+        }
+        for spec in FILTERS.values()
+    ]
+    print_list({**headings, "values": "Values", "operators": "Operators", "example": "Example"}, rows)

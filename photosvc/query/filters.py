@@ -1,8 +1,8 @@
 """The table of search filters: every name that `key:value` and GET parameters may use."""
 
 from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
-from photosvc.query.items import Choice, Item, Pattern, Range
-from photosvc.query.kinds import FilterSpec, Kind
+from photosvc.query.filter_spec import FilterSpec, Kind
+from photosvc.query.operands import Choice, Operand, Pattern, Range
 
 _TEXT = "|!-*"
 _WORDS = "|!-*&"
@@ -16,7 +16,7 @@ def _is(*texts: str) -> Choice:
     return Choice(tuple(Pattern((text,)) for text in texts))
 
 
-def _is_not(item: Item) -> Choice:
+def _is_not(item: Operand) -> Choice:
     return Choice(none_of=(item,))
 
 

@@ -10,7 +10,7 @@ from photosvc.query.errors import InvalidQueryError
 LONGEST_QUERY = 4096
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """What a token is."""
 
     OPEN = "open"
@@ -30,7 +30,7 @@ class Token(NamedTuple):
     A tuple, because thousands may be made for one query.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int
@@ -58,7 +58,7 @@ _TOKEN = re.compile(
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
-_KINDS = {kind.value: kind for kind in Kind}
+_KINDS = {kind.value: kind for kind in TokenKind}
 
 
 def check(text: str, field: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from photosvc.query.items import Choice, Phrase, Value, Word
+from photosvc.query.operands import Choice, Phrase, Value, Word
 
 
 class Source(NamedTuple):

@@ -6,10 +6,10 @@ from typing import TypeAlias
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import check
-from photosvc.query.locate import locate
 from photosvc.query.nodes import Everything, Filter, Node, Not, Source, conjunction, conjuncts, terms
 from photosvc.query.parser import MOST_TERMS, parse_query
-from photosvc.query.values import read_filter
+from photosvc.query.values.areas import locate
+from photosvc.query.values.reader import read_filter
 
 Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 

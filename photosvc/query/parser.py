@@ -4,7 +4,7 @@ from itertools import islice
 
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import NAMES, find_filter
-from photosvc.query.lexer import Kind, Token, check, tokens
+from photosvc.query.lexer import Token, TokenKind, check, tokens
 from photosvc.query.nodes import (
     Everything,
     Node,
@@ -14,8 +14,7 @@ from photosvc.query.nodes import (
     negation,
     terms,
 )
-from photosvc.query.terms import read_term
-from photosvc.query.values import read_filter
+from photosvc.query.values.reader import read_filter, read_term
 
 DEEPEST_NESTING = 64
 MOST_TERMS = 256
@@ -23,11 +22,11 @@ MOST_TOKENS = 5 * MOST_TERMS
 """Each term with a sign, parentheses and an operator."""
 
 #: Words that are operators between two terms, as in PhotoPrism.
-OPERATOR_WORDS = {"or": Kind.EITHER, "and": Kind.BOTH}
+OPERATOR_WORDS = {"or": TokenKind.EITHER, "and": TokenKind.BOTH}
 
-_BOTH_ENDS = {Kind.EITHER, Kind.CLOSE}
-_TERM_ENDS = {Kind.CLOSE, Kind.PHRASE, Kind.FILTER, Kind.WORD}
-_TERM_STARTS = {Kind.OPEN, Kind.NEGATE, Kind.PHRASE, Kind.FILTER, Kind.WORD}
+_BOTH_ENDS = {TokenKind.EITHER, TokenKind.CLOSE}
+_TERM_ENDS = {TokenKind.CLOSE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
+_TERM_STARTS = {TokenKind.OPEN, TokenKind.NEGATE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
 
 
 def parse_query(text: str, field: str = "q") -> Node:
@@ -82,7 +81,7 @@ class _Parser:
 
     def either(self, depth: int) -> Node:
         parts = [self.both(depth)]
-        while self.take(Kind.EITHER):
+        while self.take(TokenKind.EITHER):
             parts.append(self.both(depth))
         return disjunction(parts)
 
@@ -90,21 +89,21 @@ class _Parser:
         parts: list[Node] = []
         while (token := self.peek()) is not None and token.kind not in _BOTH_ENDS:
             self.next += 1
-            if token.kind is not Kind.BOTH:
+            if token.kind is not TokenKind.BOTH:
                 parts.append(self.term(token, depth))
         return conjunction(parts)
 
     def term(self, token: Token, depth: int) -> Node:
-        if token.kind is Kind.NEGATE:  # a token only if something follows it, so there is a next one
+        if token.kind is TokenKind.NEGATE:  # a token only if something follows it, so there is a next one
             operand = self.tokens[self.next]
             self.next += 1
             node = self.term(operand, depth)
             return negation(node) if len(token.text) % 2 else node
-        if token.kind is Kind.WORD or token.kind is Kind.PHRASE:
+        if token.kind is TokenKind.WORD or token.kind is TokenKind.PHRASE:
             return self.text(token)
-        if token.kind is Kind.FILTER:
+        if token.kind is TokenKind.FILTER:
             return self.filter(token)
-        if token.kind is Kind.OPEN:
+        if token.kind is TokenKind.OPEN:
             return self.group(token, depth + 1)
         raise self.error("this quote is not closed", token)
 
@@ -113,7 +112,7 @@ class _Parser:
             raise self.error(f"more than {DEEPEST_NESTING} groups inside each other", opening)
         self.count(1, opening)
         node = self.either(depth)
-        if not self.take(Kind.CLOSE):
+        if not self.take(TokenKind.CLOSE):
             raise self.error("this ( is not closed", opening)
         return node
 
@@ -123,14 +122,14 @@ class _Parser:
             return self.text(token)
         spec = find_filter(token.key, field=self.field, position=token.start)
         following = self.peek()
-        if raw and following and following.kind is Kind.OPEN and following.start == token.end:
+        if raw and following and following.kind is TokenKind.OPEN and following.start == token.end:
             raise self.error(f"{spec.name}: a value with parentheses needs quotes", following)
         node = read_filter(spec, raw, Source(self.field, token.end - len(raw), token.end))
         self.count(terms(node), token)
         return node
 
     def text(self, token: Token) -> Node:
-        quoted = token.kind is Kind.PHRASE
+        quoted = token.kind is TokenKind.PHRASE
         try:
             found = read_term(token.text[1:-1] if quoted else token.text, quoted=quoted)
         except ValueError as error:
@@ -146,7 +145,7 @@ class _Parser:
     def peek(self) -> Token | None:
         return self.tokens[self.next] if self.next < len(self.tokens) else None
 
-    def take(self, kind: Kind) -> bool:
+    def take(self, kind: TokenKind) -> bool:
         token = self.peek()
         taken = token is not None and token.kind is kind
         self.next += taken
@@ -160,7 +159,7 @@ def _with_operator_words(found: list[Token]) -> list[Token]:
     """The tokens, where `and` and `or` between two terms are operators."""
     for at in range(1, len(found) - 1):
         token = found[at]
-        kind = OPERATOR_WORDS.get(token.text.lower()) if token.kind is Kind.WORD else None
+        kind = OPERATOR_WORDS.get(token.text.lower()) if token.kind is TokenKind.WORD else None
         if kind and found[at - 1].kind in _TERM_ENDS and found[at + 1].kind in _TERM_STARTS:
             found[at] = token._replace(kind=kind)
     return found

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, File, Lens, Photo
 from photosvc.query.fold import MOST_WORDS, fold, words
-from photosvc.query.items import Phrase, Word
+from photosvc.query.operands import Phrase, Word
 
 Term: TypeAlias = Word | Phrase
 

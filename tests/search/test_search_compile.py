@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import SearchRow, migrate
 from photosvc.models.database import configure_engine
+from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
-from photosvc.query.kinds import Kind
 from photosvc.search.reading.conditions.columns import column_named
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.orders import ORDERS

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
+from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import migrate
-from photosvc.query.colors import COLORS
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.page import find

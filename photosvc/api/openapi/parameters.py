@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS
-from photosvc.query.kinds import FilterSpec, Kind
 from photosvc.query.lexer import LONGEST_QUERY
-from photosvc.query.values import EXPECTED
+from photosvc.query.values.reader import EXPECTED
 from photosvc.search.reading.facets import FACETS
 from photosvc.search.reading.orders import DEFAULT_ORDER, ORDERS, PRIME
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT

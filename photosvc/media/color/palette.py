@@ -1,4 +1,4 @@
-"""The sixteen colours: their names, weights and the shades that stand for them.
+"""The sixteen colours: their weights and the shades that stand for them.
 
 The shades are CSS and X11 colours and tints of them, sorted by hand into the colour most people would call them; the
 first of each row is the value the API documents for that colour.
@@ -7,13 +7,8 @@ first of each row is the value the API documents for that colour.
 from functools import lru_cache
 from typing import Final
 
+from photosvc.core.colors import COLORS
 from photosvc.media.color.lab import RGB, Lab, to_lab
-
-#: Colour names in the order of their ids, 0 to 15.
-NAMES: Final = (
-    *("black", "grey", "brown", "gold", "white", "purple", "blue", "cyan"),
-    *("teal", "green", "lime", "yellow", "magenta", "orange", "red", "pink"),
-)
 
 #: How much a pixel counts for the main colour: backgrounds little, rare colours much.
 WEIGHTS: Final = (2, 1, 2, 4, 2, 4, 3, 4, 4, 3, 5, 5, 5, 4, 4, 4)
@@ -44,7 +39,7 @@ _SHADES: Final = {
 def _anchors() -> tuple[tuple[Lab, int], ...]:
     return tuple(
         (to_lab((int(shade[:2], 16), int(shade[2:4], 16), int(shade[4:], 16))), number)
-        for number, name in enumerate(NAMES)
+        for number, name in enumerate(COLORS)
         for shade in _SHADES[name].split()
     )
 

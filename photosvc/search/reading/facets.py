@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import func, not_, select
 
+from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, Camera, Lens, Place, SearchRow
-from photosvc.query.colors import COLORS
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.context import Column, Context, unindexed

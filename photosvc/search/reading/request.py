@@ -7,11 +7,11 @@ from functools import lru_cache
 from itertools import chain
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.query.items import Phrase, Word
-from photosvc.query.nodes import And, Everything, Filter, Node, Or, conjuncts
+from photosvc.query.nodes import And, Everything, Node, Or
+from photosvc.query.operands import Phrase, Word
 from photosvc.query.parameters import combine, parse_parameters
 from photosvc.query.parser import parse_query
-from photosvc.query.values import BOOLEANS
+from photosvc.query.values.reader import BOOLEANS
 from photosvc.search.reading.cursor import Cursor, parse_cursor
 from photosvc.search.reading.orders import DEFAULT_ORDER, PRIME, Order, order_named
 from photosvc.search.word_text import Term
@@ -40,11 +40,6 @@ class SearchRequest:
     """Whether to count everything that matches."""
     repeats: bool = True
     """Whether the same request gives the same page again: not when a seed was drawn for it."""
-
-    @property
-    def primary(self) -> bool:
-        """Whether only primary files are wanted."""
-        return Filter("primary", True) in conjuncts(self.node)
 
     @property
     def ranked(self) -> tuple[Term, ...]:

@@ -8,7 +8,7 @@ from sqlalchemy.engine import Dialect
 
 from photosvc.models import PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.prepared import Prepared, prepare_statement
-from photosvc.query.text import to_text
+from photosvc.query.canonical import canonical_text
 from photosvc.search.reading.request import SearchRequest
 
 
@@ -22,7 +22,7 @@ def page_tag(connection: Connection, request: SearchRequest, *, sees_private: bo
     if not request.repeats:
         return None
     made_of = (
-        to_text(request.node),
+        canonical_text(request.node),
         request.album,
         request.order.name,
         request.seed,

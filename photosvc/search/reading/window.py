@@ -10,8 +10,8 @@ from sqlalchemy import Label, func, select, tuple_
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.models import FileKey, SearchAlbum, SearchRow
-from photosvc.query.items import Choice, Uid
 from photosvc.query.nodes import Everything, Filter, Node, conjunction
+from photosvc.query.operands import Choice, Uid
 from photosvc.search.reading.conditions import full_text, names
 from photosvc.search.reading.conditions.context import Column, Context, unindexed
 from photosvc.search.reading.cursor import Cursor

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups
+from photosvc.query.values.alternatives import Alternative, UnclosedQuoteError, read_groups
 
 ALL = "|!-*&"
 

@@ -3,12 +3,12 @@
 import pytest
 
 from photosvc.query.errors import InvalidQueryError
+from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES, find_filter
-from photosvc.query.items import Choice
-from photosvc.query.kinds import FilterSpec, Kind
 from photosvc.query.nodes import Everything, Filter, conjuncts
+from photosvc.query.operands import Choice
 from photosvc.query.parser import parse_query
-from photosvc.query.values import EXPECTED
+from photosvc.query.values.reader import EXPECTED
 
 ROWS = pytest.mark.parametrize("spec", FILTERS.values(), ids=FILTERS.keys())
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from photosvc.query.errors import InvalidQueryError
-from photosvc.query.lexer import LONGEST_QUERY, Kind, Token, check, tokens
+from photosvc.query.lexer import LONGEST_QUERY, Token, TokenKind, check, tokens
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -14,9 +14,9 @@ def kinds(text: str) -> list[tuple[str, str]]:
 
 def test_tokens_know_their_place_and_key() -> None:
     assert list(tokens('-Color:red "a b"')) == [
-        Token(Kind.NEGATE, "-", 0, 1),
-        Token(Kind.FILTER, "Color:red", 1, 10, "Color"),
-        Token(Kind.PHRASE, '"a b"', 11, 16),
+        Token(TokenKind.NEGATE, "-", 0, 1),
+        Token(TokenKind.FILTER, "Color:red", 1, 10, "Color"),
+        Token(TokenKind.PHRASE, '"a b"', 11, 16),
     ]
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from photosvc.query.errors import InvalidQueryError
-from photosvc.query.items import Choice, Pattern, Phrase, Word
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.query.operands import Choice, Pattern, Phrase, Word
 from photosvc.query.parser import MOST_TERMS, parse_query
 
 

@@ -4,16 +4,17 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from photosvc.core.geo import Box
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS
-from photosvc.query.items import (
-    Box,
+from photosvc.query.nodes import And, Everything, Filter, Node, Source
+from photosvc.query.operands import (
     Cell,
     Choice,
     Circle,
     Days,
-    Item,
     Near,
+    Operand,
     Pattern,
     Phrase,
     Range,
@@ -22,8 +23,7 @@ from photosvc.query.items import (
     Value,
     Word,
 )
-from photosvc.query.nodes import And, Everything, Filter, Node, Source
-from photosvc.query.values import read_filter
+from photosvc.query.values.reader import read_filter
 
 PHOTO = "pqbcf5j446s0futy"
 SHA1 = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
@@ -40,7 +40,7 @@ def value(name: str, raw: str) -> Value:
     return found.value
 
 
-def item(name: str, raw: str) -> Item:
+def item(name: str, raw: str) -> Operand:
     found = value(name, raw)
     assert isinstance(found, Choice)
     assert found.none_of == ()
@@ -90,7 +90,7 @@ def message(name: str, raw: str) -> str:
         ("color", "gray", 1),
     ],
 )
-def test_names_and_texts(name: str, raw: str, expected: Item) -> None:
+def test_names_and_texts(name: str, raw: str, expected: Operand) -> None:
     if (name, raw) == ("album", '"Rock & Roll"'):
         assert isinstance(node(name, raw), And)  # & asks for several albums
         assert value(name, r'"Rock \& Roll"') == Choice((Pattern(("rock roll",)),))
@@ -180,9 +180,9 @@ def test_moments_are_utc(raw: str, moment: datetime) -> None:
         ("near", PHOTO, Near(PHOTO)),
         ("near", PHOTO.upper() + "@0.5", Near(PHOTO, 0.5)),
         ("near", PHOTO + "@99999", Near(PHOTO, 20_038.0)),
-        ("latlng", "49.5,8.5,49.4,8.4", Box(49.5, 8.5, 49.4, 8.4)),
-        ("latlng", '"49.4, 8.5, 49.5, 8.4"', Box(49.5, 8.5, 49.4, 8.4)),
-        ("latlng", "10,-170,-10,170", Box(10, -170, -10, 170)),
+        ("latlng", "49.5,8.5,49.4,8.4", Box(49.4, 49.5, 8.4, 8.5)),
+        ("latlng", '"49.4, 8.5, 49.5, 8.4"', Box(49.4, 49.5, 8.4, 8.5)),
+        ("latlng", "10,-170,-10,170", Box(-10, 10, 170, -170)),
         ("latlng", "0,0", Circle(0, 0)),
         ("latlng", "-33.9,18.4@3", Circle(-33.9, 18.4, 3)),
         ("s2", "4799e370ca54", Cell("4799e370ca54")),
@@ -190,19 +190,19 @@ def test_moments_are_utc(raw: str, moment: datetime) -> None:
         ("s2", "1@5", Cell("1", 5)),
     ],
 )
-def test_places(name: str, raw: str, expected: Item) -> None:
+def test_places(name: str, raw: str, expected: Operand) -> None:
     assert item(name, raw) == expected
 
 
 @pytest.mark.parametrize(
     ("code", "box"),
     [
-        ("8FWC0000+", Box(49, 9, 48, 8)),
-        ("62000000+", Box(10, -160, -10, -180)),
-        ("8FWCHX7W+", Box(48.565, 8.9975, 48.5625, 8.995)),
-        ("8fwchx7w+22", Box(48.562625, 8.995125, 48.5625, 8.995)),
-        ("8FWCHX7W+222", Box(48.562525, 8.99503125, 48.5625, 8.995)),
-        ("CFX30000+", Box(90, 2, 89, 1)),
+        ("8FWC0000+", Box(48, 49, 8, 9)),
+        ("62000000+", Box(-10, 10, -180, -160)),
+        ("8FWCHX7W+", Box(48.5625, 48.565, 8.995, 8.9975)),
+        ("8fwchx7w+22", Box(48.5625, 48.562625, 8.995, 8.995125)),
+        ("8FWCHX7W+222", Box(48.5625, 48.562525, 8.995, 8.99503125)),
+        ("CFX30000+", Box(89, 90, 1, 2)),
     ],
 )
 def test_plus_codes_are_areas(code: str, box: Box) -> None:

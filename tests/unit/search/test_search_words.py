@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.query.fold import MOST_WORDS, words
-from photosvc.query.items import Phrase, Word
+from photosvc.query.operands import Phrase, Word
 from photosvc.search.word_text import needle, word_text
 from tests.query_model import has_term
 

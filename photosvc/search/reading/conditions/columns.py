@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, not_, true
 
 from photosvc.models import SearchRow
-from photosvc.query.items import Days, Item, Pattern, Range, Since
+from photosvc.query.operands import Days, Operand, Pattern, Range, Since
 from photosvc.search.projection.row import microseconds
 from photosvc.search.reading.conditions.context import Column, Context
 
@@ -39,7 +39,7 @@ def column_named(name: str) -> Column:
     return column
 
 
-def compare(name: str, item: Item | str, context: Context) -> Condition:
+def compare(name: str, item: Operand | str, context: Context) -> Condition:
     """Whether the column holds what `item` asks for."""
     column = context.column(column_named(name))
     match item:
@@ -56,10 +56,10 @@ def compare(name: str, item: Item | str, context: Context) -> Condition:
             return column == item
 
 
-def split_exact(items: Iterable[Item]) -> tuple[list[Any], list[Item]]:
+def split_exact(items: Iterable[Operand]) -> tuple[list[Any], list[Operand]]:
     """Values that must be equal, and what has to be compared otherwise."""
     exact: list[Any] = []
-    rest: list[Item] = []
+    rest: list[Operand] = []
     for item in items:
         match item:
             case Pattern((text,)):

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, and_, false, not_, or_, true
 
+from photosvc.core.geo import Box
+from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS
-from photosvc.query.items import Box, Cell, Choice, Circle, Item, Near, Phrase, PlusCode, Since, Uid, Value, Word
-from photosvc.query.kinds import FilterSpec, Kind
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.query.operands import Cell, Choice, Circle, Near, Operand, Phrase, PlusCode, Since, Uid, Value, Word
 from photosvc.search.reading.conditions import columns, full_text, names, positions
 from photosvc.search.reading.conditions.context import Context
 
@@ -62,7 +63,7 @@ def _choice(spec: FilterSpec, value: Choice, context: Context) -> Condition:
     return and_(wanted, not_(_any(spec, value.none_of, context))) if value.none_of else wanted
 
 
-def _any(spec: FilterSpec, items: tuple[Item, ...], context: Context) -> Condition:
+def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Condition:
     """Any of these: names are looked up together, and plain numbers make one list."""
     match spec.columns[0]:
         case "albums":
@@ -84,7 +85,7 @@ def _any(spec: FilterSpec, items: tuple[Item, ...], context: Context) -> Conditi
     return or_(false(), *(_item(spec, item, context) for item in items))
 
 
-def _item(spec: FilterSpec, item: Item, context: Context) -> Condition:
+def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
     match item:
         case Near() | Circle() | Cell() | Box() | PlusCode():
             return positions.inside(item, context)

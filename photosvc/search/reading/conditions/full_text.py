@@ -13,7 +13,7 @@ from sqlalchemy.sql.expression import column, table
 
 from photosvc.models import SearchRow, SearchText
 from photosvc.models.search_text import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
-from photosvc.query.items import Item, Pattern, Word
+from photosvc.query.operands import Operand, Pattern, Word
 from photosvc.search.reading.conditions.columns import LAST, fits
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.word_text import Term, needle
@@ -43,7 +43,7 @@ def named(name: str, context: Context) -> Condition:
     return query.exists()
 
 
-def described_as(item: Item, _context: Context) -> Condition:
+def described_as(item: Operand, _context: Context) -> Condition:
     """Whether the description fits a pattern."""
     if not isinstance(item, Pattern):
         raise TypeError(item)

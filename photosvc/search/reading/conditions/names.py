@@ -12,10 +12,10 @@ from sqlalchemy import ColumnElement, Row, and_, false, literal, not_, or_, sele
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, Camera, File, Lens, Marker, SearchRow
 from photosvc.query.fold import words
-from photosvc.query.items import Item, Pattern, Phrase, Uid, Word
-from photosvc.query.locate import locate
 from photosvc.query.nodes import Node
+from photosvc.query.operands import Operand, Pattern, Phrase, Uid, Word
 from photosvc.query.parser import parse_query
+from photosvc.query.values.areas import locate
 from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.columns import column_named
 from photosvc.search.reading.conditions.context import Context
@@ -29,7 +29,7 @@ _DEEPEST_ALBUM = 3
 _MOST_SMART_ALBUMS = 20
 
 
-def taken_with(column: str, items: Iterable[Item], context: Context) -> Condition:
+def taken_with(column: str, items: Iterable[Operand], context: Context) -> Condition:
     """Whether `camera_id` or `lens_id` is one of these ids, or bears one of these names."""
     kind: type[Camera | Lens] = Camera if column == "camera_id" else Lens
     ids = {item for item in items if isinstance(item, int)}
@@ -42,7 +42,7 @@ def taken_with(column: str, items: Iterable[Item], context: Context) -> Conditio
     return context.column(column_named(column)).in_(sorted(ids))
 
 
-def shows(items: Iterable[Item], context: Context) -> Condition:
+def shows(items: Iterable[Operand], context: Context) -> Condition:
     """Whether one of these people is on a photo."""
     found: list[Condition] = []
     patterns: list[Pattern] = []
@@ -62,7 +62,7 @@ def shows(items: Iterable[Item], context: Context) -> Condition:
     return or_(false(), *found)
 
 
-def in_albums(items: Iterable[Item], context: Context, compile_query: Compile) -> Condition:
+def in_albums(items: Iterable[Operand], context: Context, compile_query: Compile) -> Condition:
     """Whether a photo is in an album of one of these UIDs or names, by hand or by the album's filter."""
     albums = _albums(items, context)
     plain = [album.id for album in albums if not album.filter]
@@ -86,7 +86,7 @@ def members(album_ids: list[int], *, hidden: bool = False) -> Any:  # noqa: ANN4
     return select(AlbumPhoto.photo_id).where(of_them, AlbumPhoto.hidden == literal(hidden))
 
 
-def plain_albums(items: Iterable[Item], context: Context) -> list[int] | None:
+def plain_albums(items: Iterable[Operand], context: Context) -> list[int] | None:
     """The ids of the albums that these items mean; None when one of them is smart."""
     albums = _albums(items, context)
     return None if any(album.filter for album in albums) else [album.id for album in albums]
@@ -97,7 +97,7 @@ def is_album(context: Context, uid: str) -> bool:
     return bool(_albums([Uid(uid, "albums")], context))
 
 
-def _albums(items: Iterable[Item], context: Context) -> list[Row[Any]]:
+def _albums(items: Iterable[Operand], context: Context) -> list[Row[Any]]:
     query = select(Album.id, Album.uid, Album.title, Album.filter)
     query = query.where(visible_albums(sees_private=context.sees_private))
     items = list(items)
@@ -117,7 +117,7 @@ def _in_smart_album(album: Row[Any], context: Context, compile_query: Compile) -
     return and_(condition, not_(taken_out))
 
 
-def _fits(name: str, items: Iterable[Item]) -> bool:
+def _fits(name: str, items: Iterable[Operand]) -> bool:
     """Whether a name has one of these words, or is by its words one of these whole names."""
     text, whole = word_text((name,)), " ".join(words(name))
     return any(

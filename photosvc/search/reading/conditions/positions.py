@@ -4,9 +4,9 @@ import s2cell
 from sqlalchemy import ColumnElement, and_, false, or_, select
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.geo import bounding_boxes, cell_range, chord, unit_vector
+from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vector
 from photosvc.models import NOWHERE, SearchRow
-from photosvc.query.items import Box, Cell, Circle, Near, PlusCode
+from photosvc.query.operands import Cell, Circle, Near, PlusCode
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import visible
 
@@ -46,7 +46,7 @@ def inside(area: Area, context: Context) -> Condition:
 
 def _within(lat: float, lng: float, km: float, context: Context) -> Condition:
     radius = km * _METRES
-    boxes = [_box(Box(box.north, box.east, box.south, box.west), context) for box in bounding_boxes(lat, lng, radius)]
+    boxes = [_box(box, context) for box in bounding_boxes(lat, lng, radius)]
     x, y, z = unit_vector(lat, lng)
     # The square of the chord: products and sums only, so that every database can, and exact for near points.
     dx, dy, dz = SearchRow.x - x, SearchRow.y - y, SearchRow.z - z

@@ -12,8 +12,8 @@ from sqlalchemy import func, select
 
 from photosvc.models import INDEXED, FileKey, SearchRow
 from photosvc.query.filters import FILTERS
-from photosvc.query.items import Choice, Item, Pattern, Phrase, Word
 from photosvc.query.nodes import Filter, Node
+from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Word
 from photosvc.search.reading.conditions import full_text, names
 from photosvc.search.reading.conditions.compile import compile_query
 from photosvc.search.reading.conditions.context import Context
@@ -117,7 +117,7 @@ def value_column(part: Node) -> str | None:
     return column if _is_value(value.any_of[0]) else None
 
 
-def _is_value(item: Item) -> bool:
+def _is_value(item: Operand) -> bool:
     match item:
         case Pattern((_,)):
             return True

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from sqlalchemy import ColumnElement
 
 from photosvc.models import SearchRow
-from photosvc.query.items import Choice
 from photosvc.query.nodes import Filter, Node, conjuncts
+from photosvc.query.operands import Choice
 from photosvc.search.reading.conditions import names
 from photosvc.search.reading.conditions.compile import compile_all, compile_query
 from photosvc.search.reading.conditions.context import Context

@@ -1,11 +1,18 @@
 """Places in filter values: degrees, boxes, circles, S2 cells, plus codes; and how `dist` meets them."""
 
 import re
+from dataclasses import replace
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.geo import Box
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.olc import decode_plus_code
-from photosvc.query.items import Box, Cell, Circle, Near, PlusCode
+from photosvc.query.errors import InvalidQueryError
+from photosvc.query.nodes import And, Filter, Node, Not, Or, conjunction, conjuncts, disjunction, negation
+from photosvc.query.operands import Cell, Choice, Circle, Near, Operand, PlusCode
+
+DEFAULT_DISTANCE = 2.0
+"""Kilometres around a photo or a point when `dist` is left out."""
 
 LONGEST_DISTANCE = 20_038.0
 """Kilometres to the other side of the earth (half of 40,075)."""
@@ -55,7 +62,7 @@ def read_box(text: str) -> Box | Circle:
             return Circle(read_latitude(lat), read_longitude(lng), km)
         case [north, east, south, west] if km is None:
             first, second = read_latitude(north), read_latitude(south)
-            return Box(max(first, second), read_longitude(east), min(first, second), read_longitude(west))
+            return Box(min(first, second), max(first, second), read_longitude(west), read_longitude(east))
     raise ValueError(text)
 
 
@@ -83,7 +90,20 @@ def read_plus_code(text: str) -> PlusCode:
         area = decode_plus_code(code)
     except InvalidValueError as error:
         raise ValueError(text) from error
-    return PlusCode(code.upper(), Box(area.north, area.east, area.south, area.west), km)
+    return PlusCode(code.upper(), area, km)
+
+
+def locate(node: Node) -> Node:
+    """The same query without `lat`, `lng` and `dist`: they are written into `near`, `latlng`, `s2` and `olc`.
+
+    `dist` holds for the places of its conjunction and of the groups in it, unless these have their own; without
+    places it says nothing. `lat` and `lng` of one conjunction make a circle.
+
+    Raises:
+        InvalidQueryError: one of `lat` and `lng` stands alone.
+
+    """
+    return _located(node, None)
 
 
 def _split(text: str) -> tuple[str, float | None]:
@@ -102,3 +122,60 @@ def _number(text: str) -> float:
     if not _NUMBER.fullmatch(text):
         raise ValueError(text)
     return float(text) + 0.0  # minus zero is zero
+
+
+def _located(node: Node, km: float | None) -> Node:
+    match node:
+        case Or(parts):
+            return disjunction(_located(part, km) for part in parts)
+        case Not(part):
+            return negation(_located(part, km))
+        case Filter() | And():
+            return _located_conjunction(conjuncts(node), km)
+        case _:
+            return node
+
+
+def _located_conjunction(parts: tuple[Node, ...], km: float | None) -> Node:
+    loose = {part.name: part for part in parts if isinstance(part, Filter) and part.name in {"lat", "lng", "dist"}}
+    if dist := loose.pop("dist", None):
+        km = _degrees_or_km(dist)
+    located: list[Node] = []
+    for part in parts:
+        match part:
+            case Filter("lat" | "lng" | "dist"):
+                continue
+            case Filter(_, Choice(wanted, unwanted)):
+                value = Choice(tuple(_with(i, km) for i in wanted), tuple(_with(i, km) for i in unwanted))
+                located.append(replace(part, value=value))
+            case Filter():
+                located.append(part)
+            case _:
+                located.append(_located(part, km))
+    if loose:
+        located.append(_circle(loose, km))
+    return conjunction(located)
+
+
+def _with(item: Operand, km: float | None) -> Operand:
+    match item:
+        case Near(km=None) | Circle(km=None):
+            return replace(item, km=km or DEFAULT_DISTANCE)
+        case Cell(km=None) | PlusCode(km=None):
+            return replace(item, km=km)
+        case _:
+            return item
+
+
+def _circle(loose: dict[str, Filter], km: float | None) -> Filter:
+    match loose:
+        case {"lat": lat, "lng": lng}:
+            circle = Circle(_degrees_or_km(lat), _degrees_or_km(lng), km or DEFAULT_DISTANCE)
+            return Filter("latlng", Choice((circle,)), lat.source)
+    name, lone = next(iter(loose.items()))
+    other = "lng" if name == "lat" else "lat"
+    raise InvalidQueryError(f"{name} needs {other}", field=lone.source.field, position=lone.source.start)
+
+
+def _degrees_or_km(node: Filter) -> float:
+    return node.value if isinstance(node.value, float) else 0.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TypeAlias
 
+from photosvc.core.geo import Box
 from photosvc.query.fold import fold
 
 
@@ -107,16 +108,6 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """Between two parallels and two meridians, in degrees; `west` > `east` crosses the antimeridian."""
-
-    north: float
-    east: float
-    south: float
-    west: float
-
-
-@dataclass(frozen=True, slots=True)
 class PlusCode:
     """Inside the area of an Open Location Code; with `km`, within that distance of its centre."""
 
@@ -125,15 +116,15 @@ class PlusCode:
     km: float | None = None
 
 
-Item: TypeAlias = Word | Phrase | Pattern | Range | Days | Uid | Near | Circle | Cell | Box | PlusCode | int
+Operand: TypeAlias = Word | Phrase | Pattern | Range | Days | Uid | Near | Circle | Cell | Box | PlusCode | int
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Any of `any_of` (anything at all when it is empty), but none of `none_of`."""
 
-    any_of: tuple[Item, ...] = ()
-    none_of: tuple[Item, ...] = ()
+    any_of: tuple[Operand, ...] = ()
+    none_of: tuple[Operand, ...] = ()
 
 
 Value: TypeAlias = Choice | Since | bool | float

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from photosvc.query.items import Choice
+from photosvc.query.operands import Choice
 
 
 class Kind(StrEnum):

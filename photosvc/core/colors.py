@@ -1,4 +1,4 @@
-"""The sixteen colours by which pictures are found."""
+"""The sixteen colours of pictures."""
 
 #: Names in the order of their numbers, 0 to 15: what `Color` and the digits of `Colors` mean (spec section 2).
 COLORS = (

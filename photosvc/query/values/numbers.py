@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 from functools import partial
 
-from photosvc.query.items import Range
+from photosvc.query.operands import Range
 
 _INTEGER = r"\d{1,9}"
 _DECIMAL = r"(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})"

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from photosvc.query.canonical import canonical_text
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS, NAMES
-from photosvc.query.locate import locate
 from photosvc.query.nodes import And, Everything, Node, Not, Or
 from photosvc.query.parameters import combine, parse_parameters
 from photosvc.query.parser import parse_query
-from photosvc.query.text import to_text
+from photosvc.query.values.areas import locate
 from tests.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES, UID
 
 
@@ -39,8 +39,8 @@ def test_any_text_ends_as_nodes_in_normal_form_or_as_the_one_error(text: str) ->
     else:
         told = True
         assert normal(node)
-        assert parse_query(to_text(node)) == node
-        assert to_text(parse_query(to_text(node))) == to_text(node)
+        assert parse_query(canonical_text(node)) == node
+        assert canonical_text(parse_query(canonical_text(node))) == canonical_text(node)
     assert told
 
 
@@ -54,7 +54,7 @@ def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, o
     else:
         told = True
         assert normal(node)
-        assert locate(parse_query(to_text(node))) == node
+        assert locate(parse_query(canonical_text(node))) == node
     assert told
 
 
@@ -88,13 +88,13 @@ def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, o
     ],
 )
 def test_canonical_text(query: str, text: str) -> None:
-    assert to_text(parse_query(query)) == text
+    assert canonical_text(parse_query(query)) == text
     assert parse_query(text) == parse_query(query)
 
 
 def test_text_of_early_years_keeps_four_digits() -> None:
     node = parse_query("added:0050 taken:0050")
-    assert to_text(node) == "added:0050-01-01T00:00:00Z taken:0050-01-01-0050-12-31"
+    assert canonical_text(node) == "added:0050-01-01T00:00:00Z taken:0050-01-01-0050-12-31"
     assert datetime(50, 1, 1, tzinfo=UTC).isoformat().startswith("0050")
 
 

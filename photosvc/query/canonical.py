@@ -1,17 +1,18 @@
 """Nodes to canonical text: equal queries give equal text, and the text parses to the same nodes."""
 
 import re
+from types import UnionType
 
-from photosvc.query.colors import COLORS
-from photosvc.query.days import write_days
-from photosvc.query.items import (
-    Box,
+from photosvc.core.colors import COLORS
+from photosvc.core.geo import Box
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.query.operands import (
     Cell,
     Choice,
     Circle,
     Days,
-    Item,
     Near,
+    Operand,
     Pattern,
     Phrase,
     PlusCode,
@@ -21,16 +22,16 @@ from photosvc.query.items import (
     Value,
     Word,
 )
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
-from photosvc.query.numbers import write_number, write_range
 from photosvc.query.parser import OPERATOR_WORDS
-from photosvc.query.terms import SHORTEST_PREFIX
+from photosvc.query.values.days import write_days
+from photosvc.query.values.numbers import write_number, write_range
+from photosvc.query.values.reader import SHORTEST_PREFIX
 
 _PLAIN = re.compile(r"[\w.][\w./-]*\Z")
 _SPECIAL = re.compile(r'[\\"|&*]')
 
 
-def to_text(node: Node) -> str:
+def canonical_text(node: Node) -> str:
     """The query as canonical text, good as a cache key; `parse_query` makes the same nodes of it."""
     match node:
         case Everything():
@@ -40,11 +41,18 @@ def to_text(node: Node) -> str:
         case Filter(name, value):
             return f"{name}:{_value(name, value)}"
         case Not(part):
-            return "-" + (f"({to_text(part)})" if isinstance(part, And | Or) else to_text(part))
+            return "-" + (f"({canonical_text(part)})" if isinstance(part, And | Or) else canonical_text(part))
         case And(parts):
-            return " ".join(f"({to_text(part)})" if isinstance(part, Or) else to_text(part) for part in parts)
+            return " ".join(
+                f"({canonical_text(part)})" if isinstance(part, Or) else canonical_text(part) for part in parts
+            )
         case Or(parts):
-            return " | ".join(map(to_text, parts))
+            return " | ".join(map(canonical_text, parts))
+
+
+def _grouped(part: Node, loose: type | UnionType) -> str:
+    """The part, in parentheses when it is one of the kinds that bind looser than what surrounds it."""
+    return f"({canonical_text(part)})" if isinstance(part, loose) else canonical_text(part)
 
 
 def _term(term: Word | Phrase) -> str:
@@ -69,7 +77,7 @@ def _value(name: str, value: Value) -> str:
             return write_number(value)
 
 
-def _item(name: str, item: Item) -> str:  # noqa: C901 - one line for each kind
+def _item(name: str, item: Operand) -> str:  # noqa: C901 - one line for each kind
     match item:
         case Word() | Phrase():
             return _word_value(item)
@@ -89,7 +97,7 @@ def _item(name: str, item: Item) -> str:  # noqa: C901 - one line for each kind
             return uid + _distance(km)
         case Circle(lat, lng, km):
             return f"{write_number(lat)},{write_number(lng)}{_distance(km)}"
-        case Box(north, east, south, west):
+        case Box(south, north, west, east):
             return ",".join(map(write_number, (north, east, south, west)))
         case Cell(token, km):
             return token + _distance(km)

@@ -4,17 +4,15 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from photosvc.core.colors import COLOR_NUMBERS, COLORS
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
-from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups
-from photosvc.query.colors import COLOR_NUMBERS, COLORS
-from photosvc.query.days import read_after, read_before, read_days, read_since
 from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
-from photosvc.query.fold import fold, words
-from photosvc.query.items import Choice, Item, Pattern, Uid, Value
-from photosvc.query.kinds import FilterSpec, Kind
+from photosvc.query.filter_spec import FilterSpec, Kind
+from photosvc.query.fold import LONGEST_WORD, fold, words
 from photosvc.query.nodes import Filter, Node, Source, conjunction
-from photosvc.query.numbers import read_calendar, read_chroma, read_decimal, read_least, read_range, read_signed
-from photosvc.query.places import (
+from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Uid, Value, Word
+from photosvc.query.values.alternatives import Alternative, UnclosedQuoteError, read_groups
+from photosvc.query.values.areas import (
     read_box,
     read_cell,
     read_distance,
@@ -23,11 +21,15 @@ from photosvc.query.places import (
     read_near,
     read_plus_code,
 )
-from photosvc.query.terms import read_term
+from photosvc.query.values.days import read_after, read_before, read_days, read_since
+from photosvc.query.values.numbers import read_calendar, read_chroma, read_decimal, read_least, read_range, read_signed
 
 BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
 
 MOST_WILDCARDS = 8
+
+SHORTEST_PREFIX = 3
+"""From this many characters on, an unquoted word also stands for the words that start with it."""
 
 #: What an error says is valid.
 EXPECTED: dict[Kind, str] = {
@@ -60,14 +62,14 @@ EXPECTED: dict[Kind, str] = {
     Kind.PLUS_CODE: "a full plus code, such as 8FWCHX7W+",
 }
 
-_Reader: TypeAlias = Callable[[Alternative, FilterSpec], Item | None]
+_Reader: TypeAlias = Callable[[Alternative, FilterSpec], Operand | None]
 
 
-def _text(found: Alternative, _: FilterSpec) -> Item | None:
+def _text(found: Alternative, _: FilterSpec) -> Operand | None:
     return _pattern([fold(piece) for piece in found.pieces])
 
 
-def _path(found: Alternative, _: FilterSpec) -> Item | None:
+def _path(found: Alternative, _: FilterSpec) -> Operand | None:
     pieces = [fold(piece) for piece in found.pieces]
     pieces[0], last = pieces[0].lstrip("/ "), pieces[-1]
     pieces[-1] = pieces[-1].rstrip("/ ")
@@ -89,7 +91,7 @@ def _pattern(pieces: list[str]) -> Pattern | None:
     return pattern
 
 
-def _name(found: Alternative, spec: FilterSpec) -> Item | None:
+def _name(found: Alternative, spec: FilterSpec) -> Operand | None:
     pattern = _pattern([_spaced(piece) for piece in found.pieces])
     if spec.name == "album" and pattern and len(pattern.pieces) == 1 and is_uid(pattern.pieces[0], ALBUM):
         return Uid(pattern.pieces[0], spec.columns[0])
@@ -102,17 +104,17 @@ def _spaced(piece: str) -> str:
     return f"{' ' * piece[0].isspace()}{body}{' ' * piece[-1].isspace()}" if body else ""
 
 
-def _words(found: Alternative, _: FilterSpec) -> Item | None:
+def _words(found: Alternative, _: FilterSpec) -> Operand | None:
     return read_term(found.text, quoted=found.quoted)
 
 
-def _id_or_words(found: Alternative, spec: FilterSpec) -> Item | None:
+def _id_or_words(found: Alternative, spec: FilterSpec) -> Operand | None:
     if not found.quoted and re.fullmatch(r"\d{1,9}", found.text, re.ASCII):
         return int(found.text) or None
     return _words(found, spec)
 
 
-def _uid(found: Alternative, _: FilterSpec) -> Item:
+def _uid(found: Alternative, _: FilterSpec) -> Operand:
     text = found.text.lower()
     if is_hash(text):
         return Uid(text, "hash")
@@ -123,14 +125,14 @@ def _uid(found: Alternative, _: FilterSpec) -> Item:
     raise ValueError(text)
 
 
-def _country(found: Alternative, _: FilterSpec) -> Item:
+def _country(found: Alternative, _: FilterSpec) -> Operand:
     text = found.text.lower()
     if not re.fullmatch(r"[a-z]{2}", text):
         raise ValueError(text)
     return Pattern((text,))
 
 
-def _color(found: Alternative, _: FilterSpec) -> Item:
+def _color(found: Alternative, _: FilterSpec) -> Operand:
     return COLOR_NUMBERS[found.text.lower()]
 
 
@@ -193,6 +195,29 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     return filters[0] if len(filters) == 1 else conjunction(filters)
 
 
+def read_term(text: str, *, quoted: bool) -> Word | Phrase | None:
+    """The condition that a piece of text makes; None when it holds neither letter nor digit.
+
+    Text of several words, quoted or held together by punctuation (`IMG_1234`), is a phrase. The last word may be
+    the start of a longer one if the text is not quoted and it has three characters, or if a `*` follows it.
+
+    Raises:
+        ValueError: a `*` stands before the end of an unquoted word.
+
+    """
+    if text.isascii() and text.isalnum():  # most words: nothing to fold or to part
+        return Word(text[:LONGEST_WORD].lower(), prefix=not quoted and len(text) >= SHORTEST_PREFIX)
+    body = text.rstrip("*")
+    if "*" in body and not quoted:
+        raise ValueError("in free text * may only end a word")
+    found = words(body)
+    if not found:
+        return None
+    starred = body != text and not body[-1].isspace()
+    prefix = starred or (not quoted and len(found[-1]) >= SHORTEST_PREFIX)
+    return Word(found[0], prefix) if len(found) == 1 else Phrase(found, prefix)
+
+
 def _read_single(spec: FilterSpec, found: Alternative, source: Source) -> Value | None:
     try:
         return _SINGLE[spec.kind](found.text)
@@ -202,8 +227,8 @@ def _read_single(spec: FilterSpec, found: Alternative, source: Source) -> Value 
 
 def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> Choice | None:
     read = _ITEMS[spec.kind]
-    wanted: list[Item] = []
-    unwanted: list[Item] = []
+    wanted: list[Operand] = []
+    unwanted: list[Operand] = []
     for found in group:
         try:
             item = read(found, spec)

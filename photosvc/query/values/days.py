@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from photosvc.query.items import Days, Since
+from photosvc.query.operands import Days, Since
 
 _DAY = r"\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?"
 _TIME = r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+ -]\d\d:?\d\d)?)?"

@@ -1,0 +1,1 @@
+"""Filter values: from text to typed operands."""
