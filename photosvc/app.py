@@ -1,4 +1,4 @@
-"""The app factory: photosvc standing alone."""
+"""The app factory: a Flask app with photosvc as its only content."""
 
 import os
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ def create_app(
     environ: Mapping[str, str] | None = None,
     clock: Clock = system_clock,
 ) -> Flask:
-    """A Flask app that is nothing but photosvc.
+    """A Flask app that serves photosvc alone.
 
     Args:
         instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else `instance/` beside the package.
-        settings: `PHOTOSVC_*` names and values that win over all others.
-        environ: where `PHOTOSVC_*` variables are looked up; by default the process's environment.
-        clock: where the time comes from.
+        settings: `PHOTOSVC_*` names and values that override all other sources.
+        environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
+        clock: returns the current time.
 
     Raises:
         SettingError: a setting is unknown or invalid.
@@ -38,9 +38,9 @@ def create_app(
     environ = os.environ if environ is None else environ
     folder = instance or environ.get(INSTANCE_VARIABLE)
     app = Flask("photosvc", instance_path=str(Path(folder).absolute()) if folder else None, static_folder=None)
-    place = Path(app.instance_path)
-    place.mkdir(parents=True, exist_ok=True)
-    loaded = load_settings(place, environ=environ, given=settings)
+    instance_folder = Path(app.instance_path)
+    instance_folder.mkdir(parents=True, exist_ok=True)
+    loaded = load_settings(instance_folder, environ=environ, given=settings)
     app.config["SQLALCHEMY_DATABASE_URI"] = loaded.database_uri
     db = SQLAlchemy(app)
     with app.app_context():

@@ -1,4 +1,4 @@
-"""The console script `svc`: the command line on top of photosvc standing alone."""
+"""The console script `svc`: the command line on an app made by `create_app`."""
 
 from typing import TYPE_CHECKING
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run the command line; Flask is imported by the commands that need it."""
-    svc(prog_name="svc", obj=_standing_alone)
+    """Run the command line; the commands that need Flask import it."""
+    svc(prog_name="svc", obj=_create_app)
 
 
-def _standing_alone() -> "Flask":
+def _create_app() -> "Flask":
     from photosvc.app import create_app
 
     return create_app()

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from photosvc.core.errors import SettingError
-from photosvc.core.private_file import own_file
+from photosvc.core.private_file import read_or_create
 
 PREFIX = "PHOTOSVC_"
 #: Environment variable with the instance folder; it is read before the settings, because `config.py` lies there.
@@ -153,8 +153,8 @@ def load_settings(
 
     Args:
         instance: holds `config.py` and the keys.
-        environ: where `PHOTOSVC_*` variables are looked up.
-        given: names and values that win over all others.
+        environ: source of the `PHOTOSVC_*` variables.
+        given: names and values that override all other sources.
         reads_config: false inside a host app, whose `config.py` belongs to the host.
 
     Raises:
@@ -218,7 +218,7 @@ def _config_file(path: Path) -> dict[str, object]:
 
 def _secret_file(path: Path) -> str:
     try:
-        return _secret(own_file(path, lambda: secrets.token_hex(32)))
+        return _secret(read_or_create(path, lambda: secrets.token_hex(32)))
     except (OSError, ValueError) as error:
         msg = f"instance/secret_key cannot be used: {error}"
         raise SettingError(msg, field="PHOTOSVC_SECRET_KEY") from None

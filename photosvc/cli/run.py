@@ -70,7 +70,7 @@ def _lasting_token(service: "Service", path: Path) -> str:
     from photosvc.auth.credentials import bearer, tokens
     from photosvc.auth.errors import InvalidTokenError
     from photosvc.auth.scopes import parse_scope
-    from photosvc.core.private_file import own_file
+    from photosvc.core.private_file import read_or_create
     from photosvc.models.database import begin_write
 
     if path.exists():
@@ -86,7 +86,7 @@ def _lasting_token(service: "Service", path: Path) -> str:
     begin_write(service.session)
     issued = bearer.issue(service.session, service.now(), name="svc run", scope=parse_scope("photos albums"))
     service.session.commit()
-    return own_file(path, lambda: issued.secret)
+    return read_or_create(path, lambda: issued.secret)
 
 
 def _check_free(host: str, port: int) -> None:

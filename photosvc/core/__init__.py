@@ -1,1 +1,1 @@
-"""Names everything else is built from: errors, identifiers, the clock, safe paths, plain geography."""
+"""What every layer may import: errors, identifiers, the clock, safe paths, geography."""

@@ -1,15 +1,15 @@
-"""The only place where time is read."""
+"""The clock: no other module reads the system time."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-#: A clock gives the present as an aware UTC time. Services take one; tests move it.
+#: Returns the current time, aware and in UTC. Services take a clock as argument so that tests can set the time.
 Clock = Callable[[], datetime]
 
-#: The unset timestamp of the wire (spec section 2.2).
+#: Timestamp of records whose time is unset (spec section 2.2).
 ZERO_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def system_clock() -> datetime:
-    """The present, aware, in UTC."""
+    """The current time, aware and in UTC."""
     return datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Errors that people may read: each says what was wrong, and carries its HTTP status and CLI exit code."""
+"""Errors with a message for users; each class has an HTTP status and a CLI exit code."""
 
 from http import HTTPStatus
 
@@ -6,11 +6,11 @@ from http import HTTPStatus
 class PhotosvcError(Exception):
     """Something went wrong.
 
-    The message is safe to show to anybody: it never holds a secret, SQL or a path outside the library.
+    The message is safe to show to any client: it never contains a secret, SQL or a path outside the library.
 
     Args:
         message: one sentence; the first line of the class docstring when left out.
-        field: the parameter, column or option at fault, as the caller knows it.
+        field: name of the invalid parameter, column or option, as the caller wrote it.
 
     """
 
@@ -23,7 +23,7 @@ class PhotosvcError(Exception):
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Errors cross process borders whole."""
+        """Pickle all attributes, so that an error raised in a worker process arrives complete."""
         return (_rebuild, (type(self), dict(self.__dict__)))
 
 

@@ -1,7 +1,7 @@
-"""Identifiers and secrets: how they look, how they are made and recognised.
+"""Formats of identifiers and secrets: how to make and how to recognise them.
 
 A UID is 16 characters: a prefix letter, six base-36 digits of Unix seconds and nine random base-36 digits
-(46 bits): hard to enumerate, not a secret. Secrets carry at least 137 random bits.
+(46 bits). UIDs are hard to enumerate but not secret. Secrets have at least 137 random bits.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from datetime import datetime
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 BASE62 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-PHOTO, FILE, ALBUM, LABEL, SUBJECT, MARKER, USER, CLIENT = "p", "f", "a", "l", "j", "m", "u", "c"
+PHOTO, FILE, ALBUM, MARKER, USER, CLIENT = "p", "f", "a", "m", "u", "c"
 
 _UID = re.compile(r"[a-z][0-9a-z]{15}\Z")
 _ACCESS_TOKEN = re.compile(r"[0-9a-f]{48}\Z")
@@ -27,7 +27,7 @@ def random_text(length: int, alphabet: str) -> str:
 
 
 def new_uid(prefix: str, now: datetime) -> str:
-    """A fresh UID of the kind `prefix` names."""
+    """A new UID that begins with `prefix` and the time `now`."""
     seconds = int(now.timestamp())
     digits = ""
     for _ in range(6):
@@ -37,17 +37,17 @@ def new_uid(prefix: str, now: datetime) -> str:
 
 
 def is_uid(text: str, prefix: str) -> bool:
-    """Whether `text` looks like a UID of the kind `prefix` names."""
+    """Whether `text` has the format of a UID and begins with `prefix`."""
     return bool(_UID.match(text)) and text[0] == prefix
 
 
 def is_hash(text: str) -> bool:
-    """Whether `text` looks like a SHA1 in lower-case hexadecimal."""
+    """Whether `text` has the format of a SHA-1 digest in lower-case hexadecimal."""
     return bool(_SHA1.match(text))
 
 
 def new_access_token() -> str:
-    """48 hexadecimal digits (192 random bits)."""
+    """A new access token: 48 hexadecimal digits (192 random bits)."""
     return secrets.token_hex(24)
 
 
@@ -57,14 +57,14 @@ def is_access_token(text: str) -> bool:
 
 
 def new_app_password() -> str:
-    """Four dashed groups of six; the last character checks the others (137 random bits)."""
+    """A new app password: four groups of six joined by `-`; the last character is a checksum (137 random bits)."""
     body = random_text(23, BASE62)
     dashed = f"{body[:6]}-{body[6:12]}-{body[12:18]}-{body[18:]}"
     return dashed + _check_character(dashed)
 
 
 def is_app_password(text: str) -> bool:
-    """Whether `text` has the format and the check character of an app password."""
+    """Whether `text` has the format of an app password and its checksum is right."""
     return bool(_APP_PASSWORD.match(text)) and _check_character(text[:-1]) == text[-1]
 
 
@@ -73,10 +73,10 @@ def _check_character(text: str) -> str:
 
 
 def new_client_secret() -> str:
-    """32 base-62 characters (190 random bits)."""
+    """A new client secret: 32 base-62 characters (190 random bits)."""
     return random_text(32, BASE62)
 
 
 def digest(secret: str) -> str:
-    """SHA-256 in hexadecimal: the only form in which a random secret is stored (OWASP ASVS 6.5.2)."""
+    """SHA-256 digest of a random secret, in hexadecimal; only the digest is stored (OWASP ASVS 6.5.2)."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""One process at a time."""
+"""A lock file that one process holds at a time."""
 
 import fcntl
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from photosvc.core.errors import ConflictError
 
 
 @contextmanager
-def held_alone(path: Path, refusal: str) -> Iterator[None]:
-    """Hold the lock file `path`; it is let go with its process, however that ends.
+def exclusive_lock(path: Path, refusal: str) -> Iterator[None]:
+    """Hold the lock file `path`; the kernel releases it when the process ends, even after a crash.
 
     Raises:
-        ConflictError: another process holds it; with the sentence `refusal`.
+        ConflictError: another process holds the lock; its message is `refusal`.
 
     """
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""File names: as the disk has them, as people and JSON see them, and back. The one door to a path below a root."""
+"""File names on disk and in JSON, and their conversion; `inside` is the only way from a name to a path below a root."""
 
 import os
 import re
@@ -6,18 +6,18 @@ from pathlib import Path, PurePosixPath
 
 from photosvc.core.errors import NotFoundError
 
-# Bytes that are not UTF-8 (as surrogates), control characters, and marks that turn the direction of text.
+# Bytes that are not UTF-8 (as surrogates), control characters, line separators and bidirectional control characters.
 _UNCLEAN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
 _ESCAPED = re.compile("%([0-9A-F]{2})")
-#: Leads names that hold escapes, so that a plain `100%25.jpg` stays what it is.
+#: Prefix of parts with escapes, so that the file name `100%25.jpg` is not taken for an escaped one.
 _MARK = "%FF"
 
 
 def clean_name(name: str) -> str:
-    """A relative path that is valid UTF-8 without control characters, from which `disk_name` leads back.
+    """A relative path that is valid UTF-8 without control characters; `disk_name` is the inverse.
 
-    Clean parts stay as they are. In others every unclean byte, and `%`, becomes `%` and two hexadecimal digits, and
-    `%FF` (a byte no UTF-8 text has) leads the part.
+    Clean parts are unchanged. In other parts each unclean byte and each `%` becomes `%` and two hexadecimal digits,
+    and the part starts with `%FF`, a byte that never occurs in UTF-8.
     """
     return "/".join(_clean_part(part) for part in name.split("/"))
 
@@ -33,7 +33,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def disk_name(name: str) -> str:
-    """The path the disk knows, from one that `clean_name` made."""
+    """The path on disk of a name that `clean_name` made."""
     return "/".join(_disk_part(part) if part.startswith(_MARK) else part for part in name.split("/"))
 
 
@@ -46,7 +46,7 @@ def inside(root: Path, name: str) -> Path:
     """The path of the clean relative `name` below `root`, links resolved.
 
     Raises:
-        NotFoundError: the name is absolute, climbs out, or leads through a link to somewhere else.
+        NotFoundError: the name is absolute, contains `..`, or leads through a link to a path outside `root`.
 
     """
     relative = disk_name(name)

@@ -1,4 +1,4 @@
-"""Files only the service may read: its keys."""
+"""Key files that only the owner of the service may read."""
 
 import os
 import secrets
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def own_file(path: Path, make: Callable[[], str]) -> str:
-    """The text in `path`; made by `make` on first use, mode 0600.
+def read_or_create(path: Path, make: Callable[[], str]) -> str:
+    """The text in `path`; on first use the file is created with mode 0600 and the result of `make`.
 
-    A hard link from a finished temporary file lets the first of several starting processes win, and nobody ever
-    reads half a key.
+    The text is written to a temporary file that is then hard-linked to `path`: when several processes start at once
+    the first link wins, and no process reads a partly written key.
 
     Raises:
         OSError: the file cannot be read or written.
@@ -20,14 +20,14 @@ def own_file(path: Path, make: Callable[[], str]) -> str:
         return path.read_text("utf-8").strip()
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(make())
-        os.link(fresh, path)
+        os.link(temporary, path)
     except FileExistsError:
         return path.read_text("utf-8").strip()  # another process was first
     finally:
-        fresh.unlink()
+        temporary.unlink()
     return path.read_text("utf-8").strip()

@@ -1,4 +1,4 @@
-"""Where a value came from, and which source wins: a value gives way only to an equal or stronger source."""
+"""Sources of metadata values and their priority: a value is replaced only from a source of equal or higher priority."""
 
 AUTO, DEFAULT, ESTIMATE, NAME, LOCATION, META, XMP, MANUAL, ADMIN = (
     "",
@@ -26,5 +26,5 @@ PRIORITY = {
 
 
 def gives_way(current: str, new: str) -> bool:
-    """Whether a value from `current` is replaced by one from `new`. Unknown sources are treated as `META`."""
+    """Whether a value from the source `new` replaces one from `current`. Unknown sources count as `META`."""
     return PRIORITY.get(new, PRIORITY[META]) >= PRIORITY.get(current, PRIORITY[META])

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.lock import held_alone
+from photosvc.core.lock import exclusive_lock
 from photosvc.index.blame import blames_data
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import FileChangedError, extract
@@ -87,7 +87,7 @@ def rebuild_search(session: Session, settings: Settings) -> int:
 
 
 def _alone(settings: Settings) -> AbstractContextManager[None]:
-    return held_alone(settings.cache / "index.lock", "Another index run is going on; wait for it to end.")
+    return exclusive_lock(settings.cache / "index.lock", "Another index run is going on; wait for it to end.")
 
 
 class UnstorableFileError(PhotosvcError):

@@ -17,7 +17,7 @@ from joserfc.errors import JoseError
 from photosvc.auth.oauth.clients import MAX_LIFETIME
 from photosvc.core.clock import Clock
 from photosvc.core.errors import SettingError
-from photosvc.core.private_file import own_file
+from photosvc.core.private_file import read_or_create
 
 if TYPE_CHECKING:  # 4 MB that only those need who sign
     from joserfc.jwk import RSAKey
@@ -112,7 +112,7 @@ class SigningKeys:
     def _add(self, number: int) -> tuple[SigningKey, ...]:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            own_file(self._path(number), lambda: _new_key(self._clock()))
+            read_or_create(self._path(number), lambda: _new_key(self._clock()))
         except OSError as error:
             raise _unusable(error) from None
         self._stamp = 0

@@ -15,7 +15,7 @@ def kinds(kind=errors.PhotosvcError):
         yield from kinds(child)
 
 
-def test_without_a_message_the_docstring_speaks():
+def test_the_default_message_is_the_first_line_of_the_docstring():
     assert errors.NotFoundError().message == "No such thing."
     assert errors.NotFoundError("No album.").message == str(errors.NotFoundError("No album.")) == "No album."
 
@@ -27,11 +27,11 @@ def test_without_a_message_the_docstring_speaks():
         (errors.PermissionDeniedError, 403, 1), (errors.SettingError, 500, 2), (errors.SchemaError, 503, 1),
     ],
 )  # fmt: skip
-def test_each_kind_carries_its_status_and_exit_code(kind, status, code):
+def test_each_class_has_its_status_and_exit_code(kind, status, code):
     assert (kind.status, kind.exit_code) == (status, code)
 
 
-def test_every_kind_begins_with_a_sentence():
+def test_the_docstring_of_every_class_begins_with_a_sentence():
     assert auth_errors
     assert media_errors
     for kind in kinds():
@@ -46,7 +46,7 @@ def test_every_kind_begins_with_a_sentence():
         auth_errors.ThrottledError(7), auth_errors.InsufficientScopeError("photos read"),
     ],
 )  # fmt: skip
-def test_errors_cross_process_borders_whole(error):
+def test_pickled_errors_keep_all_attributes(error):
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), copy.__dict__, copy.args) == (type(error), error.__dict__, error.args)
 

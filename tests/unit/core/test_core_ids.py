@@ -9,7 +9,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("prefix", [ids.PHOTO, ids.FILE, ids.ALBUM, ids.USER, ids.CLIENT, ids.MARKER])
-def test_a_uid_is_16_characters_that_begin_with_its_kind_and_time(prefix):
+def test_a_uid_begins_with_its_prefix_and_the_time(prefix):
     uid = ids.new_uid(prefix, NOW)
     assert ids.is_uid(uid, prefix)
     assert not ids.is_uid(uid, "x")
@@ -23,7 +23,7 @@ def test_a_thousand_uids_of_one_second_differ():
 @pytest.mark.parametrize(
     "text", ["", "p", "p" + "0" * 14, "p" + "0" * 16, "P" + "0" * 15, "p" + "A" * 15, "p" + "0" * 15 + "\n"]
 )
-def test_what_is_no_uid_is_told(text):
+def test_other_texts_are_not_uids(text):
     assert not ids.is_uid(text, "p")
 
 
@@ -43,7 +43,7 @@ def test_secrets_have_the_formats_of_the_design():
     assert not ids.is_access_token(token.upper() + "g")
 
 
-def test_each_single_wrong_character_of_an_app_password_is_noticed():
+def test_the_checksum_of_an_app_password_detects_each_single_wrong_character():
     password = "abcdef-ghijkl-mnopqr-stuvw"
     password += ids._check_character(password)
     assert ids.is_app_password(password)
@@ -53,6 +53,6 @@ def test_each_single_wrong_character_of_an_app_password_is_noticed():
             assert not ids.is_app_password(password[:place] + other + password[place + 1 :])
 
 
-def test_a_digest_is_sha256_and_takes_any_text():
+def test_a_digest_is_sha256_and_accepts_any_text():
     assert ids.digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert len(ids.digest("\ud800")) == 64

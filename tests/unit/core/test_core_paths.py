@@ -11,7 +11,7 @@ NAMES = st.binary(min_size=1, max_size=60).filter(lambda raw: b"\0" not in raw).
 
 
 @given(NAMES)
-def test_a_clean_name_leads_back_to_the_disks(name):
+def test_disk_name_is_the_inverse_of_clean_name(name):
     assert disk_name(clean_name(name)) == name
 
 
@@ -24,7 +24,7 @@ def test_a_clean_name_is_text_without_control_characters(name):
 
 
 @given(NAMES, NAMES)
-def test_no_two_names_become_one(first, second):
+def test_different_names_stay_different(first, second):
     assert (clean_name(first) == clean_name(second)) == (first == second)
 
 
@@ -39,7 +39,7 @@ def test_no_two_names_become_one(first, second):
         (b"%FF.jpg", "%FF%25FF.jpg"),
     ],
 )
-def test_names_are_written_so(raw, cleaned):
+def test_clean_names_have_these_forms(raw, cleaned):
     assert clean_name(os.fsdecode(raw)) == cleaned
     assert os.fsencode(disk_name(cleaned)) == raw
 
