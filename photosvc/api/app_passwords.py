@@ -1,5 +1,7 @@
 """/users/<user_uid>/app-passwords: what Settings > Account > Apps and Devices shows (spec section 5.2)."""
 
+from typing import Any
+
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import passwords
@@ -12,12 +14,14 @@ from photosvc.models import APP_PASSWORD
 from photosvc.records.credential import CredentialSchema, NewAppPasswordSchema
 from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer
-from photosvc.web.body import read_json
+from photosvc.web.contract import MESSAGE, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 
-_CREDENTIAL, _CREDENTIALS, _NEW = CredentialSchema(), CredentialSchema(many=True), NewAppPasswordSchema()
+_CREDENTIAL, _CREDENTIALS = CredentialSchema(), CredentialSchema(many=True)
 _MOST = 1000
+
+_CREATED = {"allOf": [{"$ref": "#/components/schemas/Credential"}, json_object("secret", secret=TEXT)]}
 
 
 def add_routes(api: Blueprint) -> None:
@@ -28,6 +32,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("users.app_passwords.list")
+@answers(CredentialSchema, "The app passwords.", many=True)
 def list_app_passwords(user_uid: str) -> Response:
     """The account's app passwords, without their secrets."""
     user = find_account(user_uid)
@@ -36,9 +41,11 @@ def list_app_passwords(user_uid: str) -> Response:
 
 
 @require("users.app_passwords.add")
-def add_app_password(user_uid: str) -> Response:
+@takes(NewAppPasswordSchema)
+@answers(_CREATED, "The app password and its secret.", 201)
+@refuses(429)
+def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
     """Make an app password. The account's password confirms it; the secret is in this answer and nowhere else."""
-    body = read_json(_NEW)
     service = current_service()
     scope = parse_scope(body["scope"])
     check_grantable(principal(), scope)
@@ -56,6 +63,7 @@ def add_app_password(user_uid: str) -> Response:
 
 
 @require("users.app_passwords.remove")
+@answers(MESSAGE, "It is over.")
 def remove_app_password(user_uid: str, credential: str) -> Response:
     """Revoke one of the account's app passwords, and the login sessions made from it."""
     session = current_service().session

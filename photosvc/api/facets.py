@@ -4,15 +4,20 @@ from dataclasses import asdict
 
 from flask import Blueprint, Response, request
 
+from photosvc.api.openapi.parameters import facet_parameters
 from photosvc.query.canonical import canonical_text
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.facets import count_values, parse_facets
 from photosvc.search.reading.request import parse_node
 from photosvc.search.reading.state import state_tag
 from photosvc.web.answer import ReadyResponse, json_answer
-from photosvc.web.conditional import cache_headers, is_fresh
+from photosvc.web.conditional import ETAG, cache_headers, is_fresh
+from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+
+_VALUE = json_object("value label count", value={"type": ["string", "integer"]}, label=TEXT, count=NUMBER)
+_FACETS = {"type": "object", "additionalProperties": {"type": "array", "items": _VALUE}}
 
 
 def add_routes(api: Blueprint) -> None:
@@ -21,6 +26,9 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("photos.facets")
+@takes_query(facet_parameters)
+@answers(_FACETS, "Each filter's values, the commonest first.", headers=ETAG)
+@refuses(404)
 def count_facets() -> Response:
     """How many files of a search have each value of the filters in `by`; with `primary=true`, how many photos."""
     reader, sees_private = current_service().reader, principal().sees_private

@@ -4,6 +4,7 @@ from flask import Blueprint, Response
 
 from photosvc import __version__
 from photosvc.search.reading.library import Figures, figures
+from photosvc.web.contract import TEXT, answers
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
 
@@ -16,6 +17,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("metrics.view")
+@answers(TEXT, "Prometheus text format 0.0.4.", media_type="text/plain")
 def metrics() -> Response:
     """How large the library is; counts only, nothing of what is in it."""
     return Response(_text(figures(current_service().session)), content_type=_TEXT)

@@ -2,9 +2,22 @@
 
 from flask import Blueprint, Response
 
+from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_client_form, undocumented
 from photosvc.web.current import current_service
 from photosvc.web.oauth.errors import oauth_error, register_oauth_errors
 from photosvc.web.protector import public
+
+_TOKEN_REQUEST = json_object(
+    "grant_type", grant_type={"const": "client_credentials"}, scope=TEXT, client_id=TEXT, client_secret=TEXT
+)
+_TOKEN = json_object(
+    "access_token token_type expires_in scope",
+    access_token=TEXT,
+    token_type={"const": "Bearer"},
+    expires_in=NUMBER,
+    scope=TEXT,
+)
+_NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, client_id=TEXT, client_secret=TEXT)
 
 
 def add_routes(api: Blueprint) -> None:
@@ -20,6 +33,9 @@ def add_routes(api: Blueprint) -> None:
 
 
 @public
+@takes_client_form(_TOKEN_REQUEST)
+@answers(_TOKEN, "The access token.")
+@refuses(401, 429)
 def token() -> Response:
     """Issue an access token to a client that shows its secret (RFC 6749 section 4.4)."""
     answer: Response = current_service().oauth.create_token_response()
@@ -27,6 +43,9 @@ def token() -> Response:
 
 
 @public
+@takes_client_form(_NAMED_TOKEN)
+@answers(None, "The token is over, if it was one.")
+@refuses(401, 429)
 def revoke() -> Response:
     """End a token (RFC 7009)."""
     answer: Response = current_service().oauth.create_endpoint_response("revocation")
@@ -34,6 +53,9 @@ def revoke() -> Response:
 
 
 @public
+@takes_client_form(_NAMED_TOKEN)
+@answers(json_object("active", active=FLAG), "What the token is worth.")
+@refuses(401, 429)
 def introspect() -> Response:
     """Tell a client about a token (RFC 7662)."""
     answer: Response = current_service().oauth.create_endpoint_response("introspection")
@@ -41,6 +63,7 @@ def introspect() -> Response:
 
 
 @public
+@undocumented
 def not_implemented() -> Response:
     """A placeholder (spec section 1); the discovery metadata leaves it out."""
     return oauth_error(501, "not_implemented", "This service logs nobody in for others.")

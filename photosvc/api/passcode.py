@@ -1,16 +1,19 @@
 """/users/<user_uid>/passcode: two-factor authentication of an account."""
 
+from typing import Any
+
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import second_factor
 from photosvc.records.user import EnrolmentSchema, PasscodeSchema, PasswordSchema
 from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer
-from photosvc.web.body import read_json
+from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
 
-_ENROLMENT, _PASSWORD, _CODE = EnrolmentSchema(), PasswordSchema(), PasscodeSchema()
+_ENROLMENT = EnrolmentSchema()
+_CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type": "array", "items": TEXT})
 
 
 def add_routes(api: Blueprint) -> None:
@@ -22,9 +25,11 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("users.passcode")
-def enrol(user_uid: str) -> Response:
+@takes(PasswordSchema)
+@answers(EnrolmentSchema, "The secret of the authenticator app.")
+@refuses(409, 429)
+def enrol(body: dict[str, Any], user_uid: str) -> Response:
     """Begin: a secret for an authenticator app, as text, `otpauth` URI and QR code."""
-    body = read_json(_PASSWORD)
     service = current_service()
     user = find_account(user_uid)
     session, now = service.session, service.now()
@@ -35,9 +40,11 @@ def enrol(user_uid: str) -> Response:
 
 
 @require("users.passcode")
-def confirm(user_uid: str) -> Response:
+@takes(PasscodeSchema)
+@answers(_CODES, "It is on.")
+@refuses(409, 429)
+def confirm(body: dict[str, Any], user_uid: str) -> Response:
     """Turn it on with a first code; the recovery codes are in this answer and nowhere else."""
-    body = read_json(_CODE)
     service = current_service()
     session, now = service.session, service.now()
     with proving():
@@ -48,9 +55,11 @@ def confirm(user_uid: str) -> Response:
 
 
 @require("users.passcode")
-def disable(user_uid: str) -> Response:
+@takes(PasswordSchema)
+@answers(MESSAGE, "It is off.")
+@refuses(429)
+def disable(body: dict[str, Any], user_uid: str) -> Response:
     """Turn it off; the account's password confirms it."""
-    body = read_json(_PASSWORD)
     service = current_service()
     user = find_account(user_uid)
     with proving():
@@ -60,6 +69,7 @@ def disable(user_uid: str) -> Response:
 
 
 @require("users.passcode.reset")
+@answers(MESSAGE, "It is off.")
 def reset(user_uid: str) -> Response:
     """Take it off an account whose owner lost both phone and recovery codes."""
     service = current_service()

@@ -7,17 +7,31 @@ from weakref import finalize
 
 from flask import Blueprint, Response, request
 
+from photosvc.api.openapi.parameters import search_parameters
 from photosvc.auth.credentials import link_tokens
+from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.page import Page, find
 from photosvc.search.reading.request import is_short, parse_request
 from photosvc.search.reading.state import page_tag
 from photosvc.web.answer import JSON, ReadyResponse
-from photosvc.web.conditional import cache_headers, is_fresh
+from photosvc.web.conditional import ETAG, cache_headers, is_fresh
+from photosvc.web.contract import answers, refuses, takes_query
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
 
 #: Names and values of a query string, in their order.
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
+
+
+_PAGE = {
+    "X-Count": ("integer", "Files on this page."),
+    "X-Limit": ("integer", "Files it could have had."),
+    "X-Offset": ("integer", "Files before it."),
+    "X-Total-Count": ("integer", "Files that match, if `total` was asked for."),
+    "Link": ("string", "The next page, if this one is full (RFC 8288)."),
+    "X-Preview-Token": ("string", "Opens thumbnails."),
+    "X-Download-Token": ("string", "Opens originals, for an hour."),
+}
 
 
 def add_routes(api: Blueprint) -> None:
@@ -26,6 +40,9 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("photos.search")
+@takes_query(search_parameters)
+@answers(PhotoResultSchema, "A page of results.", many=True, headers={**_PAGE, **ETAG})
+@refuses(404)
 def search_photos() -> Response:
     """Files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()

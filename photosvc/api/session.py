@@ -1,6 +1,7 @@
 """/session: logging in, looking at the own login session, logging out (spec section 4.3)."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
@@ -19,11 +20,12 @@ from photosvc.records.login import LoginSchema, LoginSessionSchema
 from photosvc.search.reading.library import years
 from photosvc.web.answer import json_answer
 from photosvc.web.authorization import token_of
-from photosvc.web.body import read_json
+from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, public, require
 
-_LOGIN, _SESSION = LoginSchema(), LoginSessionSchema()
+_SESSION = LoginSessionSchema()
+_ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
 
 
 def add_routes(api: Blueprint) -> None:
@@ -62,9 +64,11 @@ class _View:
 
 
 @public
-def log_in() -> Response:
+@takes(LoginSchema, any_type=True)  # three known clients send another Content-Type, or none
+@answers(LoginSessionSchema, "The login session.")
+@refuses(401, 403, 429)
+def log_in(body: dict[str, Any]) -> Response:
     """Exchange a password, or an app password, for a login session. A token on the call is not looked at."""
-    body = read_json(_LOGIN, any_type=True)
     service = current_service()
     session, now = service.session, service.now()
     username, password, address = body["username"], body["password"], request.remote_addr or ""
@@ -96,6 +100,7 @@ def _sweep(service: Service) -> None:
 
 
 @require("session.read")
+@answers(LoginSessionSchema, "The login session.")
 def read(session_id: str | None = None) -> Response:
     """The login session of the token that is shown."""
     token = _own_token(session_id)
@@ -103,6 +108,7 @@ def read(session_id: str | None = None) -> Response:
 
 
 @require("session.end")
+@answers(_ENDED, "It is over.")
 def log_out(session_id: str | None = None) -> Response:
     """End the login session of the token that is shown, on every worker at once."""
     token = _own_token(session_id)

@@ -4,6 +4,7 @@ from flask import Blueprint, Response
 
 from photosvc import __version__
 from photosvc.web.answer import json_answer
+from photosvc.web.contract import TEXT, answers, json_object
 from photosvc.web.current import current_service
 from photosvc.web.protector import public
 
@@ -14,6 +15,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @public
+@answers(json_object("status version", status=TEXT, version=TEXT), "It can answer.")
 def status() -> Response:
     """`operational`; a database that is away or old answers 503 before this view runs."""
     current_service().require_schema()

@@ -1,5 +1,7 @@
 """/users: accounts and their passwords."""
 
+from typing import Any
+
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import users
@@ -7,12 +9,11 @@ from photosvc.auth.policy import may
 from photosvc.records.user import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
 from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer
-from photosvc.web.body import read_json
+from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 
 _USER, _USERS = UserSchema(), UserSchema(many=True)
-_NEW, _CHANGES, _PASSWORD = NewUserSchema(), UserChangesSchema(), PasswordChangeSchema()
 _MOST = 1000
 
 
@@ -27,30 +28,37 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("users.list")
+@answers(UserSchema, "The accounts.", many=True)
 def list_users() -> Response:
     """All accounts by name, at most a thousand."""
     return json_answer(_USERS.dump(users.list_users(current_service().session, limit=_MOST)))
 
 
 @require("users.add")
-def add_user() -> Response:
+@takes(NewUserSchema)
+@answers(UserSchema, "The account.", 201)
+@refuses(409)
+def add_user(body: dict[str, Any]) -> Response:
     """Add an account."""
     service = current_service()
-    user = users.add_user(service.session, service.now(), **read_json(_NEW))
+    user = users.add_user(service.session, service.now(), **body)
     service.session.commit()
     return json_answer(_USER.dump(user), 201)
 
 
 @require("users.view")
+@answers(UserSchema, "The account.")
 def view_user(user_uid: str) -> Response:
     """One account."""
     return json_answer(_USER.dump(find_account(user_uid)))
 
 
 @require("users.change")
-def change_user(user_uid: str) -> Response:
+@takes(UserChangesSchema)
+@answers(UserSchema, "The account.")
+@refuses(409)
+def change_user(changes: dict[str, Any], user_uid: str) -> Response:
     """Change an account; the last enabled administrator stays one."""
-    changes = read_json(_CHANGES)
     service = current_service()
     user = find_account_to_change(user_uid)
     users.change_user(service.session, user, service.now(), **changes)
@@ -59,6 +67,8 @@ def change_user(user_uid: str) -> Response:
 
 
 @require("users.remove")
+@answers(MESSAGE, "It is gone.")
+@refuses(409)
 def remove_user(user_uid: str) -> Response:
     """Remove an account with all of its credentials."""
     service = current_service()
@@ -68,12 +78,14 @@ def remove_user(user_uid: str) -> Response:
 
 
 @require("users.password")
-def change_password(user_uid: str) -> Response:
+@takes(PasswordChangeSchema)
+@answers(MESSAGE, "It is changed.")
+@refuses(429)
+def change_password(body: dict[str, Any], user_uid: str) -> Response:
     """Change a password. Other login sessions of the account end; its app passwords live on.
 
     The owner proves to know the old one; an administrator need not for other accounts.
     """
-    body = read_json(_PASSWORD)
     service, who = current_service(), principal()
     user = find_account(user_uid)
     keep = who.credential_id

@@ -6,11 +6,13 @@ from flask import Blueprint, Response, request
 
 from photosvc.auth.oauth import metadata
 from photosvc.web.answer import add_security_headers, json_answer
+from photosvc.web.contract import answers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 from photosvc.web.protector import public
 
 _CACHED = "public, max-age=300"
+_OBJECT = {"type": "object"}
 
 
 def create_well_known() -> Blueprint:
@@ -39,6 +41,7 @@ def create_inserted(base_url: str) -> Blueprint | None:
 
 
 @public
+@answers(_OBJECT, "RFC 8414 metadata.")
 def authorization_server() -> Response:
     """The authorization server's metadata (RFC 8414)."""
     service = current_service()
@@ -46,12 +49,14 @@ def authorization_server() -> Response:
 
 
 @public
+@answers(_OBJECT, "The metadata.")
 def openid_configuration() -> Response:
     """OpenID Connect Discovery, limited to what is implemented."""
     return _document(metadata.openid_configuration(current_service().settings.base_url))
 
 
 @public
+@answers(_OBJECT, "RFC 9728 metadata.")
 def protected_resource() -> Response:
     """The API as a protected resource (RFC 9728)."""
     settings = current_service().settings
@@ -59,6 +64,7 @@ def protected_resource() -> Response:
 
 
 @public
+@answers(_OBJECT, "An RFC 7517 key set.")
 def jwks() -> Response:
     """The public keys that signatures of the service are checked with (RFC 7517)."""
     return _document({"keys": [key.public() for key in current_service().signing_keys.published()]})

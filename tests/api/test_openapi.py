@@ -5,10 +5,12 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from photosvc.query.filters import FILTERS
+from photosvc.web.contract import contract_of
+from photosvc.web.protector import public
 from tests.api_client import PASSWORD, open_api
 from tests.factories.photos import add_photos
 
-#: Views that the document leaves out: placeholders, and documents that other standards describe.
+#: Views that the document leaves out: placeholders.
 LEFT_OUT = {"not_implemented"}
 
 
@@ -47,6 +49,23 @@ def test_it_has_every_route_of_the_api_and_no_other(api, document):
 
 def parameters(document, path):
     return {parameter["name"]: parameter for parameter in document["paths"][path]["get"]["parameters"]}
+
+
+def test_every_view_has_a_contract(api):
+    app = api.library.app
+    for endpoint, view in app.view_functions.items():
+        contract = contract_of(view)
+        assert contract.meaning or not contract.documented, endpoint
+        assert contract.documented == (view.__name__ not in LEFT_OUT), endpoint
+
+
+def test_a_view_without_a_contract_breaks_the_document(tmp_path):
+    with open_api(tmp_path) as api:
+        view = public(lambda: "hello")
+        api.library.app.add_url_rule("/api/v1/hello", "hello", view)
+        with pytest.raises(LookupError, match="the view <lambda> has no contract"):
+            contract_of(view)
+        assert api.call("GET", "/openapi.json").status_code == 500
 
 
 def test_a_search_takes_every_filter_of_the_table(document):

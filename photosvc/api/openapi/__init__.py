@@ -6,6 +6,7 @@ import orjson
 from flask import Blueprint, Response, request
 
 from photosvc.web.answer import json_text
+from photosvc.web.contract import answers
 from photosvc.web.protector import public
 
 #: Seconds that it may be kept: it changes with the version and the settings only.
@@ -17,6 +18,7 @@ def add_routes(api: Blueprint) -> None:
     document = cache(_document)  # one for each app
 
     @public
+    @answers({"type": "object"}, "This document.")
     def openapi() -> Response:
         """The API as an OpenAPI 3.1 document, made from its routes, policy, filters and records."""
         answer = json_text(document(str(request.url_rule).removesuffix("/openapi.json")))

@@ -7,8 +7,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import current_app
 
 from photosvc import __version__
-from photosvc.api.openapi.operations import operations
-from photosvc.api.openapi.shapes import BODIES, RECORDS, record_name
+from photosvc.api.openapi.operations import component_name, is_schema, operations
 from photosvc.auth.scope_names import SCOPES
 from photosvc.records.fields import Moment, Timestamp
 from photosvc.records.photo import OPTIONAL
@@ -43,7 +42,7 @@ _OAUTH_ERROR = {
 def describe(root: str) -> dict[str, Any]:
     """The document for the routes below `root`, the path that the API hangs at in this app."""
     base_url = current_service().settings.base_url
-    marshmallow = MarshmallowPlugin(schema_name_resolver=record_name)
+    marshmallow = MarshmallowPlugin(schema_name_resolver=component_name)
     spec = APISpec(
         title=current_service().settings.site_name,
         version=__version__,
@@ -54,19 +53,24 @@ def describe(root: str) -> dict[str, Any]:
     )
     for kind, types in ((Timestamp, "string"), (Moment, ["string", "null"])):
         marshmallow.map_to_openapi_type(kind, types, "date-time")  # type: ignore[no-untyped-call]
-    for schema in (*RECORDS, *BODIES):
-        spec.components.schema(record_name(schema), schema=schema)
+    described = [*operations(current_app.url_map, current_app.view_functions, root)]
+    contracts = [operation.contract for operation in described]
+    loaded = {component_name(contract.body) for contract in contracts if is_schema(contract.body)}
+    for schema in (shape for contract in contracts for shape in (contract.body, contract.answer) if is_schema(shape)):
+        if component_name(schema) not in spec.components.schemas:  # apispec adds schemas that others nest
+            spec.components.schema(component_name(schema), schema=schema)
+    dumped = spec.components.schemas.keys() - loaded
     spec.components.schema("Error", _ERROR)
     spec.components.schema("OAuthError", _OAUTH_ERROR)
     for name, scheme in _security_schemes(base_url).items():
         spec.components.security_scheme(name, scheme)
-    for path, method, operation in operations(current_app.url_map, current_app.view_functions, root):
-        spec.path(path=path, operations={method: operation})
+    for operation in described:
+        spec.path(path=operation.path, operations={operation.method: operation.description})
     document = spec.to_dict()
-    for schema in RECORDS:  # all fields are always there, but those that are left out when they say nothing
-        described = document["components"]["schemas"][record_name(schema)]
-        described["required"] = [name for name in described["properties"] if name not in OPTIONAL]
-        described.pop("additionalProperties", None)  # later versions may send more
+    for name in dumped:
+        record = document["components"]["schemas"][name]
+        record["required"] = [field for field in record["properties"] if field not in OPTIONAL]
+        record.pop("additionalProperties", None)  # later versions may send more
     return document
 
 

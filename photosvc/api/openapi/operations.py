@@ -1,57 +1,85 @@
-"""The operations of the API: a route with what it needs, takes and answers."""
+"""The operations of the OpenAPI document: a route with what it needs, takes and answers."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from marshmallow import Schema
 from werkzeug.routing import Map, Rule
 
-from photosvc.api.openapi.shapes import ERRORS, SHAPES, Shape, content
 from photosvc.auth.policy import RULES
 from photosvc.models import CLIENT_TOKEN
+from photosvc.web.contract import Contract, Shape, contract_of
 from photosvc.web.protector import ACTION, PUBLIC
 
 _ARGUMENT = re.compile(r"<(\w+)>")
 
-#: Ways to show a token; the first that is known is used.
+#: Ways to send a token; a request needs one of them.
 _TOKEN: tuple[dict[str, list[str]], ...] = ({"bearer": []}, {"authToken": []}, {"sessionID": []})
 
+_ERRORS: Mapping[int, str] = {
+    400: "A value is not valid.",
+    401: "The token or secret is missing, expired or not valid.",
+    403: "The credential may not do this.",
+    404: "There is no such thing, or it may not be seen.",
+    409: "It exists already, or is needed.",
+    429: "Too many failed tries; `Retry-After` says when the next is heard.",
+    503: "The database is busy or cannot be reached; `Retry-After` says when to try again.",
+}
 
-def operations(
-    routes: Map, views: Mapping[str, Callable[..., Any]], root: str
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Path below `root`, method and description of each route of the API.
+
+class Operation(NamedTuple):
+    """A method of a route."""
+
+    path: str
+    """Below the path of the API."""
+    method: str
+    contract: Contract
+    description: dict[str, Any]
+
+
+def operations(routes: Map, views: Mapping[str, Callable[..., Any]], root: str) -> Iterator[Operation]:
+    """The operations of each route below `root` that is ours and documented.
 
     Raises:
-        LookupError: a route's view has no row in `SHAPES`.
+        LookupError: a view has no contract.
 
     """
     for rule in routes.iter_rules():
         view = views[rule.endpoint]
-        is_ours = rule.rule.startswith(f"{root}/") and hasattr(view, ACTION)
-        shape = SHAPES[view.__name__] if is_ours else None
-        if shape is not None:
+        if rule.rule.startswith(f"{root}/") and hasattr(view, ACTION) and contract_of(view).documented:
             path = _ARGUMENT.sub(r"{\1}", rule.rule.removeprefix(root))
             for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
-                yield path, method.lower(), _operation(rule, view, shape)
+                yield Operation(path, method.lower(), contract_of(view), _description(rule, view))
 
 
-def _operation(rule: Rule, view: Callable[..., Any], shape: Shape) -> dict[str, Any]:
+def component_name(schema: Any) -> str:  # noqa: ANN401 - a class or an instance, as apispec passes it
+    """The name of a schema in the document."""
+    kind = schema if isinstance(schema, type) else type(schema)
+    return kind.__name__.removesuffix("Schema")
+
+
+def is_schema(shape: Shape | None) -> bool:
+    """Whether `shape` is a Marshmallow schema."""
+    return isinstance(shape, type) and issubclass(shape, Schema)
+
+
+def _description(rule: Rule, view: Callable[..., Any]) -> dict[str, Any]:
+    contract, action = contract_of(view), getattr(view, ACTION)
     summary, _, more = (view.__doc__ or "").partition("\n")
-    action = getattr(view, ACTION)
     parts = [" ".join(more.split()), *_needs(action)]
     operation: dict[str, Any] = {
         "operationId": rule.endpoint.rpartition(".")[2],
         "summary": summary,
         "tags": [rule.rule.rpartition("/api/v1/")[2].partition("/")[0]],
-        "security": shape.security if action == PUBLIC else _security(action),
-        "parameters": [*map(_argument, sorted(rule.arguments)), *(shape.parameters() if shape.parameters else ())],
-        "responses": {str(shape.status): _answer(shape), **_errors(rule, shape, action)},
+        "security": list(contract.security) if action == PUBLIC else _security(action),
+        "parameters": [*map(_argument, sorted(rule.arguments)), *contract.parameters()],
+        "responses": {str(contract.status): _answer(contract), **_errors(rule, contract, action)},
     }
     if text := " ".join(filter(None, parts)):
         operation["description"] = text
-    if shape.body is not None:
-        operation["requestBody"] = {"required": True, "content": content(shape.body, shape.body_type)}
+    if contract.body is not None:
+        operation["requestBody"] = {"required": True, "content": _content(contract.body, contract.body_type)}
     return operation
 
 
@@ -72,31 +100,33 @@ def _argument(name: str) -> dict[str, Any]:
     return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
 
 
-def _answer(shape: Shape) -> dict[str, Any]:
-    answer: dict[str, Any] = {"description": shape.meaning}
-    if shape.answer is not None:
-        answer["content"] = content(shape.answer, shape.answer_type)
-    if shape.headers:
+def _answer(contract: Contract) -> dict[str, Any]:
+    answer: dict[str, Any] = {"description": contract.meaning}
+    if contract.answer is not None:
+        answer["content"] = _content(contract.answer, contract.answer_type, many=contract.many)
+    if contract.headers:
         answer["headers"] = {
-            name: {"description": text, "schema": {"type": kind}} for name, (kind, text) in shape.headers.items()
+            name: {"description": text, "schema": {"type": kind}} for name, (kind, text) in contract.headers.items()
         }
     return answer
 
 
-def _errors(rule: Rule, shape: Shape, action: str) -> dict[str, Any]:
-    """The errors a client has to count with, each in the form of its endpoint."""
-    statuses = {400, 503, *shape.errors}
+def _errors(rule: Rule, contract: Contract, action: str) -> dict[str, Any]:
+    """The errors a client must expect: those of the contract and those that every view can answer."""
+    statuses = {400, 503, *contract.errors}
     if action != PUBLIC:
         statuses |= {401, 403}
     if rule.arguments:
         statuses.add(404)
+    form = {"application/json": {"schema": {"$ref": f"#/components/schemas/{contract.error}"}}}
     found: dict[str, Any] = {
-        str(status): {
-            "description": ERRORS[status],
-            "content": content({"$ref": f"#/components/schemas/{shape.error}"}, "application/json"),
-        }
-        for status in sorted(statuses)
+        str(status): {"description": _ERRORS[status], "content": form} for status in sorted(statuses)
     }
-    if "ETag" in shape.headers:
+    if "ETag" in contract.headers:
         found["304"] = {"description": "The answer the client has still holds."}
     return found
+
+
+def _content(shape: Shape, media_type: str, *, many: bool = False) -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{component_name(shape)}"} if is_schema(shape) else shape
+    return {media_type: {"schema": {"type": "array", "items": schema} if many else schema}}
