@@ -89,6 +89,11 @@ def exif(
     return b"Exif\0\0" + bytes(out)
 
 
+def rational(numerator: int, denominator: int) -> tuple[int, int, bytes]:
+    """An unsigned fraction as a value of `exif`."""
+    return 5, 1, struct.pack(">II", numerator, denominator)
+
+
 def _block(tags: Mapping[int, Any], place: int, following: int) -> bytes:
     entries, data = b"", b""
     start = place + 2 + 12 * len(tags) + 4

@@ -2,29 +2,25 @@ import pyotp
 import pytest
 from sqlalchemy import func, select
 
-from photosvc.auth import policy
 from photosvc.auth.accounts import passwords, second_factor
 from photosvc.auth.accounts.passwords import hash_password
 from photosvc.auth.accounts.users import change_user, set_password
-from photosvc.auth.credentials.bearer import find_credential, issue, revoke
+from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.credentials.login_sessions import Origin, log_in, log_out
 from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import (
-    ClientLoginError,
-    InsufficientScopeError,
     InvalidCredentialsError,
     InvalidPasscodeError,
     InvalidTokenError,
     PasscodeRequiredError,
 )
-from photosvc.auth.principal import APP_SESSION
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
-from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION, Credential, User
+from photosvc.models import LOGIN_SESSION, Credential, User
 from photosvc.models.database import begin_write
 from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_client, add_credential, add_user
+from tests.factories.accounts import add_user
 
 PASSWORD = "correct horse"
 HASH = hash_password(PASSWORD)
@@ -109,75 +105,6 @@ def test_names_that_do_not_exist_cost_the_same_hash(session, settings, alice, mo
     assert {stored.split("$")[1:4][2] for stored in hashed} == {"m=19456,t=2,p=1"}
 
 
-def test_an_app_password_gives_a_session_that_never_outlives_it_and_has_its_scope(session, settings, alice):
-    app = issue(session, NOW, name="frame", scope=parse_scope("photos sessions"), lifetime=3600, user=alice)
-    login = log_in(session, settings, NOW, username="Alice", password=app.secret)
-    principal = login.principal
-    assert (principal.standing, str(principal.scope)) == (APP_SESSION, "photos sessions")
-    assert (principal.credential_name, principal.expires_in(NOW)) == ("frame", 3600)
-    assert principal.parent_id == app.credential.id
-    revoke(session, app.credential)
-    with pytest.raises(InvalidTokenError):
-        verify(session.connection(), login.secret, NOW)
-
-
-def test_an_app_password_without_limit_gives_a_session_with_one(session, settings, alice):
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), lifetime=-1, user=alice)
-    login = log_in(session, settings, NOW, username="alice", password=app.secret)
-    assert login.principal.expires_at == NOW + 14 * DAY
-
-
-@pytest.mark.parametrize("scope", ["webdav", "photos", "read", "* sessions:false", "sessions read"])
-def test_an_app_password_whose_scope_leaves_sessions_out_cannot_be_exchanged(session, settings, alice, scope):
-    app = issue(session, NOW, name="frame", scope=parse_scope(scope), user=alice)
-    with pytest.raises(InsufficientScopeError) as caught:
-        log_in(session, settings, NOW, username="alice", password=app.secret)
-    assert caught.value.scope == "sessions write"
-
-
-def test_an_app_password_opens_no_account_but_its_owners(session, settings, alice):
-    add_user(session, "bob", password_hash=HASH)
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
-    for name in ("bob", "", "carol"):
-        with pytest.raises(InvalidCredentialsError):
-            log_in(session, settings, NOW, username=name, password=app.secret)
-
-
-def test_an_app_password_that_is_over_or_not_there_is_a_wrong_password(session, settings, alice):
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), lifetime=60, user=alice)
-    for secret in (app.secret, ids.new_app_password(), app.secret[:-1] + "!"):
-        with pytest.raises(InvalidCredentialsError):
-            log_in(session, settings, NOW + 60 * SECOND, username="alice", password=secret)
-
-
-def test_an_account_password_may_look_like_an_app_password(session, settings, alice):
-    password = ids.new_app_password()
-    set_password(session, alice, NOW, password)
-    assert log_in(session, settings, NOW, username="alice", password=password).principal.standing == LOGIN_SESSION
-
-
-def test_clients_cannot_log_in_with_their_tokens_or_secrets(session, settings, alice):
-    secret = ids.new_client_secret()
-    client = add_client(session, secret=secret)
-    tokens = [
-        secret,
-        add_credential(session, ACCESS_TOKEN),
-        add_credential(session, CLIENT_TOKEN, client_id=client.id),
-    ]
-    for token in tokens:
-        for name in ("alice", client.uid):
-            with pytest.raises(ClientLoginError) as caught:
-                log_in(session, settings, NOW, username=name, password=token)
-            assert caught.value.status == 403
-
-
-def test_the_token_of_a_login_session_is_no_password(session, settings, alice):
-    login = log_in(session, settings, NOW, username="alice", password=PASSWORD)
-    for password in (login.secret, ids.new_access_token(), ids.new_client_secret()):
-        with pytest.raises(InvalidCredentialsError):
-            log_in(session, settings, NOW, username="alice", password=password)
-
-
 def with_second_factor(session, settings, alice):
     enrolment = second_factor.enrol(session, settings, NOW, alice, password=PASSWORD)
     totp = pyotp.TOTP(enrolment.secret)
@@ -203,13 +130,6 @@ def test_two_factor_log_in_asks_for_a_code_only_after_the_right_password(session
         log_in(session, settings, NOW, username="alice", password=PASSWORD, code=totp.at(NOW))
     log_in(session, settings, NOW, username="alice", password=PASSWORD, code=codes[0])
     assert count(session) == 2
-
-
-def test_an_app_password_needs_no_second_factor(session, settings, alice):
-    with_second_factor(session, settings, alice)
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
-    verify(session.connection(), app.secret, NOW)
-    log_in(session, settings, NOW, username="alice", password=app.secret)
 
 
 def test_a_password_changed_in_the_middle_of_a_log_in_lets_nobody_in(session, settings, alice, monkeypatch):
@@ -284,18 +204,3 @@ def test_a_second_factor_turned_on_in_the_middle_of_a_log_in_is_asked_for(sessio
     monkeypatch.setattr(passwords, "needs_rehash", meanwhile)
     with pytest.raises(PasscodeRequiredError):
         log_in(session, settings, NOW, username="alice", password=PASSWORD)
-
-
-def test_an_app_password_revoked_in_the_middle_of_a_log_in_lets_nobody_in(session, settings, alice, monkeypatch):
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
-    session.commit()
-    real = policy.decide
-
-    def meanwhile(*arguments):
-        revoke(session, find_credential(session, app.secret))
-        session.commit()
-        return real(*arguments)
-
-    monkeypatch.setattr(policy, "decide", meanwhile)
-    with pytest.raises(InvalidCredentialsError):
-        log_in(session, settings, NOW, username="alice", password=app.secret)

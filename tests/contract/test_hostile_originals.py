@@ -3,23 +3,17 @@
 import json
 import os
 import struct
-import sys
 
 import pytest
 from test_record_fields import EXTRA, RESULT, check, check_library
 
 from photosvc.core.paths import disk_name
 from photosvc.search.reading.orders import ORDERS
-from tests import racing_extract
-from tests.library import SVC, hashes, open_library, svc
-from tests.pictures import encoded, exif, jpeg, png_bomb, quarters, xmp
+from tests.library import hashes, open_library
+from tests.pictures import encoded, exif, jpeg, png_bomb, quarters, rational, xmp
 
 LONG = "n" * 251
 BELL = "\x07\x1b[31m\r\nSet-Cookie: a=b\u202e<script>alert(1)</script>=cmd|' /C calc'!A0"
-
-
-def rational(numerator, denominator):
-    return (5, 1, struct.pack(">II", numerator, denominator))
 
 
 def gps(lat, lng, altitude=(35, 1)):
@@ -217,177 +211,3 @@ def test_names_that_are_not_text_are_written_reversibly(made):
     assert "%FFline%0Abreak%1B[31m.jpg" in names
     assert "%FF%25FFA.jpg" in names
     assert all((library.originals / disk_name(name)).is_file() for name in names)
-
-
-def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_run(library, monkeypatch):
-    from photosvc.index import job
-
-    changing, vanishing = library.put("changing.jpg", jpeg()), library.put("vanishing.jpg", jpeg(80, 48))
-    library.put("quiet.jpg", jpeg(90, 48))
-    monkeypatch.setattr(job, "extract", racing_extract.extract)
-    summary = library.index()
-    assert sorted(summary.failed) == [
-        ("changing.jpg", "The file changed while it was read."),
-        ("vanishing.jpg", "the file vanished"),
-    ]
-    assert summary.indexed == 1
-    assert not vanishing.exists()
-    monkeypatch.undo()
-    again = library.index()
-    assert (again.indexed, again.unchanged, again.failed) == (1, 1, [])
-    assert library.names() == ["changing.jpg", "quiet.jpg"]
-    assert changing.exists()
-
-
-@pytest.mark.parametrize("moment", [2**33 + 2**32, 10**10, -(10**10)])
-def test_a_time_that_64_bits_of_nanoseconds_do_not_hold_is_the_nearest_they_do(library, moment):
-    path = library.put("far.jpg", jpeg())
-    os.utime(path, (moment, moment))
-    if path.stat().st_mtime != moment:
-        pytest.skip("the file system keeps no such times")
-    library.put("near.jpg", jpeg(80, 48))
-    assert library.index().indexed == 2
-    again = library.index()
-    assert (again.unchanged, again.updated) == (2, 0)
-    assert len(library.find()) == 2
-
-
-def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
-    from photosvc.index.store import Store
-
-    save = Store.save
-
-    def failing(self, found, extraction):
-        done = save(self, found, extraction)
-        if found.name == "b.jpg":
-            raise ValueError("secret")
-        return done
-
-    for number, name in enumerate("abc"):
-        library.put(f"{name}.jpg", jpeg(80 + number, 48))
-    monkeypatch.setattr(Store, "save", failing)
-    summary = library.index()
-    assert (summary.indexed, summary.failed) == (2, [("b.jpg", "it cannot be stored (ValueError)")])
-    assert library.names() == ["a.jpg", "c.jpg"]
-    again = library.index()
-    assert (again.unchanged, again.skipped) == (2, [("b.jpg", "it cannot be stored (ValueError)")])
-
-
-def test_a_file_that_cannot_even_be_rejected_is_told_at_every_run(library, monkeypatch):
-    from photosvc.index.store import Store
-
-    monkeypatch.setattr(Store, "finish", lambda _self: 1 // 0)
-    library.put("a.jpg", jpeg())
-    for _ in range(2):
-        assert library.index().failed == [("a.jpg", "it cannot be stored (ZeroDivisionError)")]
-
-
-@pytest.mark.parametrize("words", ["database is locked", "database or disk is full"])
-def test_a_database_that_takes_nothing_ends_the_run(library, monkeypatch, words):
-    import sqlite3
-
-    from sqlalchemy.exc import OperationalError
-
-    from photosvc.index.store import Store
-
-    def failing(*_):
-        raise OperationalError("INSERT", {}, sqlite3.OperationalError(words))
-
-    library.put("a.jpg", jpeg())
-    monkeypatch.setattr(Store, "finish", failing)
-    with pytest.raises(OperationalError, match=words):
-        library.index()
-    monkeypatch.undo()
-    assert library.index().indexed == 1
-
-
-def test_paths_beyond_the_limit_are_left_out_with_that_reason(library):
-    parts = "/".join(("p" * 200,) * 5)
-    fits, longer = f"{parts}/{'x' * (1024 - 1005 - 4)}.jpg", f"{parts}/{'y' * (1025 - 1005 - 4)}.jpg"
-    unfolds = "\ufdfa" * 32 + ".jpg"  # 33 bytes each, once folded
-    for number, name in enumerate((fits, longer, unfolds)):
-        library.put(name, jpeg(80 + number, 48))
-    deeper = library.originals / parts / ("d" * 30)
-    deeper.mkdir()
-    (deeper / "z.jpg").write_bytes(b"never seen")
-    summary = library.index()
-    assert summary.indexed == 1
-    reason = "its path is longer than 1024 bytes"
-    assert sorted(summary.skipped) == sorted(
-        (name, reason) for name in (longer, unfolds, str(deeper.relative_to(library.originals)))
-    )
-    assert library.names() == [fits]
-
-
-def vast_tiff():
-    """A TIFF whose header promises 2^32-1 times 2^32-1 pixels."""
-    most = 2**32 - 1
-    tags = ((256, most), (257, most), (258, 8), (259, 1), (262, 1), (273, 8), (277, 1), (278, most), (279, 4))
-    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags)
-    return b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries + b"\0" * 68
-
-
-def test_no_header_or_path_is_too_large_for_the_database(new_database, tmp_path):
-    library = open_library(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()})
-    library.put("vast.tiff", vast_tiff())
-    numbers = {0x8827: (4, 1, b"\xff\xff\xff\xff"), 0x920A: rational(2**32 - 1, 1), 0xA405: 65_535}
-    library.put("numbers.jpg", jpeg(exif=exif({0x4746: 65_535}, numbers)))
-    folder = "/".join("".join(map(chr, range(start, start + 60))) for start in range(0x4E00, 0x4E00 + 300, 60))
-    library.put(f"{folder}/x.jpg", jpeg(80, 48))
-    library.put(f"{folder}/{folder}/x.jpg", jpeg(90, 48))
-    summary = library.index()
-    assert summary.indexed == 2
-    assert summary.failed == [("vast.tiff", "the picture has more than 150 megapixels")]
-    assert [reason for _, reason in summary.skipped] == ["its path is longer than 1024 bytes"]
-    assert library.names() == ["numbers.jpg", f"{folder}/x.jpg"]
-    with library.session() as session:
-        session.get_bind().dispose()
-
-
-#: Root without its right to read everything (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH) is bound by modes as others are.
-AS_OTHERS = """
-import ctypes, os, sys
-if os.getuid() == 0:
-    for capability in (1, 2):
-        assert ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) == 0
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-
-
-def test_what_cannot_be_read_is_told_and_read_as_soon_as_it_can(library):
-    library.put("open.jpg", jpeg())
-    closed = library.put("closed.jpg", jpeg(80, 48))
-    library.put("folder/inside.jpg", jpeg(90, 48))
-    library.put("known/inside.jpg", jpeg(100, 48))
-    library.index(subfolder="known")
-    paths = (closed, library.originals / "folder", library.originals / "known")
-    for path in paths:
-        path.chmod(0)
-
-    def run():
-        return svc("index", instance=library.instance, command=(sys.executable, "-c", AS_OTHERS, str(SVC)))
-
-    for expected in ("1 indexed, 0 updated, 0 unchanged", "0 indexed, 0 updated, 1 unchanged"):
-        done = run()
-        assert done.stderr.splitlines() == [
-            "failed folder: the folder cannot be read: permission denied",
-            "failed known: the folder cannot be read: permission denied",
-            "failed closed.jpg: the file cannot be read: permission denied",
-        ]
-        assert done.stdout.startswith(f"{expected}, 0 missing, 0 skipped, 3 failed")
-        assert done.returncode == 1
-    assert library.names() == ["known/inside.jpg", "open.jpg"]
-    for path in paths:
-        path.chmod(0o755)
-    assert run().stdout.startswith("2 indexed, 0 updated, 2 unchanged, 0 missing, 0 skipped, 0 failed")
-
-
-def test_missing_originals_are_one_sentence(tmp_path):
-    library = open_library(tmp_path)
-    library.originals.rmdir()
-    done = svc("index", instance=library.instance)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr == (
-        f"Error: The folder of originals '{library.originals}' does not exist or is not a folder; "
-        "set PHOTOSVC_ORIGINALS.\n"
-    )

@@ -12,66 +12,9 @@ import pytest
 
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.workers.pool import FileUnreadableError, WorkerDiedError, WorkerPool, WorkerStartError, WorkerTimeoutError
+from tests.worker_tasks import chatter, killed_by_tuples, large, obey, process_id, result_lost_on_the_way, square
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
-
-
-class OddError(Exception):
-    """Cannot be unpickled: its constructor wants two arguments."""
-
-    def __init__(self, one, two):
-        super().__init__(f"{one} {two}")
-
-
-SIGNALS = {
-    "segfault": signal.SIGSEGV,
-    "kill": signal.SIGKILL,
-    "stop": signal.SIGSTOP,
-    "interrupt": signal.SIGINT,
-}
-
-
-def square(number):
-    return number * number
-
-
-def obey(order):
-    """What decoders do on a bad day."""
-    match order:
-        case "exit":
-            os._exit(0)
-        case "hang":
-            time.sleep(60)
-        case "memory":
-            return len(bytearray(1 << 30))
-        case "typed":
-            raise InvalidValueError("No such thing.", field="colour")
-        case "untyped":
-            raise ValueError("secret /home/me")
-        case "odd":
-            raise OddError(1, 2)
-        case "leave":
-            raise SystemExit(3)
-        case "lambda":
-            return lambda: 0
-        case "segfault" | "kill" | "stop" | "interrupt":
-            os.kill(os.getpid(), SIGNALS[order])
-    return order
-
-
-def process_id(_):
-    time.sleep(0.02)
-    return os.getpid()
-
-
-def chatter(_):
-    os.write(1, b"noise")
-    os.write(2, b"noise")
-    return len("noise")
-
-
-def large(size):
-    return bytes(size)
 
 
 _STRANGERS = set()
@@ -163,13 +106,6 @@ def test_every_other_item_may_kill_its_worker():
     }
 
 
-def killed_by_tuples(parent, item):
-    assert os.getppid() == parent
-    if isinstance(item, tuple):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return item
-
-
 @pytest.mark.parametrize("order", ["hang", "stop"])
 def test_an_item_that_takes_too_long_is_given_up(order):
     begun = time.monotonic()
@@ -204,15 +140,6 @@ def test_a_result_that_cannot_be_loaded_is_an_error_of_its_item():
     answers = outcomes([1, 2], result_lost_on_the_way)
     assert type(answers[1]) is WorkerDiedError
     assert answers[2] == 2
-
-
-class Unloadable:
-    def __reduce__(self):
-        return (int, ("no number",))
-
-
-def result_lost_on_the_way(item):
-    return Unloadable() if item == 1 else item
 
 
 def test_large_results_arrive_whole():
@@ -294,7 +221,7 @@ def test_an_interpreter_that_cannot_start_is_told(monkeypatch):
 PROGRAM = """
     import sys
     from photosvc.workers.pool import WorkerPool
-    from test_index_workers import obey
+    from tests.worker_tasks import obey
 
     print("main", flush=True)  # no main guard: a child that imported this would print, and start children
     with WorkerPool(obey, workers=2) as pool:
@@ -308,7 +235,7 @@ def program(tmp_path):
     """A script in the middle of a run, with two children busy for a minute; its process and the children."""
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(PROGRAM))
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    path = os.pathsep.join(sys.path)
     with subprocess.Popen(
         [sys.executable, str(script)],
         env=os.environ | {"PYTHONPATH": path},

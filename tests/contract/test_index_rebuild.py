@@ -1,0 +1,69 @@
+"""Search rows and whole libraries that are built again are the same."""
+
+from photosvc.models import File, LibraryState, SearchDocument
+from tests.clock import NOW
+from tests.library import svc
+from tests.pictures import exif, jpeg
+
+
+def counts(summary):
+    found = (summary.indexed, summary.updated, summary.unchanged, summary.missing)
+    return (*found, len(summary.skipped), len(summary.failed))
+
+
+def changes(library):
+    with library.session() as session:
+        return session.get(LibraryState, "changes").value
+
+
+def test_search_rows_made_anew_are_the_same_and_no_original_is_opened(library):
+    path = library.put("a.jpg", jpeg())
+    library.index()
+    before = library.stored()
+    path.write_bytes(b"spoilt")
+    done = svc("index", "--rebuild-search", instance=library.instance)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "1 search rows made anew.\n")
+    assert library.stored() == before
+
+
+def test_search_rows_of_an_older_version_are_told_and_made_anew_by_the_next_run(library):
+    library.put("a.jpg", jpeg())
+    library.index()
+    before = library.stored()
+    with library.session() as session:
+        session.get(LibraryState, "projection").value -= 1
+        session.query(SearchDocument).one().result = '{"old": true}'
+    told = svc("db", "upgrade", instance=library.instance)
+    assert told.stderr.splitlines()[1:] == [
+        "An older version made the search rows: the next `svc index` makes them anew."
+    ]
+    assert library.index(dry_run=True).rebuilt == 0
+    done = svc("index", instance=library.instance)
+    assert done.stderr == "An older version had made the search rows: 1 made anew.\n"
+    assert library.stored() == before
+    assert svc("index", instance=library.instance).stderr == ""
+    assert len(svc("db", "upgrade", instance=library.instance).stderr.splitlines()) == 1
+
+
+def test_a_library_made_anew_from_its_originals_says_the_same(library, tmp_path):
+    from tests.library import open_library
+
+    library.put("a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
+    library.put("2019-05-06/b.jpg", jpeg(80, 48))
+    library.index()
+    other = open_library(tmp_path / "other", settings={"PHOTOSVC_ORIGINALS": library.originals})
+    other.index()
+    drawn = {"ID", "UID", "FileUID"}
+    told = [
+        [{name: value for name, value in record.items() if name not in drawn} for record in one.find(order="name")]
+        for one in (library, other)
+    ]
+    assert told[0] == told[1]
+
+
+def test_files_know_which_photo_they_show(library):
+    library.put("a.jpg", jpeg())
+    library.index()
+    with library.session() as session:
+        file = session.query(File).one()
+        assert (file.primary, file.missing, file.created_at) == (True, False, NOW)

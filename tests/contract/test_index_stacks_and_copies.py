@@ -1,0 +1,156 @@
+"""Which files are one photo, and what moved, copied and edited files become."""
+
+import pytest
+
+from photosvc.models import LibraryState, Photo
+from photosvc.search.projection.project import project
+from tests.pictures import dng, encoded, heic, jpeg, quarters, video
+
+
+def counts(summary):
+    found = (summary.indexed, summary.updated, summary.unchanged, summary.missing)
+    return (*found, len(summary.skipped), len(summary.failed))
+
+
+def changes(library):
+    with library.session() as session:
+        return session.get(LibraryState, "changes").value
+
+
+def test_a_raw_and_its_jpeg_are_one_photo_shown_by_the_jpeg(library):
+    library.put("a/IMG_1.JPG", jpeg(640, 480))
+    dng(library.put("a/IMG_1.dng", b""))
+    library.put("b/IMG_1.jpg", jpeg(80, 48))
+    assert counts(library.index()) == (3, 0, 0, 0, 0, 0)
+    shown = {record["FileName"]: record for record in library.find()}
+    pair = shown["a/IMG_1.JPG"], shown["a/IMG_1.dng"]
+    assert pair[0]["UID"] == pair[1]["UID"] != shown["b/IMG_1.jpg"]["UID"]
+    assert [(record["Type"], record["Stack"], record["CameraModel"]) for record in pair] == [("raw", 1, "M10")] * 2
+    assert library.names(primary="true") == ["a/IMG_1.JPG", "b/IMG_1.jpg"]
+    assert pair[0]["ID"].split("-")[0] == pair[1]["ID"].split("-")[0]
+
+
+def test_a_still_and_a_short_video_are_a_live_photo(library):
+    library.put("IMG_2.HEIC", heic())
+    video(library.put("IMG_2.MOV", b""), codec="libx264")
+    library.index()
+    found = library.find()
+    assert {(record["Type"], record["UID"]) for record in found} == {("live", found[0]["UID"])}
+    assert library.names(primary="true") == ["IMG_2.HEIC"]
+    assert {record["Duration"] for record in found} == {500_000_000}
+
+
+def test_a_file_that_comes_later_joins_its_photo_and_takes_the_lead(library):
+    library.put("x.png", encoded(quarters(), "PNG"))
+    library.index()
+    (before,) = library.find()
+    library.put("x.jpg", jpeg())
+    library.index()
+    assert {record["UID"] for record in library.find()} == {before["UID"]}
+    assert library.names(primary="true") == ["x.jpg"]
+
+
+def test_a_renamed_file_keeps_its_uids_and_hash(library):
+    path = library.put("old/a.jpg", jpeg())
+    library.put("z.jpg", jpeg(80, 48))
+    library.index()
+    (before,) = (record for record in library.find() if record["Name"] == "a")
+    (library.originals / "new").mkdir()
+    path.rename(library.originals / "new/b.jpg")
+    assert counts(library.index()) == (0, 1, 1, 0, 0, 0)
+    (after,) = (record for record in library.find() if record["Name"] == "b")
+    for name in ("UID", "FileUID", "Hash", "ID", "CreatedAt"):
+        assert after[name] == before[name]
+    assert (after["FileName"], after["Path"], after["Name"]) == ("new/b.jpg", "new", "b")
+
+
+def test_the_same_content_twice_is_one_file_and_the_other_is_told_with_its_reason(library):
+    library.put("a.jpg", jpeg())
+    library.put("copies/a.jpg", jpeg())
+    summary = library.index()
+    assert summary.skipped == [("copies/a.jpg", "the same content as a.jpg")]
+    assert library.names() == ["a.jpg"]
+    assert library.index().skipped == [("copies/a.jpg", "the same content as a.jpg")]
+
+
+def test_when_a_file_goes_its_copy_takes_over_with_the_same_uids(library):
+    path = library.put("a.jpg", jpeg())
+    library.put("copies/b.jpg", jpeg())
+    library.index()
+    (before,) = library.find()
+    path.unlink()
+    library.index()
+    library.index()
+    (after,) = library.find()
+    assert (after["FileName"], after["UID"], after["FileUID"]) == ("copies/b.jpg", before["UID"], before["FileUID"])
+
+
+@pytest.mark.parametrize(("model", "copy"), [("a.jpg", "b.jpg"), ("b.jpg", "a.jpg")])
+def test_when_a_file_becomes_another_picture_its_copy_is_not_lost(library, model, copy):
+    library.put(model, jpeg())
+    library.index()
+    library.put(copy, jpeg())
+    assert library.index().skipped == [(copy, f"the same content as {model}")]
+    library.put(model, jpeg(80, 80), age=60)
+    library.index()
+    assert library.names() == ["a.jpg", "b.jpg"]
+    assert counts(library.index()) == (0, 0, 2, 0, 0, 0)
+
+
+def test_a_copy_that_becomes_another_picture_is_one(library):
+    library.put("a.jpg", jpeg())
+    library.put("b.jpg", jpeg())
+    library.index()
+    library.put("b.jpg", jpeg(80, 80), age=60)
+    assert counts(library.index()) == (1, 0, 1, 0, 0, 0)
+    assert library.names() == ["a.jpg", "b.jpg"]
+
+
+@pytest.mark.parametrize("copy", ["a/copy.jpg", "z/copy.jpg"])
+def test_a_private_picture_stays_private_when_it_is_edited_beside_a_copy_of_its_old_bytes(library, copy):
+    library.put("m/x.jpg", jpeg())
+    library.index()
+    with library.session() as session:
+        photo = session.query(Photo).one()
+        photo.private = photo.favorite = True
+        uid = photo.uid
+        project(session, [photo.id])
+    viewer, admin = library.token(role="viewer"), library.token(role="admin")
+    for number in range(110):  # the copy and the edit come in different batches
+        library.put(f"n/{number:03}.jpg", jpeg(100 + number, 48))
+    library.put(copy, jpeg())
+    library.put("m/x.jpg", jpeg(80, 80), age=10)
+    library.index()
+    shown = {record["FileName"]: record for record in library.find(token=admin, path="a|m|z")}
+    assert (shown["m/x.jpg"]["UID"], shown["m/x.jpg"]["Private"], shown["m/x.jpg"]["Favorite"]) == (uid, True, True)
+    assert (shown["m/x.jpg"]["Width"], shown[copy]["UID"] != uid) == (80, True)
+    assert library.names(token=viewer, path="m") == []
+    again = library.index()
+    assert (again.indexed, again.updated, again.unchanged) == (0, 0, 112)
+
+
+def test_a_third_copy_of_what_was_edited_is_one_of_the_second(library):
+    library.put("m.jpg", jpeg())
+    library.index()
+    library.put("a.jpg", jpeg())
+    library.put("b.jpg", jpeg())
+    library.put("m.jpg", jpeg(80, 80), age=10)
+    assert library.index().skipped == [("b.jpg", "the same content as a.jpg")]
+    assert library.names() == ["a.jpg", "m.jpg"]
+
+
+def test_a_file_whose_old_name_became_a_link_to_it_has_moved(library):
+    path = library.put("old/a.jpg", jpeg())
+    library.index()
+    (before,) = library.find()
+    (library.originals / "old").rename(library.originals / "new")
+    path.parent.mkdir()
+    path.symlink_to(library.originals / "new/a.jpg")
+    library.index()
+    (after,) = library.find()
+    assert (after["FileName"], after["UID"]) == ("new/a.jpg", before["UID"])
+    path.unlink()
+    path.parent.rmdir()
+    path.parent.symlink_to("new")
+    assert counts(library.index())[:4] == (0, 0, 1, 0)
+    assert [record["UID"] for record in library.find()] == [before["UID"]]

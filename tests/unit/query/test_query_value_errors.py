@@ -1,0 +1,76 @@
+"""Values of filters that are not valid, and the messages about them."""
+
+import pytest
+
+from photosvc.query.errors import InvalidQueryError
+from photosvc.query.filters import FILTERS
+from photosvc.query.nodes import Source
+from photosvc.query.values.reader import read_filter
+
+PHOTO = "pqbcf5j446s0futy"
+SHA1 = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
+
+
+def message(name: str, raw: str) -> str:
+    with pytest.raises(InvalidQueryError) as caught:
+        read_filter(FILTERS[name], raw, Source("q", 10, 10 + len(raw)))
+    assert caught.value.field == "q"
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "expected"),
+    [
+        ("favorite", "maybe", 'favorite: "maybe" is not true, yes, 1, on, false, no, 0, off (character 11)'),
+        ("favorite", "!true", 'favorite: "!true" is not true, yes, 1, on, false, no, 0, off (character 11)'),
+        ("country", "germany", 'country: "germany" is not two letters, such as de (character 11)'),
+        ("iso", "much", 'iso: "much" is not a number or a range such as 100-400, 100- or -400 (character 11)'),
+        ("title", 'a"b', "title: a quote is not closed (character 11)"),
+        ("near", "x", 'near: "x" is not the UID of a photo (character 11)'),
+        ("keywords", "a*b", 'keywords: "a*b" is not words, with * only at their end (character 11)'),
+        ("country", "\u202e" + "x" * 60, 'country: "�' + "x" * 38 + '…" is not two letters, such as de (character 11)'),
+    ],
+)  # fmt: skip
+def test_errors_name_the_filter_the_place_and_what_is_valid(name: str, raw: str, expected: str) -> None:
+    assert message(name, raw) == expected
+
+
+def test_wildcards_are_bounded_because_databases_try_them_all() -> None:
+    expected = 'title: "a*a*a*a*a*a*a*a*a*" is not text with at most 8 wildcards (character 11)'
+    assert message("title", "a*" * 9) == expected
+
+
+def test_a_wrong_colour_hears_of_the_nearest_one() -> None:
+    assert message("color", "red|blu") == (
+        'color: "blu" is not black, grey, brown, gold, white, purple, blue, cyan, teal, green, lime, yellow, '
+        'magenta, orange, red, pink; did you mean "blue"? (character 15)'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "raws"),
+    [
+        ("iso", ["-", "*-*", "1-2-3", "1.5", "1e3", "1234567890", "٣", "--5", "1-*-"]),
+        ("alt", ["-", "--", "1,5"]),
+        ("year", ["x", "-"]),
+        ("f", ["-", ".", "1e3", "nan", "inf"]),
+        ("quality", ["x", "-1-x"]),
+        ("chroma", ["x"]),
+        ("taken", ["2023-13", "2023-02-30", "0000", "23", "-", "*-*", "2023-05-01T25", "x", "2023-05-01-x"]),
+        ("before", ["2020-2022", "-2020"]),
+        ("after", ["2020-", "yesterday"]),
+        ("added", ["x", "2024-05-26T25:00:00Z", "0001-01-01T00:00:00+10:00", "9999-12-31T23:59:59-10:00", "2024-13"]),
+        ("uid", ["x", "aqbcf5j446s0futy", SHA1[1:]]),
+        ("near", ["p", PHOTO + "@", PHOTO + "@x", PHOTO + "@-1", "aqbcf5j446s0futy"]),
+        ("latlng", ["1", "1,2,3", "91,0", "0,181", "1,2,3,4,5", "1,2,3,4@5", "x,y", "nan,0"]),
+        ("s2", ["x", "", "0000", "c", "4799e370ca54f000g", "08", "47a0000000000002", "4799e370ca5411111"]),
+        ("olc", ["x", "CHX7W+", "8FWCHX7W", "8FWCHX7W+2", "8FWC0000+22", "8F+", "8FWCHX7A+", "X2000000+", "8FW00000+"]),
+        ("lat", ["91", "x", "", "1-2"]),
+        ("lng", ["-181"]),
+        ("dist", ["-1", "far"]),
+        ("hidden", ["2"]),
+    ],
+)  # fmt: skip
+def test_what_is_not_valid_is_refused(name: str, raws: list[str]) -> None:
+    for raw in filter(None, raws):
+        assert name in message(name, raw)

@@ -1,0 +1,81 @@
+"""Functions that the tests of the worker pool run in worker processes, which import this module."""
+
+import os
+import signal
+import time
+
+from photosvc.core.errors import InvalidValueError
+
+
+class OddError(Exception):
+    """Cannot be unpickled: its constructor wants two arguments."""
+
+    def __init__(self, one, two):
+        super().__init__(f"{one} {two}")
+
+
+SIGNALS = {
+    "segfault": signal.SIGSEGV,
+    "kill": signal.SIGKILL,
+    "stop": signal.SIGSTOP,
+    "interrupt": signal.SIGINT,
+}
+
+
+def square(number):
+    return number * number
+
+
+def obey(order):
+    """Fail in one of the ways in which decoders fail, or give the order back."""
+    match order:
+        case "exit":
+            os._exit(0)
+        case "hang":
+            time.sleep(60)
+        case "memory":
+            return len(bytearray(1 << 30))
+        case "typed":
+            raise InvalidValueError("No such thing.", field="colour")
+        case "untyped":
+            raise ValueError("secret /home/me")
+        case "odd":
+            raise OddError(1, 2)
+        case "leave":
+            raise SystemExit(3)
+        case "lambda":
+            return lambda: 0
+        case "segfault" | "kill" | "stop" | "interrupt":
+            os.kill(os.getpid(), SIGNALS[order])
+    return order
+
+
+def process_id(_):
+    time.sleep(0.02)
+    return os.getpid()
+
+
+def chatter(_):
+    os.write(1, b"noise")
+    os.write(2, b"noise")
+    return len("noise")
+
+
+def large(size):
+    return bytes(size)
+
+
+def killed_by_tuples(parent, item):
+    assert os.getppid() == parent
+    if isinstance(item, tuple):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item
+
+
+class Unloadable:
+    def __reduce__(self):
+        return (int, ("no number",))
+
+
+def result_lost_on_the_way(item):
+    return Unloadable() if item == 1 else item
