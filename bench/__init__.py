@@ -1,1 +1,1 @@
-"""Measurements: libraries made up for them, peers to compare with, tables of what came out."""
+"""Benchmarks: generated libraries, peer programs to compare with, and tables of the results."""

@@ -1,6 +1,7 @@
-"""Token round trips a second, beside Authlib's own example: `python -m bench.oauth [ROUNDS] [SECONDS]`.
+"""Token requests per second, compared with Authlib's own example: `python -m bench.oauth [ROUNDS] [SECONDS]`.
 
-Both servers stand behind gunicorn with 2 workers on SQLite; wrk asks them in turn, so that a busy machine hurts both.
+Both servers run behind gunicorn with 2 workers on SQLite. wrk measures them alternately, so that other load on the
+machine affects both.
 """
 
 import base64
@@ -24,8 +25,8 @@ _FORM = "grant_type=client_credentials&scope=photos"
 
 
 @dataclass(frozen=True, slots=True)
-class Contender:
-    """A server that gives tokens."""
+class TokenServer:
+    """A running server with a token endpoint."""
 
     name: str
     server: Server
@@ -33,12 +34,12 @@ class Contender:
     authorization: str
 
     def rate(self, script: Path, seconds: int) -> float:
-        """Tokens a second."""
+        """Tokens per second."""
         return self.server.rate(self.path, seconds, {"Authorization": self.authorization}, script=script)
 
 
 @contextmanager
-def ours(folder: Path, token_format: str) -> Iterator[Contender]:
+def ours(folder: Path, token_format: str) -> Iterator[TokenServer]:
     app = create_app(instance=folder, environ={})
     with app.app_context():
         service = current_service()
@@ -53,11 +54,11 @@ def ours(folder: Path, token_format: str) -> Iterator[Contender]:
         pair = f"{made.client.uid}:{made.secret}"
         service.session.commit()
     with gunicorn("photosvc.app:create_app()", folder / "log", PHOTOSVC_INSTANCE=str(folder)) as server:
-        yield Contender(f"photosvc, {token_format}", server, "/api/v1/oauth/token", basic(pair))
+        yield TokenServer(f"photosvc, {token_format}", server, "/api/v1/oauth/token", basic(pair))
 
 
 @contextmanager
-def peer(folder: Path) -> Iterator[Contender]:
+def peer(folder: Path) -> Iterator[TokenServer]:
     uri = f"sqlite:///{folder / 'peer.db'}"
     with oauth_peer.create_app(uri).app_context():
         secret = "s" * 32
@@ -65,7 +66,7 @@ def peer(folder: Path) -> Iterator[Contender]:
         oauth_peer.db.session.add(client)
         oauth_peer.db.session.commit()
     with gunicorn("bench.oauth_peer:create_app()", folder / "log", "/", PEER_DATABASE=uri) as server:
-        yield Contender("Authlib's example", server, "/oauth/token", basic(f"bench:{secret}"))
+        yield TokenServer("Authlib's example", server, "/oauth/token", basic(f"bench:{secret}"))
 
 
 def basic(pair: str) -> str:
@@ -80,20 +81,20 @@ def main(rounds: int = 5, seconds: int = 5) -> None:
             f"wrk.method = 'POST'\nwrk.body = '{_FORM}'\n"
             "wrk.headers['Content-Type'] = 'application/x-www-form-urlencoded'\n"
         )
-        contenders = [
+        servers = [
             stack.enter_context(peer(folders[0])),
             stack.enter_context(ours(folders[1], "opaque")),
             stack.enter_context(ours(folders[2], "jwt")),
         ]
-        for contender in contenders:
-            contender.rate(script, 1)
-        rates = [[contender.rate(script, seconds) for contender in contenders] for _ in range(rounds)]
+        for server in servers:
+            server.rate(script, 1)
+        rates = [[server.rate(script, seconds) for server in servers] for _ in range(rounds)]
     print(f"{rounds} rounds of {seconds} s, {CONNECTIONS} connections, 2 workers\n")
-    for number, contender in enumerate(contenders):
+    for number, server in enumerate(servers):
         found = [row[number] for row in rates]
         ratios = [row[number] / row[0] for row in rates]
         print(
-            f"{contender.name:20} {statistics.median(found):7.0f} tokens/s ({min(found):.0f} to {max(found):.0f}), "
+            f"{server.name:20} {statistics.median(found):7.0f} tokens/s ({min(found):.0f} to {max(found):.0f}), "
             f"{statistics.median(ratios):.2f} times the example ({min(ratios):.2f} to {max(ratios):.2f})"
         )
 

@@ -1,9 +1,9 @@
 # ruff: noqa: ANN001, ANN201, ANN202, ARG002
-"""What tokens are compared with: Authlib's own example of an OAuth2 server, cut down to client credentials.
+"""The peer of the token benchmark: Authlib's own example of an OAuth2 server, reduced to client credentials.
 
-Flask, Flask-SQLAlchemy and Authlib's server with nothing in front. Secrets and tokens are stored as digests, and SQLite
-has the same manners as the service's, so that only the servers differ: the peer keeps no cap, checks no scope and never
-removes a token.
+It has Flask, Flask-SQLAlchemy and Authlib's server only. Secrets and tokens are stored as digests and SQLite has the
+same pragmas as in the service, so that only the server code differs. The peer has no token cap, checks no scope and
+never deletes a token.
 """
 
 import hashlib
@@ -55,8 +55,8 @@ class Token(db.Model):
 
 
 def save_token(token, request):
-    kept = {**token, "access_token": digest(token["access_token"])}
-    db.session.add(Token(client_id=request.client.client_id, issued_at=int(time.time()), **kept))
+    stored = {**token, "access_token": digest(token["access_token"])}
+    db.session.add(Token(client_id=request.client.client_id, issued_at=int(time.time()), **stored))
     db.session.commit()
 
 

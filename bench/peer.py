@@ -1,7 +1,7 @@
-"""What the search is compared with, each the least a Flask app needs: no accounts, filters or orders.
+"""The peers of the search benchmark, as short as a Flask app can be: no accounts, filters or orders.
 
-`/photos` reads the 59 columns of a photo result for each row and dumps them with orjson. `/joined` joins the texts
-that the service has stored, in the order of its index. `/hello` touches nothing.
+`/photos` reads the 59 columns of a photo result for each row and dumps them with orjson. `/joined` joins the result
+texts that the service has stored, in the order of its index. `/hello` reads nothing.
 """
 
 import os

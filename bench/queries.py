@@ -1,4 +1,4 @@
-"""Measure queries inside the process: `python -m bench.queries FOLDER …`, libraries made by `bench.library`."""
+"""Times of searches in this process: `python -m bench.queries FOLDER …`, with libraries made by `bench.library`."""
 
 import sys
 import time
@@ -49,7 +49,7 @@ QUERIES: dict[str, dict[str, str]] = {
 
 
 def measure(folders: Sequence[Path]) -> dict[str, list[list[float]]]:
-    """Milliseconds of each query in each library, all of them; asked in turn, so that a busy machine hurts all."""
+    """All times of each query in each library, in ms; measured alternately, so that other load affects all alike."""
     with ExitStack() as stack:
         connections = [stack.enter_context(_opened(folder)) for folder in folders]
         return {name: _timed(connections, parameters) for name, parameters in QUERIES.items()}
@@ -78,7 +78,7 @@ def _timed(connections: Sequence[Connection], parameters: Mapping[str, str]) -> 
 
 
 def _deep(connection: Connection, asked: dict[str, str]) -> dict[str, str]:
-    """The query with the offset or cursor that lies nine tenths into the library."""
+    """The query with its offset or cursor at nine tenths of the library."""
     if "deep" in asked.values():
         total = _page(connection, {"total": "true"}).total or 0
         by_cursor = asked.pop("cursor", None)
@@ -96,7 +96,7 @@ def _page(connection: Connection, asked: Mapping[str, str]) -> Page:
 
 
 def measure_parser() -> dict[str, tuple[float, float]]:
-    """Milliseconds to parse 4 KiB, up to the last character or the last term that is allowed: median and p99."""
+    """Times to parse query texts of up to 4 KiB, the allowed maximum: median and p99 in ms."""
     examples = [spec.example for spec in FILTERS.values()]
     texts = {
         "4 KiB of identifiers": "uid:" + "|".join(f"p{number:015}" for number in range(240)),
@@ -132,7 +132,7 @@ def main() -> None:
 
 
 def _growth(smallest: list[float], largest: list[float]) -> str:
-    """The largest library's times as multiples of the smallest's, round by round."""
+    """Ratio of the times of the largest library to those of the smallest, for each round."""
     rounds = [
         median(largest[start : start + _REPEATS]) / median(smallest[start : start + _REPEATS])
         for start in range(0, _ROUNDS * _REPEATS, _REPEATS)

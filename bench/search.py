@@ -1,8 +1,8 @@
-"""Measure pages over HTTP beside others that answer the same: `python -m bench.search FOLDER`.
+"""Search pages per second over HTTP, compared with peers: `python -m bench.search FOLDER`.
 
-The library is one made by `bench.library`. Everybody stands behind gunicorn with two plain workers (Datasette, named
-by the variable DATASETTE, is its own server with one) and is asked in turn, so that whatever else the machine does
-hurts all of them. Ratios are taken round by round.
+The library is made by `bench.library`. The service and the peers run behind gunicorn with two sync workers each;
+Datasette, whose program the variable DATASETTE names, runs its own server with one. They are measured alternately, so
+that other load on the machine affects all of them, and ratios are computed for each round.
 """
 
 import os
@@ -27,7 +27,7 @@ Rate = Callable[[], float]
 
 
 def make_peer(folder: Path) -> Path:
-    """The peer's database: the newest results as a table of one column for each field."""
+    """Write the database of the peer: one table of results with one column for each field."""
     path = folder / "peer.db"
     path.unlink(missing_ok=True)
     source, target = sqlite3.connect(folder / "photosvc.db"), sqlite3.connect(path)
@@ -45,20 +45,20 @@ def make_peer(folder: Path) -> Path:
 
 
 def compare(name: str, ours: Rate, theirs: Rate) -> None:
-    """Print requests a second of both, and ours as a multiple of theirs."""
+    """Print requests per second of both, and the ratio of ours to theirs."""
     pairs = [(ours(), theirs()) for _ in range(ROUNDS)]
     ratios = with_spread([one / other for one, other in pairs])
     print(f"| {name} | {median(one for one, _ in pairs):.0f} | {median(other for _, other in pairs):.0f} | {ratios} |")
 
 
 def etag(server: Server, path: str, headers: dict[str, str]) -> str:
-    """The tag of a page."""
+    """The ETag of a page."""
     with urllib.request.urlopen(urllib.request.Request(server.base + path, headers=headers), timeout=30) as answer:
         return answer.headers["ETag"]
 
 
 def streaming_memory(server: Server, path: str, headers: dict[str, str]) -> tuple[float, float]:
-    """Megabytes of an answer, and by how many the memory of the workers is higher at most while it is read."""
+    """Size of an answer, and the largest increase of the workers' memory while it is read, both in MB."""
     before = most = server.memory()
     read = 0
     with urllib.request.urlopen(urllib.request.Request(server.base + path, headers=headers), timeout=60) as answer:
@@ -98,7 +98,9 @@ def main(folder: Path) -> None:
             path = "/peer/results.json?_size=100&_sort_desc=TakenAt&_shape=array&_nocount=1&_nofacet=1"
             compare("100, Datasette", page(100), other(path, server))
     print(f"\nMemory of the workers: {memory[0]:.0f} MB, bare Flask app {memory[1]:.0f} MB")
-    print(f"Answer of 100,000 files: {streamed[0]:.0f} MB long, {streamed[1]:.0f} MB of memory more while it is read")
+    print(
+        f"Answer of 100,000 files: {streamed[0]:.0f} MB long, {streamed[1]:.0f} MB more memory at most while it is read"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Servers to be measured, and what is measured of them."""
+"""Server processes for benchmarks: their request rate and their memory."""
 
 import os
 import re
@@ -19,7 +19,7 @@ CONNECTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that answers."""
+    """A running server: its address and process id."""
 
     base: str
     process: int
@@ -27,7 +27,7 @@ class Server:
     def rate(
         self, path: str, seconds: float, headers: Mapping[str, str] | None = None, *, script: Path | None = None
     ) -> float:
-        """Answers a second that wrk gets with a few connections that stay open.
+        """Answers per second that wrk receives over a few persistent connections.
 
         Raises:
             RuntimeError: one of the answers was an error.
@@ -37,13 +37,13 @@ class Server:
         for name, value in (headers or {}).items():
             command += ["-H", f"{name}: {value}"]
         command += ["-s", str(script)] if script else []
-        told = subprocess.run([*command, self.base + path], capture_output=True, text=True, check=True).stdout
-        if "Non-2xx" in told or "Socket errors" in told:
-            raise RuntimeError(told)
-        return float(re.search(r"Requests/sec: +([\d.]+)", told)[1])
+        report = subprocess.run([*command, self.base + path], capture_output=True, text=True, check=True).stdout
+        if "Non-2xx" in report or "Socket errors" in report:
+            raise RuntimeError(report)
+        return float(re.search(r"Requests/sec: +([\d.]+)", report)[1])
 
     def memory(self) -> float:
-        """Megabytes of anonymous memory of all its workers; what maps a database is not counted."""
+        """Anonymous memory of all workers in MB; memory-mapped database files are not counted."""
         children = Path(f"/proc/{self.process}/task/{self.process}/children").read_text().split()
         totals = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in children or [self.process])
         return sum(int(re.search(r"^Anonymous: +(\d+) kB", text, re.MULTILINE)[1]) for text in totals) / 1024
@@ -51,7 +51,7 @@ class Server:
 
 @contextmanager
 def gunicorn(target: str, log: Path, ready: str = "/api/v1/status", **environ: str) -> Iterator[Server]:
-    """A server of the WSGI app `target` with two plain workers."""
+    """A gunicorn server of the WSGI app `target` with two sync workers."""
     command = [sys.executable, "-m", "gunicorn", "--workers", "2", "--no-control-socket", "--bind", "{address}", target]
     with serve(command, log, ready, **environ) as server:
         yield server
@@ -59,7 +59,7 @@ def gunicorn(target: str, log: Path, ready: str = "/api/v1/status", **environ: s
 
 @contextmanager
 def serve(command: Sequence[str], log: Path, ready: str, **environ: str) -> Iterator[Server]:
-    """A server, once `ready` answers; `{address}` and `{port}` in its command are filled in."""
+    """Start a server and wait until the path `ready` answers; `{address}` and `{port}` in the command are replaced."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -88,5 +88,5 @@ def _wait(url: str) -> None:
 
 
 def with_spread(values: Sequence[float], digits: int = 2) -> str:
-    """The median, and the lowest and highest in brackets."""
+    """The median, followed by the minimum and maximum in brackets."""
     return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"

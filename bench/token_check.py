@@ -1,8 +1,8 @@
-"""What a request pays for its token: `python -m bench.token_check [ROUNDS] [REQUESTS]`.
+"""Cost of the token check for each request: `python -m bench.token_check [ROUNDS] [REQUESTS]`.
 
-The same views are asked with and without the resource protector, in turn and in one process, so that a busy machine
-hurts both; ratios are taken round by round. One view answers at once, one is a search of an empty library. Then the
-round trip of a log-in, most of which is argon2id by design.
+The same views are called with and without the resource protector, alternately and in one process, so that other load
+on the machine affects both; ratios are computed for each round. One view answers an empty list, one searches an empty
+library. The time of a log-in follows; most of it is argon2id by design.
 """
 
 import statistics
@@ -30,7 +30,7 @@ _PASSWORD = "correct horse"
 
 
 def prepare(instance: Path) -> tuple[FlaskClient, str]:
-    """A service with the same view twice, protected and open, and a token that opens it."""
+    """A client of an app that has each view twice, protected and open, and a token for the protected ones."""
     app = create_app(instance=instance, environ={})
     for name, view in {"empty": empty, "search": search}.items():
         app.add_url_rule(f"/open/{name}", f"open_{name}", public(lambda view=view: view()))
@@ -50,17 +50,17 @@ def empty() -> Response:
 
 
 def search() -> Response:
-    """What the search does between the token check and the headers."""
+    """The part of the search view between the token check and the response headers."""
     page = find(current_service().reader, parse_request(request.args), sees_private=False)
     return json_text(page.body)
 
 
 def microseconds(call: Callable[[], int], times: int, status: int = 200) -> float:
-    """Mean time of one call."""
-    begun = time.perf_counter()
+    """Mean time of one call, in microseconds."""
+    started = time.perf_counter()
     for _ in range(times):
         assert call() == status
-    return (time.perf_counter() - begun) / times * 1e6
+    return (time.perf_counter() - started) / times * 1e6
 
 
 def compare(client: FlaskClient, secret: str, view: str, rounds: int, requests: int) -> None:
