@@ -4,7 +4,6 @@ Latitude 0, longitude 0, the poles and the antimeridian are ordinary places here
 """
 
 import math
-import re
 from typing import NamedTuple
 
 import s2cell
@@ -17,7 +16,6 @@ EARTH_RADIUS_M = 6_371_008.8
 CELL_LEVEL = 21
 """S2 level of a stored cell: about 4 m; its token always has 12 hexadecimal digits."""
 
-_TOKEN = re.compile(r"(?:s2:)?([0-9a-f]{1,16})\Z", re.IGNORECASE)
 _LOWEST_BIT = 1 << 2 * (30 - CELL_LEVEL)
 _SLACK_M = 0.01  # so that boxes contain the whole circle in spite of rounding
 
@@ -116,13 +114,11 @@ def cell_range(token: str) -> tuple[str, str]:
         InvalidValueError: not the token of an S2 cell.
 
     """
-    match = _TOKEN.match(token)
-    if not match or not s2cell.token_is_valid(match[1]):
-        raise InvalidValueError("Not the token of an S2 cell.")
-    cell: int = s2cell.token_to_cell_id(match[1])
-    lowest_bit = cell & -cell
-    if lowest_bit < _LOWEST_BIT:
-        cell = cell & -_LOWEST_BIT * 2 | _LOWEST_BIT
-        lowest_bit = _LOWEST_BIT
-    reach = lowest_bit - _LOWEST_BIT
+    token = token.lower().removeprefix("s2:")
+    try:
+        level = s2cell.token_to_level(token)
+    except (s2cell.InvalidToken, ValueError):  # a ValueError comes of a token that ends in a line feed
+        raise InvalidValueError("Not the token of an S2 cell.") from None
+    cell: int = s2cell.cell_id_to_parent_cell_id(s2cell.token_to_cell_id(token), min(level, CELL_LEVEL))
+    reach = (cell & -cell) - _LOWEST_BIT
     return f"{cell - reach:016x}"[:12], f"{cell + reach:016x}"[:12]
