@@ -1,15 +1,13 @@
-"""File formats: one table, and which row a file belongs to.
+"""File formats: one table, and the row of it that a file belongs to.
 
-The content (magic bytes) names the family, the extension picks the member of that family: an `.nef` and a `.tif` both
+The content (magic bytes) decides the family, the extension the member of that family: an `.nef` and a `.tif` both
 begin as TIFF, a PNG named `.jpg` is a PNG. A file whose content belongs to no known family is not a picture, whatever
-its name says.
+its extension. Magic bytes come from the format specifications, brands of `ftyp` boxes from ISO/IEC 14496-12.
 """
 
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final, Literal
-
-from photosvc.media.signatures import family_of
 
 MediaType = Literal["image", "raw", "video", "animated", "sidecar"]
 
@@ -25,13 +23,13 @@ class Format:
     media_type: MediaType
     mime: str
     families: tuple[str, ...] = ()
-    """Content families, see `signatures`; empty for sidecars, which are told by name alone."""
+    """Content families of its files; empty for sidecars, which only the extension identifies."""
     extra: str = ""
     """The optional extra that decodes it: `heic`, `raw`, `video`, or empty for the core."""
 
     @property
     def is_tiff(self) -> bool:
-        """Whether the file itself is a TIFF structure, and so its own Exif."""
+        """Whether the file itself is a TIFF structure, whose directories are the Exif."""
         return "tiff" in self.families
 
 
@@ -81,23 +79,58 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("md", ("md", "markdown"), "sidecar", "text/markdown"),
 )
 
-#: Bytes of a file's beginning that `sniff` wants; fewer will do for a short file.
+#: Bytes from the beginning of a file that `sniff` needs; a shorter file is passed whole.
 HEAD_SIZE: Final = 512
 
 _BY_EXTENSION: Final = {extension: row for row in FORMATS for extension in row.extensions}
 _FIRST_OF_FAMILY: Final = {family: row for row in reversed(FORMATS) for family in row.families}
-# Only a known extension tells a raw of this family; without one its first row would be a guess.
+# Only a known extension identifies a raw of this family; the first row would be a guess.
 _FIRST_OF_FAMILY.pop("tiff-raw")
 
+# (offset, bytes, family); the first match wins.
+_MAGIC: Final = (
+    (0, b"\xff\xd8\xff", "jpeg"),
+    (0, b"\x89PNG\r\n\x1a\n", "png"),
+    (0, b"GIF87a", "gif"),
+    (0, b"GIF89a", "gif"),
+    (0, b"II*\0", "tiff"),
+    (0, b"MM\0*", "tiff"),
+    (0, b"II+\0", "tiff"),
+    (0, b"MM\0+", "tiff"),
+    (0, b"IIRO", "tiff-raw"),
+    (0, b"IIRS", "tiff-raw"),
+    (0, b"MMOR", "tiff-raw"),
+    (0, b"IIU\0", "tiff-raw"),
+    (0, b"FUJIFILMCCD-RAW", "raf"),
+    (0, b"FOVb", "x3f"),
+    (0, b"\0MRM", "mrw"),
+    (6, b"HEAPCCDR", "crw"),
+    (0, b"\x1aE\xdf\xa3", "matroska"),
+    (0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "asf"),
+    (0, b"FLV\x01", "flv"),
+    (0, b"OggS", "ogg"),
+    (0, b"\x06\x0e\x2b\x34", "mxf"),
+    (0, b"\0\0\x01\xba", "mpeg"),
+    (0, b"\0\0\x01\xb3", "mpeg"),
+)
 
-def extension_of(file_name: str) -> str:
-    """The lower-case extension without its dot, empty when there is none."""
-    return PurePath(file_name).suffix[1:].lower()
+_RIFF: Final = {b"WEBP": "webp", b"AVI ": "avi"}
+
+_BRANDS: Final = {
+    **dict.fromkeys((b"avif", b"avis"), "avif"),
+    **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"), "heic"),
+    b"crx ": "cr3",
+}
+# These major brands leave the codec open; the compatible brands name it.
+_IMAGE_BRANDS: Final = frozenset((b"mif1", b"mif2", b"msf1", b"miaf"))
+# A QuickTime file may lack `ftyp` and begin with one of these boxes.
+_QUICKTIME_BOXES: Final = frozenset((b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"))
+_TRANSPORT_PACKET: Final = 188
 
 
 def by_extension(file_name: str) -> Format | None:
-    """The row the name alone promises."""
-    return _BY_EXTENSION.get(extension_of(file_name))
+    """The row of the extension, whatever the content; None when the extension is unknown."""
+    return _BY_EXTENSION.get(PurePath(file_name).suffix[1:].lower())
 
 
 def sniff(head: bytes, file_name: str) -> Format | None:
@@ -108,19 +141,49 @@ def sniff(head: bytes, file_name: str) -> Format | None:
         file_name: only the extension counts.
 
     """
-    promised = by_extension(file_name)
-    if promised is None or promised.media_type == "sidecar":
-        return promised
-    family = family_of(head)
-    return promised if family in promised.families else _FIRST_OF_FAMILY.get(family)
+    named = by_extension(file_name)
+    if named is None or named.media_type == "sidecar":
+        return named
+    family = _family_of(head)
+    return named if family in named.families else _FIRST_OF_FAMILY.get(family)
 
 
 def is_sidecar(file_name: str) -> bool:
-    """Whether the name is that of a file that accompanies a photo: XMP, XML, AAE, YAML, JSON, text."""
+    """Whether the extension is that of a file that accompanies a photo: XMP, XML, AAE, YAML, JSON, text."""
     row = by_extension(file_name)
     return row is not None and row.media_type == "sidecar"
 
 
-def supported_extensions() -> frozenset[str]:
-    """Every extension of the table, whether or not its extra is installed."""
-    return frozenset(_BY_EXTENSION)
+def _family_of(head: bytes) -> str:
+    """The family of a file by its first bytes, empty when unknown."""
+    for offset, magic, family in _MAGIC:
+        if head.startswith(magic, offset):
+            return family
+    if head[:4] == b"RIFF":
+        return _RIFF.get(head[8:12], "")
+    if head[4:8] == b"ftyp":
+        return _family_of_brands(head)
+    if head[4:8] in _QUICKTIME_BOXES:
+        return "mp4"
+    if _is_bitmap(head):
+        return "bmp"
+    # Transport stream: a sync byte every 188 bytes; Blu-ray puts a four-byte time stamp before each packet.
+    for start, step in ((0, _TRANSPORT_PACKET), (4, _TRANSPORT_PACKET + 4)):
+        if len(head) > start + step and head[start] == head[start + step] == ord("G"):
+            return "mpeg-ts"
+    return ""
+
+
+def _family_of_brands(head: bytes) -> str:
+    end = min(int.from_bytes(head[:4], "big"), len(head))
+    major, compatible = head[8:12], [head[i : i + 4] for i in range(16, end - 3, 4)]
+    if major in _BRANDS:
+        return _BRANDS[major]
+    if major in _IMAGE_BRANDS:
+        return next((_BRANDS[brand] for brand in compatible if brand in _BRANDS), "heic")
+    return "mp4"
+
+
+def _is_bitmap(head: bytes) -> bool:
+    """Texts may begin with `BM` too, so the size of the second header must also be one of the known sizes."""
+    return head[:2] == b"BM" and int.from_bytes(head[14:18], "little") in (12, 40, 52, 56, 64, 108, 124)

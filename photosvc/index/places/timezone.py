@@ -1,7 +1,7 @@
 """Time zones: which one a position is in, and wall time to and from UTC.
 
-Wall times the clock shows twice (autumn) are taken as the first occurrence; those it skips (spring) move forward by
-the gap. A result outside the years 1 to 9999 is clipped to them. An empty or unknown zone counts as UTC.
+A wall time that occurs twice (in autumn) means its first occurrence; one that the clock skips (in spring) moves forward
+by the gap. A result outside the years 1 to 9999 is clipped to them. An empty or unknown zone counts as UTC.
 """
 
 from datetime import UTC, datetime, tzinfo
@@ -16,13 +16,8 @@ _EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzin
 
 
 def zone_at(lat: float, lng: float) -> str:
-    """The IANA zone name at a position, `Etc/GMT…` on the open sea; empty for what is no position."""
+    """The IANA zone name at a position, `Etc/GMT…` on the open sea; empty off the globe."""
     return str(tzfpy.get_tz(lng, lat)) if is_position(lat, lng) else ""
-
-
-def is_zone(name: str) -> bool:
-    """Whether `name` is a time zone this system knows."""
-    return _zone(name[:64]) is not None
 
 
 def to_utc(local: datetime, zone: str) -> datetime:
@@ -47,5 +42,5 @@ def to_local(utc: datetime, zone: str) -> datetime:
 def _zone(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name) if name else None
-    except (ValueError, OSError, LookupError):  # ZoneInfo reads files: a folder, a hostile path, nothing there
+    except (ValueError, OSError, LookupError):  # ZoneInfo opens files: a folder, a hostile path, no such file
         return None

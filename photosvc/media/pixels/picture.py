@@ -12,9 +12,9 @@ from photosvc.media.color.icc import profile_name
 from photosvc.media.errors import DecodeError
 from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
 from photosvc.media.formats import Format
+from photosvc.media.iptc import read_iptc
 from photosvc.media.isobmff import is_whole
 from photosvc.media.metadata import text
-from photosvc.media.metadata.iptc import read_iptc
 from photosvc.media.metadata.merge import merge
 from photosvc.media.metadata.record import Metadata
 from photosvc.media.metadata.text import clean

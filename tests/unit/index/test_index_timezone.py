@@ -1,12 +1,13 @@
 # ruff: noqa: DTZ001, DTZ901 - wall times are naive here on purpose
 import math
 from datetime import UTC, datetime, timedelta
+from zoneinfo import available_timezones
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.index.places.timezone import is_zone, to_local, to_utc, zone_at
+from photosvc.index.places.timezone import to_local, to_utc, zone_at
 
 zones = st.sampled_from(["", "UTC", "Europe/Berlin", "Pacific/Kiritimati", "Etc/GMT+12", "Nowhere/Else"])
 
@@ -25,7 +26,7 @@ zones = st.sampled_from(["", "UTC", "Europe/Berlin", "Pacific/Kiritimati", "Etc/
 )
 def test_a_position_has_the_zone_of_its_land_or_sea(lat, lng, zone):
     assert zone_at(lat, lng) == zone
-    assert is_zone(zone)
+    assert zone in available_timezones()
 
 
 @pytest.mark.parametrize("position", [(91, 0), (0, 181), (math.nan, 0), (0, math.inf), (-1e300, 1e300)])
@@ -52,7 +53,6 @@ def test_a_skipped_hour_moves_forward_by_the_gap():
 
 @pytest.mark.parametrize("zone", ["", "Nowhere/Else", "../../etc/passwd", "/etc/passwd", "Europe", "\0", "é" * 999])
 def test_an_unknown_zone_counts_as_utc(zone):
-    assert not is_zone(zone)
     assert to_utc(datetime(2023, 7, 1, 12), zone) == datetime(2023, 7, 1, 12, tzinfo=UTC)
     assert to_local(datetime(2023, 7, 1, 12, tzinfo=UTC), zone) == datetime(2023, 7, 1, 12)
 

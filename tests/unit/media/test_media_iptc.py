@@ -3,7 +3,7 @@ from datetime import datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.media.metadata.iptc import read_iptc
+from photosvc.media.iptc import read_iptc
 from photosvc.media.metadata.merge import merge
 from photosvc.media.metadata.record import Metadata
 from tests.pictures import iptc
