@@ -1,4 +1,4 @@
-# `make` alone prints what there is.
+# `make` without a target lists the targets.
 .DEFAULT_GOAL := help
 .PHONY: help run test test-slow lint format bench bench-large lock clean
 
@@ -51,14 +51,14 @@ build/datasette: $(VENV)/bin/python
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip --disable-pip-version-check install --quiet 'datasette>=0.65,<1'
 
-bench: build/bench-10000 build/bench-200000 build/datasette ## Measure searches beside others that answer the same (needs wrk)
+bench: build/bench-10000 build/bench-200000 build/datasette ## Measure searches and compare them with peers (needs wrk)
 	$(BIN)/python -m bench.queries build/bench-10000 build/bench-200000
 	DATASETTE=build/datasette/bin/datasette $(BIN)/python -m bench.search build/bench-200000
 
 bench-large: build/bench-10000 build/bench-1000000 ## Measure searches of a million files (6 GB, half an hour)
 	$(BIN)/python -m bench.queries $^
 
-lock: $(VENV)/.dev ## Pin what is installed now in requirements.lock
+lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock
 
 clean: ## Remove the virtual environment and caches; never the instance folder
