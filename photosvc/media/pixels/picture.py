@@ -8,7 +8,6 @@ from typing import Any, BinaryIO, Final
 from PIL import Image
 
 from photosvc.media.color.grid import Colors, read_colors
-from photosvc.media.color.icc import profile_name
 from photosvc.media.errors import DecodeError
 from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
 from photosvc.media.formats import Format
@@ -29,6 +28,7 @@ MAX_DISTORTION: Final = 0.02
 _COLOR_SIZE: Final = 240
 _ANIMATED: Final = frozenset(("gif", "webp", "png", "avif"))
 _PHOTOSHOP_IPTC: Final = 0x0404
+_MAX_PROFILE_NAME: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +103,20 @@ def _shape(opened: Image.Image, row: Format, exif: Exif) -> dict[str, Any]:
         "height": width if turned else height,
         "orientation": opened.info.get("original_orientation") or exif.orientation,
         "frames": frames if frames > 1 else 0,
-        "color_profile": profile_name(_bytes(opened.info, "icc_profile")),
+        "color_profile": _profile_name(_bytes(opened.info, "icc_profile")),
     }
+
+
+def _profile_name(profile: bytes) -> str:
+    """The description of an ICC profile, as `Display P3`; empty when LittleCMS refuses it."""
+    if not profile:
+        return ""
+    from PIL import ImageCms
+
+    try:
+        return clean(ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(BytesIO(profile))), _MAX_PROFILE_NAME)
+    except (OSError, ImageCms.PyCMSError):
+        return ""
 
 
 def _check(opened: Image.Image, source: BinaryIO, row: Format) -> None:

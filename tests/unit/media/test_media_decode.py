@@ -9,7 +9,7 @@ from time import perf_counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageCms
 
 from photosvc.media import extras
 from photosvc.media.errors import DecodeError, MissingExtraError, PictureTooLargeError
@@ -146,6 +146,24 @@ def test_a_huge_or_broken_colour_profile_does_no_harm():
     profile = b"\0" * 36 + b"acsp" + b"\0" * 88 + struct.pack(">I", 0xFFFFFFFF) + b"desc" + b"\xff" * 4_000_000
     found = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=profile)), row("jpg"))
     assert (found.error, found.color_profile) == ("", "")
+
+
+def test_the_name_of_a_colour_profile_is_read():
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    found = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=profile)), row("jpg"))
+    assert (found.error, found.color_profile) == ("", "sRGB built-in")
+
+
+@settings(max_examples=200, deadline=1000)
+@given(st.lists(st.tuples(st.integers(0, 400), st.binary(min_size=1, max_size=4)), min_size=1, max_size=6))
+def test_a_damaged_colour_profile_does_no_harm(changes):
+    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    for place, value in changes:
+        profile[place : place + len(value)] = value
+    found = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=bytes(profile))), row("jpg"))
+    assert found.error == ""
+    assert found.colors is not None
+    assert len(found.color_profile) <= 64
 
 
 def test_animations_are_counted():
