@@ -6,15 +6,25 @@ from photosvc.models.camera import UNKNOWN_ID, Camera, Lens
 from photosvc.models.client import Client
 from photosvc.models.credential import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
 from photosvc.models.file import ORIGINALS_ROOT, File, RejectedFile
-from photosvc.models.file_key import FileKey
 from photosvc.models.keyword import Keyword, photo_keywords
 from photosvc.models.library import CHANGES, PROJECTION, STATE, LibraryState
 from photosvc.models.marker import Marker
 from photosvc.models.photo import Photo
 from photosvc.models.place import UNKNOWN_PLACE, Cell, Place
-from photosvc.models.search_album import SearchAlbum
-from photosvc.models.search_row import INDEXED, NOWHERE, PROJECTION_VERSION, SearchDocument, SearchRow
-from photosvc.models.search_text import SearchText
+from photosvc.models.search.album import SearchAlbum
+from photosvc.models.search.document import SearchDocument
+from photosvc.models.search.file_key import FileKey
+from photosvc.models.search.row import (
+    FILTER_COLUMNS,
+    LOOKUP_COLUMNS,
+    PROJECTION_VERSION,
+    SEARCH_COLUMNS,
+    VALUE_COLUMNS,
+    SearchRow,
+)
+from photosvc.models.search.sort_keys import SORT_KEYS, SortKeys
+from photosvc.models.search.text import SearchText
+from photosvc.models.search.values import NOWHERE
 from photosvc.models.throttle import ThrottleBucket
 from photosvc.models.user import RecoveryCode, User
 
@@ -23,17 +33,21 @@ __all__ = [
     "APP_PASSWORD",
     "CHANGES",
     "CLIENT_TOKEN",
-    "INDEXED",
+    "FILTER_COLUMNS",
     "LOGIN_SESSION",
+    "LOOKUP_COLUMNS",
     "NOWHERE",
     "ORIGINALS_ROOT",
     "PROJECTION",
     "PROJECTION_VERSION",
     "SCHEMA_VERSION",
+    "SEARCH_COLUMNS",
+    "SORT_KEYS",
     "STATE",
     "TABLE_PREFIX",
     "UNKNOWN_ID",
     "UNKNOWN_PLACE",
+    "VALUE_COLUMNS",
     "Album",
     "AlbumPhoto",
     "Base",
@@ -55,6 +69,7 @@ __all__ = [
     "SearchDocument",
     "SearchRow",
     "SearchText",
+    "SortKeys",
     "ThrottleBucket",
     "User",
     "photo_keywords",

@@ -207,7 +207,7 @@ _ROWS = (
     FilterSpec(
         "near",
         Kind.NEAR,
-        ("near",),
+        ("lat", "lng"),
         "Close to another photo, given by its UID; dist says how close.",
         "near:pqbcf5j446s0futy dist:5",
         operators="|!-",
@@ -215,7 +215,7 @@ _ROWS = (
     FilterSpec(
         "latlng",
         Kind.BOX,
-        ("box",),
+        ("lat", "lng"),
         "Inside the box north, east, south, west; or around a latitude, longitude.",
         "latlng:49.5,8.5,49.4,8.4",
         operators="|!",
@@ -223,7 +223,7 @@ _ROWS = (
     FilterSpec(
         "s2",
         Kind.CELL,
-        ("s2",),
+        ("cell_id",),
         "Inside an S2 cell, by its token; with dist, around its centre.",
         "s2:4799e370ca54",
         operators="|!",
@@ -231,13 +231,15 @@ _ROWS = (
     FilterSpec(
         "olc",
         Kind.PLUS_CODE,
-        ("olc",),
+        ("lat", "lng"),
         "Inside the area of a plus code; with dist, around its centre.",
         "olc:8FWCHX7W+",
         operators="|!",
     ),
-    FilterSpec("lat", Kind.LATITUDE, ("box",), "Latitude in degrees; goes with lng.", "lat:48.2 lng:16.4 dist:5"),
-    FilterSpec("lng", Kind.LONGITUDE, ("box",), "Longitude in degrees; goes with lat.", "lat:48.2 lng:16.4 dist:5"),
+    FilterSpec("lat", Kind.LATITUDE, ("lat", "lng"), "Latitude in degrees; goes with lng.", "lat:48.2 lng:16.4 dist:5"),
+    FilterSpec(
+        "lng", Kind.LONGITUDE, ("lat", "lng"), "Longitude in degrees; goes with lat.", "lat:48.2 lng:16.4 dist:5"
+    ),
     FilterSpec(
         "dist",
         Kind.DISTANCE,

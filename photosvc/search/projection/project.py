@@ -31,6 +31,9 @@ from photosvc.search.word_text import photo_words
 
 _BATCH = 500
 
+#: Columns that rows of `SearchAlbum` copy from the row of the file.
+_ALBUM_KEYS = [column.key for column in SearchAlbum.__table__.columns if column.key != "album_id"]
+
 
 def project(session: Session, photo_ids: Iterable[int]) -> int:
     """Make the search rows of these photos anew, in the session's transaction; gives how many rows there are now.
@@ -133,7 +136,7 @@ def _write(session: Session, photos: Sequence[Photo]) -> None:
         for file, row in search_rows(photo, has_album=any(albums[photo.id].values())):
             rows.append(row)
             documents.append({"file_id": file.id, "result": render_result(photo, file), "file": render_file(file)})
-            keys = {name: row[name] for name in ("file_id", "taken_at", "newest_key", "oldest_key")}
+            keys = {name: row[name] for name in _ALBUM_KEYS}
             in_albums += [{"album_id": album_id, **keys} for album_id in albums[photo.id]]
     if rows:
         session.execute(insert(SearchRow), rows)

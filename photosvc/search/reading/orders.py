@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, ColumnElement, cast
 from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.models import SearchRow
+from photosvc.models import SORT_KEYS, SearchRow
 
 #: Modulus and range of seeds: products stay below 2^62 on both databases.
 PRIME = 2**31 - 1
@@ -28,8 +28,10 @@ class Order:
     help: str
 
 
-def _fixed(*columns: Any) -> Callable[[int], Columns]:  # noqa: ANN401
-    return lambda _seed: columns
+def _order(name: str, help_: str, *, falling: bool = True, keys: str = "") -> Order:
+    """An order by stored columns: those of `SORT_KEYS` under `keys`, or else under the order's own name."""
+    columns = tuple(getattr(SearchRow, column) for column in SORT_KEYS[keys or name].columns)
+    return Order(name, lambda _seed: columns, falling, help_)
 
 
 def _shuffled(seed: int) -> Columns:
@@ -38,38 +40,26 @@ def _shuffled(seed: int) -> Columns:
     return (cast(SearchRow.shuffle, BigInteger) * (seed % (PRIME - 1) + 1) % PRIME, SearchRow.newest_key)
 
 
-_NEWEST, _OLDEST = SearchRow.newest_key, SearchRow.oldest_key
-
 ORDERS = {
     order.name: order
     for order in (
-        Order("added", _fixed(_NEWEST), True, "Last added first"),
-        Order("updated", _fixed(SearchRow.updated_at, _NEWEST), True, "Last changed first, by people or by the index"),
-        Order("edited", _fixed(SearchRow.edited_at, _NEWEST), True, "Last edited by people first, then the others"),
-        Order(
-            "relevance",
-            _fixed(SearchRow.quality, SearchRow.taken_at, _NEWEST),
-            True,
-            "Best match first; without words best quality first",
-        ),
-        Order("duration", _fixed(SearchRow.duration, _NEWEST), True, "Longest first"),
-        Order("size", _fixed(SearchRow.size, _NEWEST), True, "Largest file first"),
-        Order("newest", _fixed(SearchRow.taken_at, _NEWEST), True, "Last taken first"),
-        Order("oldest", _fixed(SearchRow.taken_at, _OLDEST), False, "First taken first"),
-        Order(
-            "similar",
-            _fixed(SearchRow.color, SearchRow.cell_id, SearchRow.photo_diff, _OLDEST),
-            False,
-            "By colour, place and structure",
-        ),
-        Order("name", _fixed(SearchRow.path, SearchRow.name, _OLDEST), False, "By folder and file name"),
-        Order("title", _fixed(SearchRow.title_key, SearchRow.name, _OLDEST), False, "By title"),
+        _order("added", "Last added first"),
+        _order("updated", "Last changed first, by people or by the index"),
+        _order("edited", "Last edited by people first, then the others"),
+        _order("relevance", "Best match first; without words best quality first"),
+        _order("duration", "Longest first"),
+        _order("size", "Largest file first"),
+        _order("newest", "Last taken first"),
+        _order("oldest", "First taken first", falling=False),
+        _order("similar", "By colour, place and structure", falling=False),
+        _order("name", "By folder and file name", falling=False),
+        _order("title", "By title", falling=False),
         Order("random", _shuffled, True, "Shuffled by `seed`"),
     )
 }
 
 #: Merged results keep the files of a photo together, so there the photo's largest file counts.
-_MERGED_SIZE = Order("size", _fixed(SearchRow.photo_size, _NEWEST), True, ORDERS["size"].help)
+_MERGED_SIZE = _order("size", ORDERS["size"].help, keys="photo_size")
 
 DEFAULT_ORDER = "added"
 

@@ -6,25 +6,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, not_, true
 
-from photosvc.models import SearchRow
+from photosvc.models import FILTER_COLUMNS, SearchRow
+from photosvc.models.search.values import microseconds
 from photosvc.query.operands import Days, Operand, Pattern, Range, Since
-from photosvc.search.projection.row import microseconds
 from photosvc.search.reading.conditions.context import Column, Context
 
 Condition = ColumnElement[bool]
-
-#: Filters' columns that are kept folded, under the name of their key.
-KEYS = {
-    "instance_id": "instance_key",
-    "document_id": "document_key",
-    "path": "path_key",
-    "name": "name_key",
-    "file_name": "file_key",
-    "original_name": "original_key",
-    "title": "title_key",
-    "state": "state_key",
-    "city": "city_key",
-}
 
 #: No text that begins alike comes behind it.
 LAST = chr(0x10FFFF)
@@ -35,7 +22,7 @@ _SPECIAL = str.maketrans({character: _ESCAPE + character for character in "\\%_"
 
 def column_named(name: str) -> Column:
     """The column of search rows that a filter's column is."""
-    column: Column = getattr(SearchRow, KEYS.get(name, name))
+    column: Column = getattr(SearchRow, FILTER_COLUMNS.get(name, name))
     return column
 
 

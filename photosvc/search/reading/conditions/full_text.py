@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.sql.expression import column, table
 
 from photosvc.models import SearchRow, SearchText
-from photosvc.models.search_text import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
+from photosvc.models.search.text import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
 from photosvc.query.operands import Operand, Pattern, Word
 from photosvc.search.reading.conditions.columns import LAST, fits
 from photosvc.search.reading.conditions.context import Context

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from photosvc.models import INDEXED, FileKey, SearchRow
+from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, SORT_KEYS, VALUE_COLUMNS, FileKey, SearchRow
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import Filter, Node
 from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Word
@@ -20,11 +20,15 @@ from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import asked_open
 from photosvc.search.word_text import Term
 
-#: Orders that have an index for every column of `INDEXED`.
-BY_VALUE = frozenset({"newest", "added"})
+#: Orders that have an index for every column of `VALUE_COLUMNS`.
+BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
 
-#: Filters besides with an index of their own.
-_LOOKED_UP = frozenset({"near", "latlng", "olc", "path"})
+#: Filters whose columns have an index that keeps no order.
+_LOOKED_UP = frozenset(
+    name
+    for name, spec in FILTERS.items()
+    if any(FILTER_COLUMNS.get(column, column) in LOOKUP_COLUMNS for column in spec.columns)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,9 @@ def _candidates(parts: tuple[Node, ...], order: str, context: Context, least: in
                 yield Few(select(SearchRow.photo_id).where(compile_query(part, bare)))
             case Filter(name, Choice(any_of)) if any_of and name in _LOOKED_UP and listed_only:
                 yield Few(select(SearchRow.photo_id).where(SearchRow.listed, compile_query(part, bare)))
-            case Filter(name) if listed_only and FILTERS[name].columns[:1] and FILTERS[name].columns[0] in INDEXED:
+            case Filter(name) if (
+                listed_only and FILTERS[name].columns[:1] and FILTERS[name].columns[0] in VALUE_COLUMNS
+            ):
                 if order not in BY_VALUE or value_column(part) is None:
                     yield Few(select(SearchRow.photo_id).where(SearchRow.listed, compile_query(part, bare)))
 
@@ -112,7 +118,7 @@ def value_column(part: Node) -> str | None:
     spec = FILTERS[part.name]
     value = spec.means if part.value is True else part.value
     column = spec.columns[0] if spec.columns else ""
-    if column not in INDEXED or not isinstance(value, Choice) or len(value.any_of) != 1 or value.none_of:
+    if column not in VALUE_COLUMNS or not isinstance(value, Choice) or len(value.any_of) != 1 or value.none_of:
         return None
     return column if _is_value(value.any_of[0]) else None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import ColumnElement
 
-from photosvc.models import SearchRow
+from photosvc.models import SORT_KEYS, SearchRow
 from photosvc.query.nodes import Filter, Node, conjuncts
 from photosvc.query.operands import Choice
 from photosvc.search.reading.conditions import names
@@ -21,7 +21,7 @@ from photosvc.search.word_text import Term
 Condition = ColumnElement[bool]
 
 #: Orders that albums have an index for.
-_BY_ALBUM = frozenset({"newest", "added", "oldest"})
+_BY_ALBUM = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_album)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,85 @@
+"""How a search column is declared: the value it stores, its type, and who looks rows up by it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import FromClause
+from sqlalchemy.orm import MappedColumn, mapped_column
+
+from photosvc.models.file import File
+from photosvc.models.photo import Photo
+
+_INFO = "search_column"
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoSource:
+    """What the columns of a photo are computed from."""
+
+    photo: Photo
+    files: Sequence[File]
+    """All files of the photo, the primary one first."""
+    has_album: bool
+    """Whether the photo is in an album that is not deleted."""
+    position: tuple[float, float, float, float, float]
+    """Latitude, longitude, and the same place as a point (x, y, z) of the unit sphere."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """What the columns of one file are computed from."""
+
+    file: File
+    photo: Photo
+    rank: int
+    """The place of the file among the files of its photo; 0 is the primary file."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchColumn:
+    """The value of one column, and its uses."""
+
+    value: str | Callable[[Any], object]
+    """An attribute of the photo or file, or a function of the `PhotoSource` or `FileSource`."""
+    convert: Callable[[Any], object] | None
+    """Applied to the attribute."""
+    per_file: bool
+    """Whether files of one photo may differ in it."""
+    filter_name: str
+    """The name that rows of `query.filters` use for this column; empty: the column's own."""
+    by_value: bool = False
+    """Whether the rows of each value are indexed in the orders with `SortKeys.by_value`."""
+    lookup: str = ""
+    """The index, shared by columns that name the same one, that finds rows by this column; empty: none."""
+
+
+def of_photo(
+    value: str | Callable[[PhotoSource], object],
+    *arguments: Any,  # noqa: ANN401 - what mapped_column takes
+    convert: Callable[[Any], object] | None = None,
+    filter_name: str = "",
+    by_value: bool = False,
+    lookup: str = "",
+    index: bool = False,
+) -> MappedColumn[Any]:
+    """A column that all files of a photo share. See `SearchColumn`; further arguments are those of `mapped_column`."""
+    column = SearchColumn(value, convert, False, filter_name, by_value, lookup)
+    return mapped_column(*arguments, info={_INFO: column}, index=index)
+
+
+def of_file(
+    value: str | Callable[[FileSource], object],
+    *arguments: Any,  # noqa: ANN401 - what mapped_column takes
+    convert: Callable[[Any], object] | None = None,
+    filter_name: str = "",
+    **options: Any,  # noqa: ANN401 - what mapped_column takes
+) -> MappedColumn[Any]:
+    """A column in which the files of a photo may differ; arguments as for `of_photo`."""
+    column = SearchColumn(value, convert, True, filter_name)
+    return mapped_column(*arguments, info={_INFO: column}, **options)
+
+
+def search_columns(table: FromClause) -> dict[str, SearchColumn]:
+    """The columns of a table that were declared by `of_photo` and `of_file`, by name."""
+    return {column.key: column.info[_INFO] for column in table.columns}

@@ -1,0 +1,160 @@
+"""The search columns: sort keys and filter columns, one row for each file. This class is their only list.
+
+A line of `SearchRow` says everything about a column: name, type, how its value is computed, which filter column it
+stands for, and whether rows are looked up by it. From these lines come the projection (`search.projection.row`), the
+indexes below, the column that a filter compares, and what the planner knows about indexes.
+
+To add a stored filter, touch three places:
+
+1. here: one line, for example `iso: Mapped[int] = of_photo("iso", Integer)`; `by_value=True` adds the indexes for a
+   filter of few values, and `PROJECTION_VERSION` grows, so that the next index run fills the column;
+2. `models/migrations/versions/`: a migration with the column (NOT NULL, with a server default) and its indexes;
+3. `query/filters.py`: one row that names the column.
+
+`tests/models/test_search_columns.py` compares a migrated database with this list.
+"""
+
+from operator import attrgetter
+
+from sqlalchemy import BigInteger, Double, ForeignKey, Index, Integer, SmallInteger, Text, text
+from sqlalchemy.orm import Mapped
+
+from photosvc.models.base import TABLE_PREFIX, Base, RowId
+from photosvc.models.search import values
+from photosvc.models.search.columns import of_file, of_photo, search_columns
+from photosvc.models.search.file_key import FileKey
+from photosvc.models.search.sort_keys import SORT_KEYS
+from photosvc.query.fold import fold
+
+#: Grows whenever a projection would give other rows for the same library; older rows are stale.
+PROJECTION_VERSION = 3
+
+#: Text that is sorted by code point on PostgreSQL too, so that both databases give the same pages.
+SortText = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+class SearchRow(Base):
+    """Sort keys and filter columns of one file and its photo.
+
+    Times are microseconds since 1970. A column `…_key` of text is folded by `query.fold.fold`. All columns are NOT
+    NULL, so that `NOT condition` selects exactly the remaining rows (SQL's NULL would drop them).
+    """
+
+    __tablename__ = TABLE_PREFIX + "search_rows"
+
+    file_id: Mapped[int] = of_file(
+        "id", RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    photo_id: Mapped[int] = of_photo("id", RowId, index=True)
+    newest_key: Mapped[int] = of_file(
+        lambda source: FileKey(source.photo.id, source.rank).pack_descending(), BigInteger
+    )
+    """The tie-break key of descending orders. Unique."""
+    oldest_key: Mapped[int] = of_file(lambda source: FileKey(source.photo.id, source.rank).pack_ascending(), BigInteger)
+    """The tie-break key of ascending orders. Unique."""
+    listed: Mapped[bool] = of_file(values.is_listed)
+    """Not missing, broken, hidden, archived or a sidecar: what a search shows by default."""
+    present: Mapped[bool] = of_file(values.is_present)
+    """Neither missing nor a sidecar: what a search may show at all."""
+    is_primary: Mapped[bool] = of_file("primary")
+    # photo
+    photo_uid: Mapped[str] = of_photo("uid", Text, index=True)
+    photo_type: Mapped[str] = of_photo("type", Text, by_value=True)
+    path: Mapped[str] = of_photo("path", SortText)
+    name: Mapped[str] = of_photo("name", SortText)
+    path_key: Mapped[str] = of_photo("path", Text, convert=fold, filter_name="path", lookup="path")
+    name_key: Mapped[str] = of_photo("name", Text, convert=fold, filter_name="name")
+    original_key: Mapped[str] = of_photo("original_name", Text, convert=fold, filter_name="original_name")
+    title_key: Mapped[str] = of_photo("title", SortText, convert=values.title_key, filter_name="title")
+    document_key: Mapped[str] = of_photo("document_id", Text, convert=fold, filter_name="document_id")
+    stack: Mapped[int] = of_photo("stack", SmallInteger)
+    stacked: Mapped[bool] = of_photo(values.is_stacked)
+    has_album: Mapped[bool] = of_photo(attrgetter("has_album"))
+    favorite: Mapped[bool] = of_photo("favorite")
+    private: Mapped[bool] = of_photo("private")
+    scan: Mapped[bool] = of_photo("scan")
+    panorama: Mapped[bool] = of_photo("panorama")
+    hidden: Mapped[bool] = of_photo("quality", convert=values.is_hidden)
+    archived: Mapped[bool] = of_photo("archived_at", convert=values.is_set)
+    quality: Mapped[int] = of_photo("quality", SmallInteger)
+    resolution: Mapped[int] = of_photo("resolution", Integer)
+    iso: Mapped[int] = of_photo("iso", Integer)
+    focal_length: Mapped[int] = of_photo("focal_length", Integer)
+    f_number: Mapped[float] = of_photo("f_number", Double)
+    camera_id: Mapped[int] = of_photo("camera_id", RowId, by_value=True)
+    lens_id: Mapped[int] = of_photo("lens_id", RowId)
+    lat: Mapped[float] = of_photo(lambda source: source.position[0], Double, lookup="position")
+    lng: Mapped[float] = of_photo(lambda source: source.position[1], Double, lookup="position")
+    """Degrees; `NOWHERE` when unknown."""
+    x: Mapped[float] = of_photo(lambda source: source.position[2], Double)
+    y: Mapped[float] = of_photo(lambda source: source.position[3], Double)
+    z: Mapped[float] = of_photo(lambda source: source.position[4], Double)
+    """The position as a point of the unit sphere: distances then need neither sines nor special cases at the poles."""
+    altitude: Mapped[int] = of_photo("altitude", Integer)
+    cell_id: Mapped[str] = of_photo("cell_id", SortText)
+    country: Mapped[str] = of_photo("country", Text, by_value=True)
+    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold, filter_name="state")
+    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold, filter_name="city")
+    year: Mapped[int] = of_photo("year", Integer, by_value=True)
+    month: Mapped[int] = of_photo("month", Integer)
+    day: Mapped[int] = of_photo("day", Integer)
+    taken_day: Mapped[int] = of_photo(values.taken_day, Integer)
+    taken_at: Mapped[int] = of_photo("taken_at", BigInteger, convert=values.microseconds)
+    created_at: Mapped[int] = of_photo("created_at", BigInteger, convert=values.microseconds)
+    updated_at: Mapped[int] = of_photo("updated_at", BigInteger, convert=values.microseconds)
+    edited_at: Mapped[int] = of_photo("edited_at", BigInteger, convert=values.microseconds)
+    """0: never."""
+    duration: Mapped[int] = of_photo("duration_ns", BigInteger)
+    """Nanoseconds."""
+    shuffle: Mapped[int] = of_photo("uid", Integer, convert=values.shuffle_key)
+    """The fixed random number from which `random` makes an order for each seed."""
+    color: Mapped[int] = of_photo("color", SmallInteger, by_value=True)
+    photo_diff: Mapped[int] = of_photo(values.primary_diff, Integer)
+    photo_size: Mapped[int] = of_photo(values.largest_size, BigInteger)
+    """Bytes of the photo's largest file: keeps a photo together when merged results are sorted by size."""
+    # file
+    file_uid: Mapped[str] = of_file("uid", Text, index=True)
+    file_key: Mapped[str] = of_file("name", Text, convert=fold, filter_name="file_name")
+    hash: Mapped[str] = of_file("hash", Text, index=True)
+    codec: Mapped[str] = of_file("codec", Text, convert=fold)
+    size: Mapped[int] = of_file("size", BigInteger)
+    portrait: Mapped[bool] = of_file("portrait")
+    aspect_ratio: Mapped[float] = of_file("aspect_ratio", Double)
+    chroma: Mapped[int] = of_file("chroma", SmallInteger)
+    diff: Mapped[int] = of_file("diff", Integer)
+    has_error: Mapped[bool] = of_file("error", convert=bool)
+    instance_key: Mapped[str] = of_file("instance_id", Text, convert=fold, filter_name="instance_id")
+
+
+#: Every column's declaration, by its name.
+SEARCH_COLUMNS = search_columns(SearchRow.__table__)
+
+#: The column that each column name of `query.filters` stands for, where the two names differ.
+FILTER_COLUMNS = {column.filter_name: name for name, column in SEARCH_COLUMNS.items() if column.filter_name}
+
+#: Columns whose every value is indexed in the orders with `SortKeys.by_value`.
+VALUE_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.by_value)
+
+#: Columns by which rows are found through an index in no order.
+LOOKUP_COLUMNS = {name: column.lookup for name, column in SEARCH_COLUMNS.items() if column.lookup}
+
+
+def _index(name: str, *columns: str, listed: bool = True) -> None:
+    """An index over the rows that searches show by default, or over the others."""
+    Index(
+        f"ix_{SearchRow.__tablename__}_{name}",
+        *(getattr(SearchRow, column) for column in columns),
+        sqlite_where=text(f"listed = {int(listed)}"),
+        postgresql_where=text("listed" if listed else "NOT listed"),
+    )
+
+
+for _keys in SORT_KEYS.values():
+    _index(_keys.index, *_keys.columns, *_keys.appended)
+    if _keys.by_value:
+        for _column in VALUE_COLUMNS:
+            _index(f"{_column}_{_keys.index}", _column, *_keys.columns)
+for _name in dict.fromkeys(LOOKUP_COLUMNS.values()):
+    _index(_name, *(column for column, index in LOOKUP_COLUMNS.items() if index == _name))
+_index("unlisted", "newest_key", listed=False)
+_index("photo", "photo_id", "taken_at", "newest_key", "private")

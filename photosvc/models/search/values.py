@@ -1,0 +1,94 @@
+"""How values of photos and files become values of search columns."""
+
+import math
+import zlib
+from datetime import UTC, datetime, timedelta
+
+from photosvc.core.geo import unit_vector
+from photosvc.models.file import File
+from photosvc.models.photo import Photo
+from photosvc.models.place import UNKNOWN_PLACE
+from photosvc.models.search.columns import FileSource, PhotoSource
+from photosvc.query.fold import fold
+
+#: Latitude and longitude of an unknown position: inside no box.
+NOWHERE = 999.0
+
+#: Longest sort key of a title in bytes: folding can make 18 characters of one, and cursors hold the whole key.
+_TITLE_BYTES = 1000
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def photo_source(photo: Photo, *, has_album: bool) -> PhotoSource:
+    """The photo with its files in order and its position."""
+    files = sorted(photo.files, key=lambda file: (not file.primary, file.id))
+    return PhotoSource(photo, files, has_album, _position(photo))
+
+
+def microseconds(moment: datetime | None) -> int:
+    """Microseconds since 1970; 0 for what never happened."""
+    return (moment - _EPOCH) // _MICROSECOND if moment else 0
+
+
+def title_key(title: str) -> str:
+    """The sort key of a title."""
+    return fold(title).encode()[:_TITLE_BYTES].decode(errors="ignore")
+
+
+def shuffle_key(uid: str) -> int:
+    """31 bits that are always the same for a UID."""
+    return zlib.crc32(uid.encode()) & 0x7FFFFFFF
+
+
+def is_hidden(quality: int) -> bool:
+    """Whether a photo of this quality is hidden."""
+    return quality < 0
+
+
+def is_set(value: object) -> bool:
+    """Whether there is a value at all."""
+    return value is not None
+
+
+def taken_day(source: PhotoSource) -> int:
+    """The local day as yyyymmdd; 0 when a part of it is unknown."""
+    year, month, day = source.photo.year, source.photo.month, source.photo.day
+    return year * 10_000 + month * 100 + day if min(year, month, day) > 0 else 0
+
+
+def is_stacked(source: PhotoSource) -> bool:
+    """Whether the photo has two or more media files."""
+    return sum(map(_is_present, source.files)) > 1
+
+
+def primary_diff(source: PhotoSource) -> int:
+    """`diff` of the primary file; -1 without files."""
+    return source.files[0].diff if source.files else -1
+
+
+def largest_size(source: PhotoSource) -> int:
+    """Bytes of the largest file."""
+    return max((file.size for file in source.files), default=0)
+
+
+def is_present(source: FileSource) -> bool:
+    """Whether the file is neither missing nor a sidecar."""
+    return _is_present(source.file)
+
+
+def is_listed(source: FileSource) -> bool:
+    """Whether a search shows the file without being asked for hidden, archived or broken ones."""
+    photo, file = source.photo, source.file
+    return _is_present(file) and not (file.error or is_set(photo.archived_at) or is_hidden(photo.quality))
+
+
+def _is_present(file: File) -> bool:
+    return not (file.missing or file.sidecar)
+
+
+def _position(photo: Photo) -> tuple[float, float, float, float, float]:
+    if photo.cell_id == UNKNOWN_PLACE or not (math.isfinite(photo.lat) and math.isfinite(photo.lng)):
+        return NOWHERE, NOWHERE, 0.0, 0.0, 0.0
+    return photo.lat, photo.lng, *unit_vector(photo.lat, photo.lng)

@@ -1,0 +1,102 @@
+"""The list of search columns and the database, the filters and the orders agree."""
+
+import re
+
+import pytest
+from sqlalchemy import create_engine, inspect
+
+from photosvc.models import (
+    FILTER_COLUMNS,
+    LOOKUP_COLUMNS,
+    SEARCH_COLUMNS,
+    SORT_KEYS,
+    VALUE_COLUMNS,
+    SearchAlbum,
+    SearchRow,
+    migrate,
+)
+from photosvc.models.database import configure_engine
+from photosvc.query.filters import FILTERS
+
+#: Column names of filters that are not answered by search rows but by words, albums, cameras and lenses.
+ELSEWHERE = {"description", "keywords", "subjects", "albums", "camera_text", "lens_text"}
+
+#: Columns that neither a filter nor an order compares: keys, and what conditions on who sees what and where need.
+INTERNAL = {"file_id", "photo_id", "listed", "present", "x", "y", "z", "shuffle"}
+
+
+@pytest.fixture(scope="module")
+def migrated(new_database):
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    migrate.upgrade(engine)
+    yield engine
+    engine.dispose()
+
+
+def predicate(index, dialect):
+    """The condition of a partial index, in one spelling for both databases."""
+    text = str(index.get("dialect_options", {}).get(f"{dialect}_where", ""))
+    return {"": "", "listed": "listed", "listed = 1": "listed", "NOT listed": "not listed", "listed = 0": "not listed"}[
+        re.sub(r"^\((.*)\)$", r"\1", text)
+    ]
+
+
+def indexes_of(engine, table):
+    return {
+        index["name"].removeprefix(f"ix_{table}_"): (*index["column_names"], predicate(index, engine.dialect.name))
+        for index in inspect(engine).get_indexes(table)
+    }
+
+
+def test_a_migrated_database_has_exactly_the_declared_columns(migrated):
+    for model in (SearchRow, SearchAlbum):
+        found = {column["name"]: column for column in inspect(migrated).get_columns(model.__tablename__)}
+        assert set(found) == {column.key for column in model.__table__.columns}
+        for column in model.__table__.columns:
+            assert found[column.key]["nullable"] is False
+            declared = column.type.dialect_impl(migrated.dialect)
+            assert found[column.key]["type"]._type_affinity is declared._type_affinity, column.key
+    assert set(SEARCH_COLUMNS) == {column.key for column in SearchRow.__table__.columns}
+
+
+def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(migrated):
+    orders = {keys.index: (*keys.columns, *keys.appended, "listed") for keys in SORT_KEYS.values()}
+    values = {
+        f"{column}_{keys.index}": (column, *keys.columns, "listed")
+        for column in VALUE_COLUMNS
+        for keys in SORT_KEYS.values()
+        if keys.by_value
+    }
+    lookups = {
+        name: (*(column for column, index in LOOKUP_COLUMNS.items() if index == name), "listed")
+        for name in LOOKUP_COLUMNS.values()
+    }
+    others = {
+        "unlisted": ("newest_key", "not listed"),
+        "photo": ("photo_id", "taken_at", "newest_key", "private", "listed"),
+        **{name: (name, "") for name in ("photo_id", "photo_uid", "file_uid", "hash")},
+    }
+    assert indexes_of(migrated, SearchRow.__tablename__) == {**orders, **values, **lookups, **others}
+
+
+def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_albums(migrated):
+    orders = {keys.index: ("album_id", *keys.columns, "file_id", "") for keys in SORT_KEYS.values() if keys.by_album}
+    assert indexes_of(migrated, SearchAlbum.__tablename__) == {**orders, "file_id": ("file_id", "")}
+
+
+def test_albums_hold_every_column_that_their_orders_sort_by():
+    held = {column.key for column in SearchAlbum.__table__.columns}
+    assert {name for keys in SORT_KEYS.values() if keys.by_album for name in keys.columns} <= held
+
+
+def test_every_filter_names_columns_that_are_declared():
+    named = {name for spec in FILTERS.values() for name in spec.columns} - ELSEWHERE
+    assert {FILTER_COLUMNS.get(name, name) for name in named} <= set(SEARCH_COLUMNS)
+    assert set(FILTER_COLUMNS) <= named
+
+
+def test_every_column_is_compared_by_a_filter_or_an_order():
+    filtered = {FILTER_COLUMNS.get(name, name) for spec in FILTERS.values() for name in spec.columns}
+    sorted_by = {name for keys in SORT_KEYS.values() for name in keys.columns}
+    assert set(SEARCH_COLUMNS) - filtered - sorted_by == INTERNAL
