@@ -1,4 +1,4 @@
-"""Colours of a picture, from three by three pixels: what colour search compares.
+"""The colours of a picture, computed from a grid of three by three pixels; searches by colour compare them.
 
 Formulas as documented for the API: colour ids of the nine pixels, their lightness, the mean chroma, the main colour and
 a perceptual difference hash.
@@ -11,12 +11,11 @@ from statistics import fmean
 
 from PIL import Image
 
-from photosvc.media.color.lab import RGB, chroma, to_lab
-from photosvc.media.color.palette import WEIGHTS, colour_id
+from photosvc.media.color.palette import RGB, WEIGHTS, chroma, color_id, to_lab
 
-# Pixel pairs of the difference hash, numbered row by row.
+# Pairs of neighbouring pixels that the difference hash compares, numbered row by row.
 _PAIRS = ((0, 1), (0, 3), (2, 1), (2, 5), (6, 3), (6, 7), (8, 5), (8, 7))
-_TOLERANCE = 4
+_TOLERANCE = 4  # lightness levels by which the first of a pair may be darker
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Colors:
 
 
 def read_colors(picture: Image.Image) -> Colors:
-    """The colours of an upright picture; what is transparent counts as if on white."""
+    """The colours of an upright picture; transparent pixels are blended with white."""
     nine = picture.resize((3, 3), Image.Resampling.NEAREST)
     if nine.mode != "RGB":
         white = Image.new("RGBA", nine.size, "white")
@@ -46,20 +45,20 @@ def read_colors(picture: Image.Image) -> Colors:
 
 def colors_of(pixels: Sequence[RGB]) -> Colors:
     """The colours of nine pixels, row by row."""
-    shades = [to_lab(pixel) for pixel in pixels]
-    ids = [colour_id(pixel) for pixel in pixels]
-    levels = [min(15, max(0, round(lightness * 15))) for lightness, _, _ in shades]
+    in_lab = [to_lab(pixel) for pixel in pixels]
+    ids = [color_id(pixel) for pixel in pixels]
+    levels = [min(15, max(0, round(lightness * 15))) for lightness, _, _ in in_lab]
     return Colors(
         colors="".join(f"{number:X}" for number in ids),
         luminance="".join(f"{level:X}" for level in levels),
         main_color=main_color(ids),
-        chroma=min(100, round(fmean(map(chroma, shades)) * 100)),
+        chroma=min(100, round(fmean(map(chroma, in_lab)) * 100)),
         diff=difference(levels),
     )
 
 
 def main_color(ids: Sequence[int]) -> int:
-    """The colour id with the largest weighted count; of equals, the one that got there first."""
+    """The colour id with the largest weighted count; of equals, the one that reached it first."""
     counts: Counter[int] = Counter()
     best = ids[0]
     for number in ids:
@@ -70,7 +69,7 @@ def main_color(ids: Sequence[int]) -> int:
 
 
 def difference(levels: Sequence[int]) -> int:
-    """A ten-bit hash of nine lightness levels: a leading one, centre against edges, eight pairs of neighbours."""
+    """A ten-bit hash of nine lightness levels: a one, centre compared with edges, eight pairs of neighbours."""
     edges = levels[1] + levels[3] + levels[5] + levels[7]
     bits = [4 * levels[4] + _TOLERANCE > edges]
     bits += [levels[left] + _TOLERANCE > levels[right] for left, right in _PAIRS]

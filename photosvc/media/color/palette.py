@@ -1,16 +1,19 @@
-"""The sixteen colours: their weights and the shades that stand for them.
+"""The nearest of the sixteen colours, by distance in CIE Lab.
 
-The shades are CSS and X11 colours and tints of them, sorted by hand into the colour most people would call them; the
-first of each row is the value the API documents for that colour.
+Each colour is represented by several shades: CSS and X11 colours and tints of them, assigned by hand to the colour that
+most people would name. The first shade of a row is the value that the API documents for the colour. Lab values are
+those of sRGB (IEC 61966-2-1, CIE 15, white point D65).
 """
 
 from functools import lru_cache
 from typing import Final
 
 from photosvc.core.colors import COLORS
-from photosvc.media.color.lab import RGB, Lab, to_lab
 
-#: How much a pixel counts for the main colour: backgrounds little, rare colours much.
+RGB = tuple[int, int, int]
+Lab = tuple[float, float, float]
+
+#: Weight of a pixel of each colour in the choice of the main colour: low for usual backgrounds, high for rare colours.
 WEIGHTS: Final = (2, 1, 2, 4, 2, 4, 3, 4, 4, 3, 5, 5, 5, 4, 4, 4)
 
 _SHADES: Final = {
@@ -35,23 +38,43 @@ _SHADES: Final = {
     "pink": "e91e63 ff69b4 ff1493 ffc0cb ffb6c1 db7093 f48fb1 f06292 fa8072 e6a4b4 d81b60 f8bbd0 c2185b",
 }
 
-
-def _anchors() -> tuple[tuple[Lab, int], ...]:
-    return tuple(
-        (to_lab((int(shade[:2], 16), int(shade[2:4], 16), int(shade[4:], 16))), number)
-        for number, name in enumerate(COLORS)
-        for shade in _SHADES[name].split()
-    )
+_WHITE: Final = (0.95047, 1.0, 1.08883)
+_EPSILON: Final = (6 / 29) ** 3
+_LINEAR: Final = tuple(
+    value / 255 / 12.92 if value / 255 <= 0.04045 else ((value / 255 + 0.055) / 1.055) ** 2.4 for value in range(256)
+)
 
 
-_ANCHORS: Final = _anchors()
+def to_lab(color: RGB) -> Lab:
+    """Lightness 0 to 1 and the two colour axes on the same scale (the usual values divided by 100)."""
+    red, green, blue = (_LINEAR[value] for value in color)
+    x = _curve((0.4124564 * red + 0.3575761 * green + 0.1804375 * blue) / _WHITE[0])
+    y = _curve((0.2126729 * red + 0.7151522 * green + 0.0721750 * blue) / _WHITE[1])
+    z = _curve((0.0193339 * red + 0.1191920 * green + 0.9503041 * blue) / _WHITE[2])
+    return 1.16 * y - 0.16, 5 * (x - y), 2 * (y - z)
+
+
+def chroma(color: Lab) -> float:
+    """Distance from the grey axis: the C of HCL."""
+    return float((color[1] ** 2 + color[2] ** 2) ** 0.5)
+
+
+def _curve(share: float) -> float:
+    return float(share ** (1 / 3)) if share > _EPSILON else share * (29 / 6) ** 2 / 3 + 4 / 29
+
+
+_SHADES_IN_LAB: Final = tuple(
+    (to_lab((int(shade[:2], 16), int(shade[2:4], 16), int(shade[4:], 16))), number)
+    for number, name in enumerate(COLORS)
+    for shade in _SHADES[name].split()
+)
 
 
 @lru_cache(maxsize=4096)
-def colour_id(colour: RGB) -> int:
-    """The id of the colour whose nearest shade lies nearest in CIE Lab."""
-    lightness, a, b = to_lab(colour)
+def color_id(color: RGB) -> int:
+    """The id, 0 to 15, of the colour with the shade nearest to this one."""
+    lightness, a, b = to_lab(color)
     _, number = min(
-        ((one[0] - lightness) ** 2 + (one[1] - a) ** 2 + (one[2] - b) ** 2, number) for one, number in _ANCHORS
+        ((one[0] - lightness) ** 2 + (one[1] - a) ** 2 + (one[2] - b) ** 2, number) for one, number in _SHADES_IN_LAB
     )
     return number

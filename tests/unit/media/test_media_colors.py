@@ -5,8 +5,7 @@ from PIL import Image
 
 from photosvc.core.colors import COLORS
 from photosvc.media.color.grid import colors_of, difference, main_color, read_colors
-from photosvc.media.color.lab import chroma, to_lab
-from photosvc.media.color.palette import colour_id
+from photosvc.media.color.palette import chroma, color_id, to_lab
 
 DOCUMENTED = (
     "000000 9e9e9e 795548 ffdf00 ffffff 9c27b0 3f51b5 00bcd4 009688 4caf50 cddc39 ffeb3b ff00ff ff9800 f44336 e91e63"
@@ -25,7 +24,7 @@ def test_the_documented_example_has_colour_brown_and_difference_767():
 
 @pytest.mark.parametrize(("number", "colour"), list(enumerate(DOCUMENTED.split())))
 def test_each_documented_colour_is_itself(number, colour):
-    assert colour_id(tuple(bytes.fromhex(colour))) == number
+    assert color_id(tuple(bytes.fromhex(colour))) == number
 
 
 @pytest.mark.parametrize(
@@ -36,7 +35,7 @@ def test_each_documented_colour_is_itself(number, colour):
     ],
 )  # fmt: skip
 def test_everyday_shades_have_the_name_people_give_them(colour, name):
-    assert COLORS[colour_id(tuple(bytes.fromhex(colour)))] == name
+    assert COLORS[color_id(tuple(bytes.fromhex(colour)))] == name
 
 
 def test_lab_agrees_with_published_values():
