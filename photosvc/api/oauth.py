@@ -5,7 +5,7 @@ from flask import Blueprint, Response
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_client_form, undocumented
 from photosvc.web.current import current_service
 from photosvc.web.oauth.errors import oauth_error, register_oauth_errors
-from photosvc.web.protector import public
+from photosvc.web.protector import public, uses
 
 _TOKEN_REQUEST = json_object(
     "grant_type", grant_type={"const": "client_credentials"}, scope=TEXT, client_id=TEXT, client_secret=TEXT
@@ -53,6 +53,7 @@ def revoke() -> Response:
 
 
 @public
+@uses("oauth.introspect")
 @takes_client_form(_NAMED_TOKEN)
 @answers(json_object("active", active=FLAG), "What the token is worth.")
 @refuses(401, 429)

@@ -15,7 +15,7 @@ from photosvc.search.reading.request import is_short, parse_request
 from photosvc.search.reading.state import page_tag
 from photosvc.web.answer import JSON, ReadyResponse
 from photosvc.web.conditional import ETAG, cache_headers, is_fresh
-from photosvc.web.contract import answers, refuses, takes_query
+from photosvc.web.contract import Header, answers, refuses, takes_query
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
 
@@ -24,13 +24,13 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 _PAGE = {
-    "X-Count": ("integer", "Files on this page."),
-    "X-Limit": ("integer", "Files it could have had."),
-    "X-Offset": ("integer", "Files before it."),
-    "X-Total-Count": ("integer", "Files that match, if `total` was asked for."),
-    "Link": ("string", "The next page, if this one is full (RFC 8288)."),
-    "X-Preview-Token": ("string", "Opens thumbnails."),
-    "X-Download-Token": ("string", "Opens originals, for an hour."),
+    "X-Count": Header("integer", "Files on this page."),
+    "X-Limit": Header("integer", "Files it could have had."),
+    "X-Offset": Header("integer", "Files before it."),
+    "X-Total-Count": Header("integer", "Files that match, if `total` was asked for."),
+    "Link": Header("string", "The next page, if this one is full (RFC 8288)."),
+    "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
+    "X-Download-Token": Header("string", "Opens originals, for an hour.", "photos.download"),
 }
 
 

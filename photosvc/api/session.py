@@ -22,9 +22,8 @@ from photosvc.web.answer import json_answer
 from photosvc.web.authorization import token_of
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
-from photosvc.web.protector import principal, public, require
+from photosvc.web.protector import is_mounted, principal, public, require, uses
 
-_SESSION = LoginSessionSchema()
 _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
 
 
@@ -64,6 +63,7 @@ class _View:
 
 
 @public
+@uses("session.create")
 @takes(LoginSchema, any_type=True)  # three known clients send another Content-Type, or none
 @answers(LoginSessionSchema, "The login session.")
 @refuses(401, 403, 429)
@@ -147,7 +147,7 @@ def _answer(service: Service, who: Principal, token: str) -> Response:
         user=users.find_user(session, who.user_uid or ""),
         config=config,
     )
-    answer = json_answer(_SESSION.dump(view))
+    answer = json_answer(LoginSessionSchema(has_webdav=is_mounted("webdav.read")).dump(view))
     answer.headers["X-Session-ID"] = token
     answer.headers["X-Auth-Token"] = token
     return answer

@@ -11,9 +11,8 @@ from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.protector import principal, require
+from photosvc.web.protector import is_mounted, principal, require
 
-_USER, _USERS = UserSchema(), UserSchema(many=True)
 _MOST = 1000
 
 
@@ -27,11 +26,15 @@ def add_routes(api: Blueprint) -> None:
     api.add_url_rule("/users/<user_uid>/password", view_func=change_password, methods=["PUT"])
 
 
+def _schema(*, many: bool = False) -> UserSchema:
+    return UserSchema(has_webdav=is_mounted("webdav.read"), many=many)
+
+
 @require("users.list")
 @answers(UserSchema, "The accounts.", many=True)
 def list_users() -> Response:
     """All accounts by name, at most a thousand."""
-    return json_answer(_USERS.dump(users.list_users(current_service().session, limit=_MOST)))
+    return json_answer(_schema(many=True).dump(users.list_users(current_service().session, limit=_MOST)))
 
 
 @require("users.add")
@@ -43,14 +46,14 @@ def add_user(body: dict[str, Any]) -> Response:
     service = current_service()
     user = users.add_user(service.session, service.now(), **body)
     service.session.commit()
-    return json_answer(_USER.dump(user), 201)
+    return json_answer(_schema().dump(user), 201)
 
 
 @require("users.view")
 @answers(UserSchema, "The account.")
 def view_user(user_uid: str) -> Response:
     """One account."""
-    return json_answer(_USER.dump(find_account(user_uid)))
+    return json_answer(_schema().dump(find_account(user_uid)))
 
 
 @require("users.change")
@@ -63,7 +66,7 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
     user = find_account_to_change(user_uid)
     users.change_user(service.session, user, service.now(), **changes)
     service.session.commit()
-    return json_answer(_USER.dump(user))
+    return json_answer(_schema().dump(user))
 
 
 @require("users.remove")

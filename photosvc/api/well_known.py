@@ -5,11 +5,12 @@ from urllib.parse import unquote, urlsplit
 from flask import Blueprint, Response, request
 
 from photosvc.auth.oauth import metadata
+from photosvc.auth.policy import scopes_in_use
 from photosvc.web.answer import add_security_headers, json_answer
 from photosvc.web.contract import answers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
-from photosvc.web.protector import public
+from photosvc.web.protector import mounted_actions, public
 
 _CACHED = "public, max-age=300"
 _OBJECT = {"type": "object"}
@@ -45,14 +46,15 @@ def create_inserted(base_url: str) -> Blueprint | None:
 def authorization_server() -> Response:
     """The authorization server's metadata (RFC 8414)."""
     service = current_service()
-    return _document(metadata.server_metadata(service.settings.base_url, service.signing_keys.current()))
+    key = service.signing_keys.current()
+    return _document(metadata.server_metadata(service.settings.base_url, _scopes(), key))
 
 
 @public
 @answers(_OBJECT, "The metadata.")
 def openid_configuration() -> Response:
     """OpenID Connect Discovery, limited to what is implemented."""
-    return _document(metadata.openid_configuration(current_service().settings.base_url))
+    return _document(metadata.openid_configuration(current_service().settings.base_url, _scopes()))
 
 
 @public
@@ -60,7 +62,7 @@ def openid_configuration() -> Response:
 def protected_resource() -> Response:
     """The API as a protected resource (RFC 9728)."""
     settings = current_service().settings
-    return _document(metadata.resource_metadata(settings.base_url, settings.site_name))
+    return _document(metadata.resource_metadata(settings.base_url, _scopes(), settings.site_name))
 
 
 @public
@@ -75,6 +77,10 @@ def _blueprint(name: str) -> Blueprint:
     register_errors(blueprint)
     blueprint.after_request(add_security_headers)
     return blueprint
+
+
+def _scopes() -> list[str]:
+    return scopes_in_use(mounted_actions())
 
 
 def _document(document: metadata.Metadata) -> Response:

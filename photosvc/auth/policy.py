@@ -7,11 +7,12 @@ A rule asks three things, and all must hold:
 - it acts in one of `roles`, or, where `own` is set, on the account it belongs to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from photosvc.auth.errors import InsufficientScopeError, ScopeTooWideError
 from photosvc.auth.principal import ADMIN, APP_SESSION, CLIENT, USER, VIEWER, Principal
+from photosvc.auth.scope_names import ALL, READ, SCOPES, WRITE
 from photosvc.auth.scopes import Scope, is_within
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
@@ -56,8 +57,8 @@ _TABLE = (
     Rule("photos.search",              "photos",   _R,   _ANY,     _ALL,      _,    "Search photos"),
     Rule("photos.facets",              "photos",   _R,   _ANY,     _ALL,      _,    "Count photos by filter value"),
     Rule("photos.view",                "photos",   _R,   _ANY,     _ALL,      _,    "See one photo"),
-    Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Get a token for thumbnails"),
-    Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Get a token for originals"),
+    Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails"),
+    Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals"),
     Rule("webdav.read",                "webdav",   _R,   _PERSON,  _ALL,      _,    "Read the originals over WebDAV"),
     Rule("webdav.write",               "webdav",   _W,   _PERSON,  _EDITORS,  _,    "Change the originals over WebDAV"),
     Rule("metrics.view",               "metrics",  _R,   _ANY,     _MONITORS, _,    "Read the monitoring figures"),
@@ -125,8 +126,15 @@ def check_grantable(principal: Principal, scope: Scope) -> None:
         raise ScopeTooWideError(msg, field="scope")
 
 
-def policy_table() -> list[dict[str, str]]:
-    """The policy as plain rows, for documentation."""
+def scopes_in_use(actions: Collection[str]) -> list[str]:
+    """The names of the scopes that open one of `actions`, in the order of `SCOPES`."""
+    rules = [RULES[action] for action in actions]
+    used = {ALL, *(rule.resource for rule in rules), *(WRITE if rule.write else READ for rule in rules)}
+    return [scope.name for scope in SCOPES if scope.name in used]
+
+
+def policy_table(mounted: Collection[str]) -> list[dict[str, str | bool]]:
+    """The policy as plain rows, for documentation; `mounted` are the actions that a route uses."""
     return [
         {
             "action": rule.action,
@@ -134,6 +142,7 @@ def policy_table() -> list[dict[str, str]]:
             "credentials": _listed(rule.kinds),
             "roles": " or ".join(filter(None, (_listed(rule.roles), "the account's own user" if rule.own else ""))),
             "description": rule.description,
+            "in_use": rule.action in mounted,
         }
         for rule in RULES.values()
     ]

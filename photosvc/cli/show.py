@@ -69,22 +69,28 @@ def _masked(name: str, value: str) -> str:
 
 @show.command()
 @format_options()
-def scopes() -> None:
-    """Every authorization scope with what it covers."""
+@with_service
+def scopes(_service: "Service") -> None:
+    """Every authorization scope with what it covers, and whether a route of this service asks for it."""
+    from photosvc.auth.policy import scopes_in_use
     from photosvc.auth.scope_names import SCOPES
+    from photosvc.web.protector import mounted_actions
 
-    rows = [{"scope": scope.name, "description": scope.description, "in_use": scope.has_endpoint} for scope in SCOPES]
+    used = scopes_in_use(mounted_actions())
+    rows = [{"scope": scope.name, "description": scope.description, "in_use": scope.name in used} for scope in SCOPES]
     print_list({"scope": "Scope", "description": "Description", "in_use": "In use"}, rows)
 
 
 @show.command()
 @format_options()
-def policy() -> None:
+@with_service
+def policy(_service: "Service") -> None:
     """Who may do what: every action with the scope, the credentials and the roles it is open to."""
     from photosvc.auth.policy import policy_table
+    from photosvc.web.protector import mounted_actions
 
     headings = {"description": "To", "scope": "Scope", "credentials": "Credentials", "roles": "Roles"}
-    print_list({"action": "Action", **headings}, policy_table())
+    print_list({"action": "Action", **headings, "in_use": "In use"}, policy_table(mounted_actions()))
 
 
 @show.command()

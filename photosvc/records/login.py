@@ -1,5 +1,7 @@
 """Logging in: what is sent and what comes back (spec section 4.3)."""
 
+from typing import cast
+
 from marshmallow import EXCLUDE, Schema, fields
 
 from photosvc.records.user import UserSchema
@@ -29,7 +31,14 @@ class ClientConfigSchema(Schema):
 
 
 class LoginSessionSchema(Schema):
-    """Dumps a login session. `id` repeats the access token for clients that know it by that name."""
+    """Dumps a login session. `id` repeats the access token for clients that know it by that name.
+
+    `has_webdav` is that of `UserSchema`.
+    """
+
+    def __init__(self, *, has_webdav: bool = False) -> None:
+        super().__init__()
+        cast("fields.Nested", self.fields["user"]).nested = UserSchema(has_webdav=has_webdav)
 
     status = fields.Constant("success", metadata={"type": "string"})
     id = fields.Function(lambda view: view.access_token, metadata={"type": "string"})

@@ -1,5 +1,7 @@
 """Accounts on the wire. None of them ever holds a password, a secret or a digest."""
 
+from typing import Any
+
 from marshmallow import EXCLUDE, Schema, fields
 
 from photosvc.records.fields import Timestamp
@@ -9,7 +11,11 @@ _FLAG = {"type": "boolean"}
 
 
 class UserSchema(Schema):
-    """Dumps an account."""
+    """Dumps an account. `has_webdav`: whether the app serves WebDAV, which records cannot know."""
+
+    def __init__(self, *, has_webdav: bool = False, many: bool | None = None) -> None:
+        super().__init__(many=many)
+        self.has_webdav = has_webdav
 
     UID = fields.String(attribute="uid")
     Name = fields.String(attribute="name")
@@ -19,11 +25,15 @@ class UserSchema(Schema):
     SuperAdmin = fields.Function(lambda user: user.role == "admin", metadata=_FLAG)
     CanLogin = fields.Function(lambda user: bool(user.password_hash) and not user.disabled, metadata=_FLAG)
     Disabled = fields.Boolean(attribute="disabled")
-    WebDAV = fields.Function(lambda user: not user.disabled, metadata=_FLAG)
+    WebDAV = fields.Method("may_use_webdav", metadata=_FLAG)
     TwoFactor = fields.Boolean(attribute="totp_confirmed")
     LoginAt = Timestamp(attribute="login_at")
     CreatedAt = Timestamp(attribute="created_at")
     UpdatedAt = Timestamp(attribute="updated_at")
+
+    def may_use_webdav(self, user: Any) -> bool:  # noqa: ANN401 - records do not import models
+        """Whether the account can open the WebDAV folder."""
+        return self.has_webdav and not user.disabled
 
 
 class _Body(Schema):

@@ -2,11 +2,13 @@
 
 from flask import request
 
+from photosvc.web.contract import Header
+
 #: What an answer depends on besides its address: who asks.
 _VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID"
 
 #: The header in the contract of a view whose answers are tagged.
-ETAG = {"ETag": ("string", "The state of the answer; send it back as `If-None-Match`.")}
+ETAG = {"ETag": Header("string", "The state of the answer; send it back as `If-None-Match`.")}
 
 
 def is_fresh(etag: str | None) -> bool:

@@ -6,7 +6,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from marshmallow import Schema
 
@@ -18,8 +18,20 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 #: A Marshmallow schema or a JSON Schema.
 Shape: TypeAlias = type[Schema] | dict[str, Any]
-#: Name of a response header -> its type and description.
-Headers: TypeAlias = Mapping[str, tuple[str, str]]
+
+
+class Header(NamedTuple):
+    """A response header."""
+
+    kind: str
+    """`string` or `integer`."""
+    meaning: str
+    action: str = ""
+    """Of a token: the action of the policy that it is for, and that a route must use before it opens anything."""
+
+
+#: Response headers by name.
+Headers: TypeAlias = Mapping[str, Header]
 
 #: The attribute of a view that holds its contract.
 CONTRACT = "photosvc_contract"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from flask import g, request
+from flask import current_app, g, request
 
 from photosvc.auth import policy
 from photosvc.auth.credentials import bearer, tokens
@@ -17,11 +17,14 @@ from photosvc.web.current import Service, current_service
 
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
+View = TypeVar("View", bound=Callable[..., Any])
 
 #: Where a view says which action of the policy it is; a test walks all routes by it.
 ACTION = "photosvc_action"
 #: The action of views that anybody may call.
 PUBLIC = "public"
+#: The attribute of a view that names further actions which it decides on by itself.
+USES = "photosvc_uses"
 
 
 class TokenRequiredError(InvalidTokenError):
@@ -54,6 +57,31 @@ def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
     """Mark a view as open to anybody."""
     setattr(view, ACTION, PUBLIC)
     return view
+
+
+def uses(*actions: str) -> Callable[[View], View]:
+    """Say that a view, or what it mounts, asks the policy about `actions` by itself."""
+    if unknown := set(actions) - policy.RULES.keys():
+        msg = f"the policy has no action {', '.join(sorted(unknown))}"
+        raise LookupError(msg)
+
+    def mark(view: View) -> View:
+        setattr(view, USES, actions)
+        return view
+
+    return mark
+
+
+def mounted_actions() -> frozenset[str]:
+    """The actions of the policy that the routes of the current app use."""
+    views = current_app.view_functions.values()
+    required = {getattr(view, ACTION, PUBLIC) for view in views} - {PUBLIC}
+    return frozenset(required).union(*(getattr(view, USES, ()) for view in views))
+
+
+def is_mounted(action: str) -> bool:
+    """Whether a route of the current app uses `action` of the policy."""
+    return action in mounted_actions()
 
 
 def principal() -> Principal:

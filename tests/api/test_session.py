@@ -38,7 +38,7 @@ def test_a_log_in_answers_all_that_known_clients_read(api, path):
         "SuperAdmin": False,
         "CanLogin": True,
         "Disabled": False,
-        "WebDAV": True,
+        "WebDAV": False,
         "TwoFactor": False,
         "LoginAt": "2026-03-01T12:00:00Z",
         "CreatedAt": "2026-03-01T12:00:00Z",

@@ -18,9 +18,19 @@ BEGIN, END = "<!-- policy: svc show policy --md -->\n\n", "\n<!-- end -->"
 EXAMPLES = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
 
 
-def test_the_guide_has_the_table_of_the_policy():
-    table = CliRunner().invoke(show, ["policy", "--md"]).output
-    assert GUIDE.partition(BEGIN)[2].partition(END)[0] == table
+def table_of_the_policy(folder):
+    app = open_library(folder / "instance", upgrade=False).app
+    return CliRunner().invoke(show, ["policy", "--md"], obj=lambda: app).output
+
+
+def test_the_guide_has_the_table_of_the_policy(tmp_path):
+    assert GUIDE.partition(BEGIN)[2].partition(END)[0] == table_of_the_policy(tmp_path)
+
+
+def test_the_guide_speaks_of_webdav_outside_the_table_only_when_a_route_serves_it(tmp_path):
+    prose = GUIDE.partition(BEGIN)[0] + GUIDE.partition(END)[2]
+    served = re.search(r"^\| webdav\.read .*\| yes \|$", table_of_the_policy(tmp_path), re.MULTILINE)
+    assert ("webdav" in prose.lower()) == bool(served)
 
 
 def test_every_scope_in_the_guide_is_one():

@@ -8,10 +8,12 @@ from flask import current_app
 
 from photosvc import __version__
 from photosvc.api.openapi.operations import component_name, is_schema, operations
+from photosvc.auth.policy import scopes_in_use
 from photosvc.auth.scope_names import SCOPES
 from photosvc.records.fields import Moment, Timestamp
 from photosvc.records.photo import OPTIONAL
 from photosvc.web.current import current_service
+from photosvc.web.protector import mounted_actions
 
 _DESCRIPTION = "A photo library that PhotoPrism clients can talk to: search, accounts, credentials and OAuth2."
 
@@ -75,6 +77,7 @@ def describe(root: str) -> dict[str, Any]:
 
 
 def _security_schemes(base_url: str) -> dict[str, dict[str, Any]]:
+    used = scopes_in_use(mounted_actions())
     return {
         "bearer": {"type": "http", "scheme": "bearer"},
         "authToken": {"type": "apiKey", "in": "header", "name": "X-Auth-Token"},
@@ -85,7 +88,7 @@ def _security_schemes(base_url: str) -> dict[str, dict[str, Any]]:
             "flows": {
                 "clientCredentials": {
                     "tokenUrl": f"{base_url}/api/v1/oauth/token",
-                    "scopes": {scope.name: scope.description for scope in SCOPES},
+                    "scopes": {scope.name: scope.description for scope in SCOPES if scope.name in used},
                 }
             },
         },

@@ -9,8 +9,8 @@ from werkzeug.routing import Map, Rule
 
 from photosvc.auth.policy import RULES
 from photosvc.models import CLIENT_TOKEN
-from photosvc.web.contract import Contract, Shape, contract_of
-from photosvc.web.protector import ACTION, PUBLIC
+from photosvc.web.contract import Contract, Header, Shape, contract_of
+from photosvc.web.protector import ACTION, PUBLIC, is_mounted
 
 _ARGUMENT = re.compile(r"<(\w+)>")
 
@@ -106,9 +106,16 @@ def _answer(contract: Contract) -> dict[str, Any]:
         answer["content"] = _content(contract.answer, contract.answer_type, many=contract.many)
     if contract.headers:
         answer["headers"] = {
-            name: {"description": text, "schema": {"type": kind}} for name, (kind, text) in contract.headers.items()
+            name: {"description": _meaning(header), "schema": {"type": header.kind}}
+            for name, header in contract.headers.items()
         }
     return answer
+
+
+def _meaning(header: Header) -> str:
+    if header.action and not is_mounted(header.action):
+        return "Reserved: no route of this service reads it."
+    return header.meaning
 
 
 def _errors(rule: Rule, contract: Contract, action: str) -> dict[str, Any]:

@@ -1,16 +1,15 @@
-"""What the service tells about itself: RFC 8414, OpenID Connect Discovery and RFC 9728.
+"""Metadata of the service: RFC 8414, OpenID Connect Discovery and RFC 9728.
 
-Only what works is told. There is no authorization endpoint, so no response type either: the list is empty, but RFC 8414
-section 2 and OpenID Connect Discovery section 3 require it to be there. Every address begins with the configured base
-address, whatever host a request names.
+The documents name only what works. Every address begins with the configured base address, whichever host a request
+names.
 """
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from photosvc.auth.oauth.grants import AUTH_METHODS, GRANT_TYPES
 from photosvc.auth.oauth.signing_keys import SigningKey
-from photosvc.auth.scope_names import SCOPES
 
 API = "/api/v1"
 WELL_KNOWN = "/.well-known"
@@ -20,47 +19,47 @@ PROTECTED_RESOURCE, JWKS = "oauth-protected-resource", "jwks.json"
 Metadata = dict[str, Any]
 
 
-def server_metadata(base_url: str, key: SigningKey) -> Metadata:
-    """The authorization server's metadata, with itself as a JWT signed by `key` (RFC 8414 section 2.1)."""
-    metadata = {**_common(base_url), "protected_resources": [base_url]}
+def server_metadata(base_url: str, scopes: Sequence[str], key: SigningKey) -> Metadata:
+    """The authorization server's metadata, with a copy as a JWT signed by `key` (RFC 8414 section 2.1)."""
+    metadata = {**_common(base_url, scopes), "protected_resources": [base_url]}
     return {**metadata, "signed_metadata": key.sign({**metadata, "iss": base_url}, kind="JWT")}
 
 
-def openid_configuration(base_url: str) -> Metadata:
+def openid_configuration(base_url: str, scopes: Sequence[str]) -> Metadata:
     """The part of OpenID Connect Discovery that is implemented (spec section 4.6).
 
-    No ID tokens are issued, so there is nothing to say about their algorithms.
+    No ID tokens are issued, so the claims about their algorithms are left out.
     """
     return {
-        **_common(base_url),
+        **_common(base_url, scopes),
         "subject_types_supported": ["public"],
-        "request_uri_parameter_supported": False,  # left out, it would mean true
+        "request_uri_parameter_supported": False,  # the default is true
     }
 
 
-def resource_metadata(base_url: str, name: str) -> Metadata:
+def resource_metadata(base_url: str, scopes: Sequence[str], name: str) -> Metadata:
     """The API as a protected resource (RFC 9728 section 2)."""
     return {
         "resource": base_url,
         "resource_name": name,
         "authorization_servers": [base_url],
-        "scopes_supported": _scopes(),
+        "scopes_supported": sorted(scopes),
         "bearer_methods_supported": ["header"],
     }
 
 
 def resource_metadata_url(base_url: str) -> str:
-    """Where challenges say that the resource's metadata is (RFC 9728 section 5.1)."""
+    """The address of the resource's metadata, which challenges name (RFC 9728 section 5.1)."""
     return well_known_url(base_url, PROTECTED_RESOURCE)
 
 
 def well_known_url(base_url: str, name: str) -> str:
-    """The address of a well-known document: its path goes before the issuer's own (RFC 8414 section 3.1)."""
+    """The address of a well-known document: its path precedes the issuer's path (RFC 8414 section 3.1)."""
     parts = urlsplit(base_url)
     return parts._replace(path=f"{WELL_KNOWN}/{name}{parts.path}").geturl()
 
 
-def _common(base_url: str) -> Metadata:
+def _common(base_url: str, scopes: Sequence[str]) -> Metadata:
     return {
         "issuer": base_url,
         "token_endpoint": f"{base_url}{API}/oauth/token",
@@ -70,11 +69,7 @@ def _common(base_url: str) -> Metadata:
         "introspection_endpoint": f"{base_url}{API}/oauth/introspect",
         "introspection_endpoint_auth_methods_supported": list(AUTH_METHODS),
         "jwks_uri": f"{base_url}{WELL_KNOWN}/{JWKS}",
-        "scopes_supported": _scopes(),
+        "scopes_supported": sorted(scopes),
         "response_types_supported": [],
         "grant_types_supported": list(GRANT_TYPES),
     }
-
-
-def _scopes() -> list[str]:
-    return sorted(scope.name for scope in SCOPES if scope.has_endpoint)

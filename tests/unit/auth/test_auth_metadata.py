@@ -17,13 +17,13 @@ def test_the_well_known_path_goes_before_that_of_the_issuer(base_url, url):
 
 
 def test_a_resource_is_named_by_the_base_address():
-    found = resource_metadata("https://a.example/p", "Our pictures")
+    found = resource_metadata("https://a.example/p", ["photos"], "Our pictures")
     assert (found["resource"], found["resource_name"]) == ("https://a.example/p", "Our pictures")
     assert resource_metadata_url("https://a.example/p") == "https://a.example/.well-known/oauth-protected-resource/p"
 
 
 def test_all_addresses_begin_with_the_base_address():
-    found = openid_configuration("https://a.example/p")
+    found = openid_configuration("https://a.example/p", ["photos"])
     assert found["issuer"] == "https://a.example/p"
     assert found["token_endpoint"] == "https://a.example/p/api/v1/oauth/token"
     assert found["revocation_endpoint"] == "https://a.example/p/api/v1/oauth/revoke"

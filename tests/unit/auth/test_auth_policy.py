@@ -4,9 +4,9 @@ import itertools
 import pytest
 
 from photosvc.auth.errors import InsufficientScopeError, ScopeTooWideError
-from photosvc.auth.policy import RULES, check_grantable, decide, may, policy_table
+from photosvc.auth.policy import RULES, check_grantable, decide, may, policy_table, scopes_in_use
 from photosvc.auth.principal import Principal
-from photosvc.auth.scopes import SCOPES, parse_scope
+from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
 from tests.clock import NOW
@@ -129,14 +129,16 @@ def test_no_credential_makes_one_wider_than_itself():
         check_grantable(principal(scope="photos read"), parse_scope("photos"))
 
 
-def test_scopes_with_an_endpoint_are_those_that_a_rule_asks_for():
-    assert {item.name for item in SCOPES if item.has_endpoint} == {"*", "read", "write"} | {
-        rule.resource for rule in RULES.values()
-    }
+def test_scopes_in_use_are_those_that_a_rule_of_a_mounted_action_asks_for():
+    assert set(scopes_in_use(RULES)) == {"*", "read", "write"} | {rule.resource for rule in RULES.values()}
+    assert scopes_in_use({"photos.search", "metrics.view"}) == ["*", "read", "metrics", "photos"]
+    assert scopes_in_use({"webdav.write"}) == ["*", "write", "webdav"]
+    assert scopes_in_use(()) == ["*"]
 
 
 def test_the_policy_can_be_printed():
-    rows = policy_table()
+    rows = policy_table({"photos.search"})
+    assert [row["action"] for row in rows if row["in_use"]] == ["photos.search"]
     assert [row["action"] for row in rows] == list(RULES)
     by_action = {row["action"]: row for row in rows}
     assert by_action["users.password"]["roles"] == "admin or the account's own user"
