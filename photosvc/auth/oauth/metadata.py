@@ -16,6 +16,11 @@ WELL_KNOWN = "/.well-known"
 AUTHORIZATION_SERVER, OPENID = "oauth-authorization-server", "openid-configuration"
 PROTECTED_RESOURCE, JWKS = "oauth-protected-resource", "jwks.json"
 
+#: RFC 8414 section 2 and OpenID Connect Discovery section 3 require this claim, and RFC 8414 section 3.2 forbids empty
+#: lists. Without an authorization endpoint there is no response type to name but the registered `none` (OAuth 2.0
+#: Multiple Response Type Encoding Practices, section 4), which returns neither a code nor a token.
+_RESPONSE_TYPES = ("none",)
+
 Metadata = dict[str, Any]
 
 
@@ -70,6 +75,6 @@ def _common(base_url: str, scopes: Sequence[str]) -> Metadata:
         "introspection_endpoint_auth_methods_supported": list(AUTH_METHODS),
         "jwks_uri": f"{base_url}{WELL_KNOWN}/{JWKS}",
         "scopes_supported": sorted(scopes),
-        "response_types_supported": [],
+        "response_types_supported": list(_RESPONSE_TYPES),
         "grant_types_supported": list(GRANT_TYPES),
     }

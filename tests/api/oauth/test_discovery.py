@@ -6,6 +6,7 @@ import stat
 
 import pytest
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
+from authlib.oidc.discovery import OpenIDProviderMetadata
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 from joserfc import jwt
@@ -71,12 +72,11 @@ def test_nothing_is_told_that_does_not_work(oauth, path):
     found = document(oauth, path)
     for absent in ("authorization", "userinfo", "registration", "end_session", "device_authorization"):
         assert f"{absent}_endpoint" not in found
-    assert found["response_types_supported"] == []
+    assert found["response_types_supported"] == ["none"]
     assert found["grant_types_supported"] == ["client_credentials"]
     assert "id_token_signing_alg_values_supported" not in found
     assert "code_challenge_methods_supported" not in found
-    others = {name: value for name, value in found.items() if name != "response_types_supported"}
-    assert all(value not in ("", [], None) for value in others.values())
+    assert all(value not in ("", [], None) for value in found.values())
 
 
 def test_each_method_of_authentication_that_is_told_works(oauth):
@@ -96,11 +96,19 @@ def test_scopes_are_sorted_and_have_endpoints(oauth, path):
     assert told == ["*", "metrics", "passcode", "password", "photos", "read", "sessions", "users", "write"]
 
 
-def test_the_metadata_has_the_form_of_its_rfc(oauth):
-    found = AuthorizationServerMetadata(document(oauth, SERVER))
-    # Authlib wants a response type where there is no authorization endpoint to answer one.
-    found["response_types_supported"] = ["none"]
-    found.validate()
+@pytest.mark.parametrize("path", [SERVER, OPENID])
+def test_authlib_validates_the_metadata_of_the_server(oauth, path):
+    found = document(oauth, path)
+    AuthorizationServerMetadata(found).validate()
+    with pytest.raises(ValueError, match="response_types_supported"):
+        AuthorizationServerMetadata({**found, "response_types_supported": []}).validate()
+
+
+def test_authlib_asks_of_the_openid_document_nothing_but_the_algorithms_of_id_tokens(oauth):
+    found = OpenIDProviderMetadata(document(oauth, OPENID))
+    with pytest.raises(ValueError, match='"id_token_signing_alg_values_supported" is required'):
+        found.validate()
+    OpenIDProviderMetadata({**found, "id_token_signing_alg_values_supported": ["RS256"]}).validate()
 
 
 def test_what_openid_would_suppose_is_denied(oauth):
