@@ -92,7 +92,7 @@ class Matcher:
         camera, lens = photo.camera, photo.lens
         values = {
             "keywords": [keyword.word for keyword in photo.keywords],
-            "subjects": [marker.name for other in photo.files for marker in other.markers if marker.name],
+            "subjects": [name for name in people(photo) if name],
             "albums": [album.title for album in self.albums_of(photo)],
             "has_album": [any(photo.id in members for _, members in self.albums)],
             "camera_text": [f"{camera.make} {camera.model}"],
@@ -149,7 +149,7 @@ def has_term(found, term):
 def sections(photo):
     texts = [photo.title, photo.description, photo.path, photo.original_name, photo.notes]
     texts += [keyword.word for keyword in photo.keywords]
-    texts += [marker.name for file in photo.files for marker in file.markers]
+    texts += people(photo)
     texts += [file.name.rpartition(".")[0] for file in photo.files]
     if photo.place.id != UNKNOWN_PLACE:
         texts += [photo.place.label, photo.place.city, photo.place.state]
@@ -157,6 +157,10 @@ def sections(photo):
         if gear.id != 1:
             texts.append(f"{gear.make} {gear.model}")
     return [words(text) for text in texts]
+
+
+def people(photo):
+    return [marker.name for file in photo.files if not file.missing for marker in file.markers]
 
 
 def known(photo):

@@ -16,7 +16,7 @@ PLACES = (("de:1", "München, Bavaria, Germany", "München", "Bavaria", "de"), (
 COLUMNS = ("id", "label", "city", "state", "country")
 
 
-def fill_varied_library(session, photos=40, seed=1):
+def fill_varied_library(session, photos=40, seed=2):
     """Photos with one or two files each, of every sort; gives them and the albums with the ids in each."""
     draw = random.Random(seed)
     places = [Place(**dict(zip(COLUMNS, place, strict=True))) for place in PLACES]
@@ -117,6 +117,7 @@ def _file(draw, number, name, rank):
         mtime_ns=0,
         primary=rank == 0,
         sidecar=one_in(12) and rank > 0,
+        missing=number % 110 == 60,
         error="broken" if one_in(12) else "",
         codec=draw.choice(("jpeg", "heic", "")),
         width=width,
