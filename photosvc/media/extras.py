@@ -7,12 +7,12 @@ from typing import Any
 
 from photosvc.media.errors import MissingExtraError
 
-#: Extra -> the module it brings.
+#: Extra -> the module that it installs.
 MODULES = {"heic": "pillow_heif", "raw": "rawpy", "video": "av"}
 
 
 def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
-    """The library behind an extra: `heic`, `raw` or `video`.
+    """The library of an extra: `heic`, `raw` or `video`.
 
     Raises:
         MissingExtraError: it is not installed.
@@ -27,7 +27,7 @@ def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
 
 @cache
 def register_heic() -> None:
-    """Teaches Pillow HEIC, once; embedded thumbnails serve small sizes.
+    """Register the HEIC decoder with Pillow; it answers small sizes with embedded thumbnails. Further calls do nothing.
 
     Raises:
         MissingExtraError: pillow-heif is not installed.

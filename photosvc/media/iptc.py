@@ -1,4 +1,4 @@
-"""IPTC-IIM records: what press and desktop software writes (IPTC IIM 4.2)."""
+"""IPTC-IIM records, as press and desktop software writes them (IPTC IIM 4.2)."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Records = Mapping[tuple[int, int], list[bytes]]
 
 
 def read_iptc(block: bytes) -> Metadata:
-    """The metadata of a block of IIM records; what is not well formed ends the block."""
+    """The metadata of a block of IIM records; reading ends at the first record that is not well formed."""
     records = _records(block)
     encoding = "utf-8" if _UTF8 in records.get((1, 90), [b""])[0] else ""
 
@@ -39,15 +39,15 @@ def read_iptc(block: bytes) -> Metadata:
 
 def _records(block: bytes) -> Records:
     found: defaultdict[tuple[int, int], list[bytes]] = defaultdict(list)
-    at = 0
+    start = 0
     for _ in range(MAX_RECORDS):
-        if at + 5 > len(block) or block[at] != 0x1C:
+        if start + 5 > len(block) or block[start] != 0x1C:
             break
-        size = int.from_bytes(block[at + 3 : at + 5], "big")
-        if size & 0x8000:  # an extended data set: pictures, not texts
+        size = int.from_bytes(block[start + 3 : start + 5], "big")
+        if size & 0x8000:  # an extended data set, used for pictures and not for texts
             break
-        found[block[at + 1], block[at + 2]].append(block[at + 5 : at + 5 + size])
-        at += 5 + size
+        found[block[start + 1], block[start + 2]].append(block[start + 5 : start + 5 + size])
+        start += 5 + size
     return found
 
 
@@ -56,5 +56,5 @@ def _decoded(value: bytes, encoding: str) -> str | bytes:
 
 
 def _taken(date: str, time: str) -> tuple[datetime | None, int | None]:
-    """A date without a time is no time of day: only both together tell when it was taken."""
+    """Wall time and offset in minutes; (None, None) unless both date and time are there."""
     return parse_date(f"{date} {time}") if date and time else (None, None)

@@ -1,4 +1,4 @@
-"""Places in Exif: the GPS directory (Exif 2.32 section 4.6.6)."""
+"""Positions in Exif: the GPS directory (Exif 2.32 section 4.6.6); the checks are those of every source."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -12,14 +12,14 @@ _MAX_ALTITUDE: Final = 100_000
 
 
 def position(gps: Directory) -> tuple[float, float] | None:
-    """Latitude and longitude in decimal degrees (6 places, a decimetre); None when absent, void or impossible."""
-    if gps.data(_STATUS)[:1] == b"V":  # measurement void: the receiver had no fix
+    """Latitude and longitude in decimal degrees (6 decimals, 0.1 m); None when absent, void or impossible."""
+    if gps.data(_STATUS)[:1] == b"V":  # void: the receiver had no fix
         return None
     return valid_position(_degrees(gps, _LAT, _LAT_REF, negative=b"S"), _degrees(gps, _LNG, _LNG_REF, negative=b"W"))
 
 
 def valid_position(lat: float | None, lng: float | None) -> tuple[float, float] | None:
-    """The pair when it is a place on earth; exactly 0, 0 is what receivers without a fix write."""
+    """The pair if it lies on the globe, else None; also None for exactly 0, 0, which receivers without a fix write."""
     if lat is None or lng is None or not (math.isfinite(lat) and math.isfinite(lng)):
         return None
     if not (-90 <= lat <= 90 and -180 <= lng <= 180) or (lat == 0 and lng == 0):
@@ -35,12 +35,12 @@ def altitude(gps: Directory) -> int:
 
 
 def valid_altitude(metres: float) -> int:
-    """Whole metres, 0 when not a height anybody photographs from."""
+    """Whole metres, 0 when beyond 100 km."""
     return round(metres) if math.isfinite(metres) and abs(metres) <= _MAX_ALTITUDE else 0
 
 
 def moment(gps: Directory) -> datetime | None:
-    """The receiver's UTC time, when both date and time are told."""
+    """The UTC time of the receiver; None unless both date and time are there."""
     day, _ = parse_date(gps.data(_DATE).partition(b"\0")[0].decode("ascii", "replace"))
     parts = gps.numbers(_TIME)
     if day is None or len(parts) != 3:
@@ -53,7 +53,7 @@ def moment(gps: Directory) -> datetime | None:
 
 def _degrees(gps: Directory, tag: int, ref: int, *, negative: bytes) -> float | None:
     parts = gps.numbers(tag)[:3]
-    # Some writers leave the seconds as 0/0; degrees must be there.
+    # Some writers store the seconds as 0/0; only the degrees are required.
     if not parts or parts[0] is None:
         return None
     degrees, minutes, seconds = (*(part or 0.0 for part in parts), 0.0, 0.0)[:3]

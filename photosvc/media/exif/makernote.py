@@ -1,6 +1,6 @@
-"""MakerNotes: serial number and lens where makers keep them outside of Exif.
+"""MakerNotes: serial number and lens of cameras that do not store them in Exif tags.
 
-Each maker has its own layout; the tag numbers are common knowledge, as documented by ExifTool's tag tables and others.
+Each maker has a layout of its own; the tag numbers are facts documented by ExifTool's tag tables and others.
 """
 
 from dataclasses import dataclass
@@ -19,30 +19,30 @@ _EQUIPMENT: Final = 0x2010
 
 @dataclass(frozen=True, slots=True)
 class MakerNote:
-    """What a MakerNote adds to Exif."""
+    """The values of a MakerNote that Exif lacks."""
 
     serial: str = ""
     lens: str = ""
 
 
-def read_makernote(reader: TiffReader, note: bytes, place: int, make: str) -> MakerNote:
-    """The note of a camera of that make; empty for makes whose notes tell nothing we need.
+def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> MakerNote:
+    """The values in the note of a camera of this make; empty for makes that are not supported.
 
     Args:
         reader: of the Exif structure that holds the note.
         note: its bytes.
-        place: its offset in the structure.
+        offset: where it begins in the structure.
         make: cleaned name of the maker.
 
     """
     if make == "Canon":
-        entries = reader.directory(place)
+        entries = reader.directory(offset)
         serial = entries.integer(0x000C)
         return MakerNote(str(serial) if serial else "", lens_name(entries.data(0x0095)))
     if note.startswith(_NIKON):
         return _nikon(note)
     if note.startswith(_PANASONIC):
-        entries = reader.directory(place + len(_PANASONIC))
+        entries = reader.directory(offset + len(_PANASONIC))
         return MakerNote("", lens_name(entries.data(0x0051)))
     if note.startswith(_OLYMPUS):
         return _olympus(note)
@@ -50,7 +50,7 @@ def read_makernote(reader: TiffReader, note: bytes, place: int, make: str) -> Ma
 
 
 def _nikon(note: bytes) -> MakerNote:
-    """Nikon wraps a whole TIFF structure of its own."""
+    """Nikon's note contains a TIFF structure of its own."""
     opened = open_tiff(BytesIO(note), 10)
     if opened is None:
         return MakerNote()
@@ -59,7 +59,7 @@ def _nikon(note: bytes) -> MakerNote:
 
 
 def _olympus(note: bytes) -> MakerNote:
-    """Olympus counts offsets from the start of the note; body and lens are in the equipment directory."""
+    """Offsets in an Olympus note count from its start; its equipment directory names body and lens."""
     start = 16 if note.startswith(_OLYMPUS[1]) else 12
     reader = TiffReader(BytesIO(note), 0, "<" if note[start - 4 : start - 2] == b"II" else ">")
     equipment: Directory = reader.directory(reader.directory(start).integer(_EQUIPMENT))

@@ -1,11 +1,11 @@
-"""Exif: what the camera says (CIPA DC-008, Exif 2.32)."""
+"""Exif of pictures and camera raws (CIPA DC-008, Exif 2.32)."""
 
 from dataclasses import dataclass
 from io import BytesIO
 from typing import BinaryIO, Final
 
 from photosvc.media.exif import fields
-from photosvc.media.exif import gps as places
+from photosvc.media.exif import gps as gps_fields
 from photosvc.media.exif.makernote import MakerNote, read_makernote
 from photosvc.media.exif.tiff import Directory, TiffReader, open_tiff
 from photosvc.media.isobmff import canon_parts
@@ -27,20 +27,20 @@ class Exif:
     thumbnail: bytes = b""
     """The embedded JPEG preview, empty when there is none."""
     xmp: bytes = b""
-    """The XMP packet of the TIFF structure itself."""
+    """The XMP packet in the TIFF structure."""
     iptc: bytes = b""
-    """Its IPTC records."""
+    """The IPTC records in the TIFF structure."""
     size: tuple[int, int] = (0, 0)
-    """Width and height as stored, of the largest picture in the TIFF structure itself."""
+    """Width and height as stored, of the largest picture in the TIFF structure."""
 
 
-def read_exif(blob: bytes) -> Exif:
-    r"""The Exif of a blob as pictures carry it, with or without its `Exif\0\0` mark; empty when it is none."""
-    return read_exif_file(BytesIO(blob), 6 if blob.startswith(b"Exif\0\0") else 0)
+def read_exif(block: bytes) -> Exif:
+    r"""The Exif of a block as pictures contain it, with or without its `Exif\0\0` mark; empty when it is not Exif."""
+    return read_exif_file(BytesIO(block), 6 if block.startswith(b"Exif\0\0") else 0)
 
 
 def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
-    """The Exif of the TIFF structure at `base` of a file (TIFF, DNG and most camera raws); empty when it is none."""
+    """The Exif of the TIFF structure at `base` of a file (TIFF, DNG and most camera raws); empty without one."""
     opened = open_tiff(source, base)
     if opened is None:
         return Exif()
@@ -58,22 +58,22 @@ def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
 
 
 def read_canon_exif(source: BinaryIO) -> Exif:
-    """The Exif of a CR3, which keeps each directory as a TIFF structure of its own."""
+    """The Exif of a CR3, which stores each directory as a TIFF structure of its own."""
     parts = canon_parts(source, source.seek(0, 2))
     main, exif, gps = (open_tiff(BytesIO(parts.get(name, b""))) for name in (b"CMT1", b"CMT2", b"CMT4"))
-    image, camera, place = (opened[1] if opened else Directory() for opened in (main, exif, gps))
-    return Exif(metadata=_metadata(image, camera, place, MakerNote()), orientation=_orientation(image))
+    image, camera, position = (opened[1] if opened else Directory() for opened in (main, exif, gps))
+    return Exif(metadata=_metadata(image, camera, position, MakerNote()), orientation=_orientation(image))
 
 
 def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
     taken, offset = fields.taken(image, exif)
-    position = places.position(gps)
-    # A few cameras put their name into the Exif directory.
+    position = gps_fields.position(gps)
+    # A few cameras write their name into the Exif directory.
     written_make, written_model = (image.data(tag) or exif.data(tag) for tag in (0x010F, 0x0110))
     make = make_name(written_make)
     return Metadata(
         taken_local=taken,
-        taken_utc=places.moment(gps),
+        taken_utc=gps_fields.moment(gps),
         utc_offset=offset,
         camera_make=make,
         camera_model=model_name(written_model, make, written_make),
@@ -86,7 +86,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         exposure=fields.exposure(exif.fraction(0x829A)),
         lat=position[0] if position else None,
         lng=position[1] if position else None,
-        altitude=places.altitude(gps),
+        altitude=gps_fields.altitude(gps),
         title=fields.utf16(image.data(0x9C9B), text.TITLE),
         description=clean(image.data(0x010E), text.DESCRIPTION),
         keywords=text.keywords([fields.utf16(image.data(0x9C9E), text.DESCRIPTION)], split=True),
@@ -106,7 +106,7 @@ def _orientation(image: Directory) -> int:
 
 
 def _size(reader: TiffReader, image: Directory) -> tuple[int, int]:
-    inner = (reader.directory(int(place or 0)) for place in image.numbers(0x014A)[:8])
+    inner = (reader.directory(int(offset or 0)) for offset in image.numbers(0x014A)[:8])
     sizes = ((one.integer(0x0100), one.integer(0x0101)) for one in (image, *inner))
     return max(sizes, key=lambda size: size[0] * size[1])
 
@@ -114,12 +114,12 @@ def _size(reader: TiffReader, image: Directory) -> tuple[int, int]:
 def _note(reader: TiffReader, image: Directory, exif: Directory) -> MakerNote:
     note = exif.data(_MAKER_NOTE)
     return (
-        read_makernote(reader, note, exif.places[_MAKER_NOTE], make_name(image.data(0x010F))) if note else MakerNote()
+        read_makernote(reader, note, exif.offsets[_MAKER_NOTE], make_name(image.data(0x010F))) if note else MakerNote()
     )
 
 
 def _thumbnail(reader: TiffReader, image: Directory) -> bytes:
     preview = reader.directory(image.following)
-    place, size = preview.integer(0x0201), preview.integer(0x0202)
-    data = reader.read(place, size) if 0 < size <= _MAX_THUMBNAIL and place > 0 else b""
+    offset, size = preview.integer(0x0201), preview.integer(0x0202)
+    data = reader.read(offset, size) if 0 < size <= _MAX_THUMBNAIL and offset > 0 else b""
     return data if data.startswith(b"\xff\xd8") else b""

@@ -1,7 +1,7 @@
-"""TIFF directories, read with bounds: the skeleton of Exif (TIFF 6.0 section 2, Exif 2.32 section 4.6).
+"""TIFF directories, the structure of Exif, read within limits (TIFF 6.0 section 2, Exif 2.32 section 4.6).
 
-An own reader because the input is hostile and this is the indexing hot path: every count, offset and total is capped
-before a byte is read, and a camera's MakerNote is not unpacked number by number.
+The reader is our own because the input is hostile and this is the hot path of indexing: every count, offset and total
+is capped before a byte is read, and a MakerNote is not unpacked number by number.
 """
 
 import math
@@ -19,7 +19,7 @@ MAX_PACKET: Final = 1 << 21
 MAX_TOTAL: Final = 1 << 22
 _PACKETS: Final = frozenset((0x02BC, 0x83BB, 0x8649))  # XMP, IPTC and Photoshop blocks may be longer
 
-# Field type → (struct letter, bytes each, numbers each); `s` is opaque.
+# Field type → struct letter, bytes of a value, numbers of a value; `s` is opaque.
 _TYPES: Final = {
     **dict.fromkeys((1, 2, 6, 7), ("s", 1, 1)),
     3: ("H", 2, 1),
@@ -32,18 +32,18 @@ _TYPES: Final = {
     12: ("d", 8, 1),
     13: ("I", 4, 1),
 }
-# The last three are RW2 and two kinds of ORF: TIFF but for this number.
+# RW2 (0x55) and ORF (the last two) are TIFF except for this number.
 _VERSIONS: Final = frozenset((0x2A, 0x55, 0x4F52, 0x5352))
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """One image file directory: tag number → value, and where the value lies."""
+    """One image file directory: tag number → value, and the offset of the value."""
 
     values: Mapping[int, Value] = field(default_factory=dict)
-    places: Mapping[int, int] = field(default_factory=dict)
+    offsets: Mapping[int, int] = field(default_factory=dict)
     following: int = 0
-    """Offset of the next directory of the chain, 0 for none."""
+    """Offset of the next directory, 0 for none."""
 
     def data(self, tag: int) -> bytes:
         """Text or opaque bytes, empty when the tag is absent or holds numbers."""
@@ -62,11 +62,11 @@ class Directory:
         return next(iter(self.numbers(tag)), None)
 
     def integer(self, tag: int) -> int:
-        """The first number cut to an integer, 0 when there is none."""
+        """The first number truncated to an integer, 0 when there is none."""
         return int(self.number(tag) or 0)
 
     def fraction(self, tag: int) -> tuple[int, int] | None:
-        """The first fraction as it stands."""
+        """Numerator and denominator of the first fraction; None when there is none."""
         value = self.values.get(tag)
         first = value[0] if value else None
         return first if isinstance(first, tuple) else None
@@ -78,15 +78,15 @@ class TiffReader:
 
     source: BinaryIO
     base: int
-    """Where the structure begins; offsets count from there."""
+    """Offset of the structure in the file; its own offsets count from there."""
     order: str
     """`<` little or `>` big endian."""
     _left: int = MAX_TOTAL
     _seen: set[int] = field(default_factory=set)
 
     def directory(self, offset: int) -> Directory:
-        """The entries at `offset`; empty when it was read before, lies outside or is nonsense."""
-        if offset <= 0 or offset in self._seen:  # a loop of directories
+        """The directory at `offset`; empty when it was read before, lies outside of the file or is malformed."""
+        if offset <= 0 or offset in self._seen:  # directories may form a loop
             return Directory()
         self._seen.add(offset)
         head = self.read(offset, 2)
@@ -95,21 +95,21 @@ class TiffReader:
             return Directory()
         table = self.read(offset + 2, 12 * count + 4)
         values: dict[int, Value] = {}
-        places: dict[int, int] = {}
+        offsets: dict[int, int] = {}
         for start in range(0, min(12 * count, len(table) - 11), 12):
-            tag, kind, length, at = struct.unpack_from(self.order + "HHII", table, start)
+            tag, kind, length, place = struct.unpack_from(self.order + "HHII", table, start)
             size = length * _TYPES[kind][1] if kind in _TYPES else 0
             if size <= 0:
                 continue
-            places[tag] = offset + 2 + start + 8 if size <= 4 else at
-            raw = table[start + 8 : start + 8 + size] if size <= 4 else self._value(tag, kind, at, size)
+            offsets[tag] = offset + 2 + start + 8 if size <= 4 else place
+            raw = table[start + 8 : start + 8 + size] if size <= 4 else self._value(tag, kind, place, size)
             if raw:
                 values[tag] = self._unpacked(kind, raw)
         tail = table[12 * count :]
-        return Directory(values, places, struct.unpack(self.order + "I", tail)[0] if len(tail) == 4 else 0)
+        return Directory(values, offsets, struct.unpack(self.order + "I", tail)[0] if len(tail) == 4 else 0)
 
     def read(self, offset: int, size: int) -> bytes:
-        """Bytes of the structure; fewer, or none, where they lie outside or the budget is spent."""
+        """Bytes of the structure; fewer, or none, beyond the end of the file or of `MAX_TOTAL`."""
         size = min(size, self._left)
         if size <= 0 or self.base + offset < 0:
             return b""

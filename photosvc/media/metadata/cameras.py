@@ -1,11 +1,11 @@
-"""Names of cameras and lenses, as people say them."""
+"""Names of cameras and lenses as their makers advertise them, and the kind of a camera."""
 
 import re
 from typing import Final
 
 from photosvc.media.metadata.text import clean
 
-# What makers write in Exif, case folded, where it is not the name on the camera.
+# Makers as written in Exif, case folded -> the name on the camera, where the two differ.
 _MAKES: Final = {
     "eastman kodak": "Kodak",
     "hewlett-packard": "HP",
@@ -19,7 +19,7 @@ _MAKES: Final = {
     "ricoh imaging": "RICOH",
     "leica camera": "Leica",
 }
-# What a camera is, by make and model, first match wins; the words are those of the API's CameraType.
+# Kind of camera and the makes and models of that kind; the first match wins. The kinds are those of CameraType (spec).
 _TYPES: Final = tuple(
     (kind, re.compile(pattern, re.IGNORECASE | re.ASCII))
     for kind, pattern in (
@@ -67,13 +67,13 @@ def model_name(written: str | bytes, make: str, written_make: str | bytes = b"")
 
 
 def lens_name(written: str | bytes) -> str:
-    """The lens as written, empty for the fillers of bodies without one."""
+    """The lens as written; empty for the placeholders that cameras without a lens write."""
     name = clean(written)
     return "" if name.casefold() in _NO_LENS else name
 
 
 def lens_of_range(limits: tuple[float | None, ...]) -> str:
-    """A name made of the lens's limits: `18-55mm f/3.5-5.6`, empty when they are not told.
+    """A name made of the limits of a lens: `18-55mm f/3.5-5.6`; empty when a focal length is unknown.
 
     Args:
         limits: shortest and longest focal length, widest aperture at each (Exif 2.32, LensSpecification).
@@ -93,6 +93,6 @@ def _span(low: float, high: float) -> str:
 
 
 def camera_type(make: str, model: str) -> str:
-    """What kind of camera it is: `body compact phone tablet action instant film scanner video 360-degree`, or empty."""
+    """The kind of a camera: `body compact phone tablet action instant film scanner video 360-degree`, else empty."""
     name = f"{make} {model}"
     return next((kind for kind, pattern in _TYPES if pattern.match(name)), "")

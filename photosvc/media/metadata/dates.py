@@ -19,10 +19,10 @@ _OFFSET = re.compile(r"\s*(?:(Z|UTC)|([+-])(\d{2}):?(\d{2}))\s*", re.ASCII)
 
 
 def parse_date(text: str, *, subseconds: str = "") -> tuple[datetime | None, int | None]:
-    """Naive wall time, and the offset in minutes east of UTC when the text tells it.
+    """Naive wall time, and its offset in minutes east of UTC, None when the text has none.
 
     Reads Exif (`2020:01:31 12:00:00`), XMP (ISO 8601, the time may be missing) and IPTC (`20200131 120000+0100`).
-    An impossible or implausible date (year 0000, 9999, before photography, after next year) gives (None, None).
+    An impossible or implausible date (year 0000, 9999, before 1826, after next year) gives (None, None).
     """
     match = _DATE.fullmatch(text[:64])
     if match is None:
@@ -30,7 +30,7 @@ def parse_date(text: str, *, subseconds: str = "") -> tuple[datetime | None, int
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
     digits = (match[7] or subseconds.strip())[:6]
     fraction = int(digits.ljust(6, "0")) if digits.isascii() and digits.isdigit() else 0
-    # A leap second, or a sloppy clock's 60: the last instant of its minute.
+    # A second of 60, be it a leap second or an error, becomes 59.
     try:
         moment = datetime(year, month, day, hour, minute, min(second, 59), fraction)  # noqa: DTZ001 - wall time
     except ValueError:
@@ -52,7 +52,7 @@ def parse_offset(text: str) -> int | None:
 
 
 def is_plausible(moment: datetime) -> bool:
-    """Whether a photo can be of that year."""
+    """Whether the year lies between the first photograph and next year."""
     return FIRST_YEAR <= moment.year <= system_clock().year + 1
 
 

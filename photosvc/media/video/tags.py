@@ -1,4 +1,4 @@
-"""Tags of video containers: QuickTime keys, MP4 user data, AVI info."""
+"""Metadata in the tags of video containers: QuickTime keys, MP4 user data, AVI info."""
 
 import re
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ _APPLE: Final = "com.apple.quicktime."
 _LOCATION: Final = re.compile(
     r"\s*([+-]\d{2}(?:\.\d{1,9})?)([+-]\d{3}(?:\.\d{1,9})?)([+-]\d{1,6}(?:\.\d{1,9})?)?\D*", re.ASCII
 )
-# Day zero of QuickTime and of Unix: the time was never set.
+# Day zero of QuickTime and of Unix, written when the time is unknown.
 _EPOCHS: Final = frozenset((date(1904, 1, 1), date(1970, 1, 1)))
 
 
 def read_tags(tags: Mapping[str, str]) -> Metadata:
-    """The metadata of a video's tags; the keys' case does not matter."""
+    """The metadata of the tags of a video; the case of their keys is ignored."""
     found = {key.casefold(): value for key, value in tags.items()}
 
     def first(*names: str) -> str:
@@ -52,7 +52,7 @@ def read_tags(tags: Mapping[str, str]) -> Metadata:
 
 
 def _taken(zoned: str, created: str) -> tuple[datetime | None, int | None, datetime | None]:
-    """Wall time, offset and UTC: Apple tells the first two, MP4 the last, AVI wall time only."""
+    """Wall time, offset in minutes and UTC: Apple writes the first two, MP4 the last, AVI only wall time."""
     local, offset = parse_date(zoned)
     if local is not None and offset is not None:
         return local, offset, to_utc(local, offset)

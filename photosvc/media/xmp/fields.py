@@ -1,4 +1,4 @@
-"""XMP values in the units of `Metadata`."""
+"""XMP values converted to the units of `Metadata`."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from photosvc.media.exif.gps import valid_altitude, valid_position
 from photosvc.media.metadata.dates import parse_date, to_utc
 from photosvc.media.xmp.tree import Properties
 
-# When it was taken, best first.
+# Dates on which a photo may have been taken, in order of preference.
 _DATES: Final = ("exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate", "exif:DateTimeDigitized")
 # `39,6.9N` or `39,6,54N` (XMP part 2, GPSCoordinate), or a plain signed number.
 _COORDINATE: Final = re.compile(
@@ -20,12 +20,12 @@ _FRACTION: Final = re.compile(r"\s*(-?\d{1,12})(?:/(\d{1,12}))?\s*", re.ASCII)
 
 
 def first(found: Properties, *names: str) -> str:
-    """The first value of the first property that has one."""
+    """The first value of the first property that has one, else empty."""
     return next((found[name][0] for name in names if name in found), "")
 
 
 def taken(found: Properties) -> tuple[datetime | None, int | None]:
-    """Wall time and its offset in minutes east of UTC."""
+    """Naive wall time and its offset in minutes east of UTC; None where unknown."""
     for name in _DATES:
         moment, offset = parse_date(first(found, name))
         if moment is not None:
@@ -34,19 +34,19 @@ def taken(found: Properties) -> tuple[datetime | None, int | None]:
 
 
 def gps_moment(found: Properties) -> datetime | None:
-    """The receiver's time, UTC."""
+    """The UTC time of the receiver."""
     moment, offset = parse_date(first(found, "exif:GPSTimeStamp", "exif:GPSDateTime"))
     return to_utc(moment, offset or 0) if moment is not None else None
 
 
 def position(found: Properties) -> tuple[float, float] | None:
-    """Latitude and longitude in decimal degrees."""
+    """Latitude and longitude in decimal degrees; None when absent or impossible."""
     lat = _degrees(first(found, "exif:GPSLatitude"), "NS")
     return valid_position(lat, _degrees(first(found, "exif:GPSLongitude"), "EW"))
 
 
 def altitude(found: Properties) -> int:
-    """Metres above sea level."""
+    """Metres above sea level, 0 when unknown."""
     match = _FRACTION.fullmatch(first(found, "exif:GPSAltitude")[:64])
     if match is None or int(match[2] or 1) == 0:
         return 0
@@ -62,7 +62,7 @@ def rating(found: Properties) -> int:
 
 
 def subject(values: Iterable[str]) -> list[str]:
-    """The most special word of hierarchical subjects: `Places|Italy|Rome` is `Rome`."""
+    """The most specific word of each hierarchical subject: `Rome` of `Places|Italy|Rome`."""
     return [value.rpartition("|")[2] for value in values]
 
 

@@ -1,4 +1,4 @@
-"""XMP packets and sidecars: what people and editors write (ISO 16684-1, XMP part 2)."""
+"""Metadata of XMP packets and sidecars, as people and editors write it (ISO 16684-1, XMP part 2)."""
 
 from dataclasses import dataclass
 
@@ -19,11 +19,11 @@ class Xmp:
     metadata: Metadata = Metadata()
     """Its regions are relative to the picture as stored."""
     projection: str = ""
-    """`equirectangular` and so on, lower case; empty for a flat picture."""
+    """Projection of a panorama in lower case, such as `equirectangular`; empty for an ordinary picture."""
 
 
 def read_xmp(packet: bytes) -> Xmp:
-    """The XMP of a packet; empty when it is not well formed, too large, or plays tricks with entities."""
+    """The XMP of a packet; empty when it is malformed, too large, or declares entities."""
     root = parse_packet(packet)
     if root is None:
         return Xmp()
@@ -69,6 +69,6 @@ def read_sidecar(content: bytes) -> Metadata:
 
 def _keywords(found: Properties) -> tuple[str, ...]:
     words = found.get("dc:subject", ())
-    # A single subject with commas is the list of a writer that knows no bags.
+    # Writers that do not know bags write all keywords as one, separated by commas.
     plain = text.keywords(words, split=len(words) == 1)
     return text.keywords((*plain, *fields.subject(found.get("lr:hierarchicalSubject", ()))))

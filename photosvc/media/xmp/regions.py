@@ -17,13 +17,13 @@ _NUMBER: Final = re.compile(r"\s*-?\d{0,9}\.?\d{1,15}(?:[eE]-?\d{1,2})?\s*", re.
 
 
 def read_regions(root: Element) -> tuple[Region, ...]:
-    """Every valid region once, at most `MAX_REGIONS`, relative to the picture as stored."""
+    """The first `MAX_REGIONS` distinct valid regions, relative to the picture as stored."""
     found = (region for region in (*_working_group(root), *_microsoft(root)) if region is not None)
     return tuple(islice(dict.fromkeys(found), MAX_REGIONS))
 
 
 def upright(region: Region, orientation: int) -> Region:
-    """The region on the picture turned upright (Exif orientation 1 to 8)."""
+    """The region relative to the upright picture, from one with this Exif orientation (1 to 8)."""
     x, y, w, h = region.x, region.y, region.w, region.h
     right, below = 1 - x - w, 1 - y - h
     x, y, w, h = {
@@ -39,7 +39,7 @@ def upright(region: Region, orientation: int) -> Region:
 
 
 def _working_group(root: Element) -> Iterator[Region | None]:
-    """`mwg-rs:RegionList`: areas by their centre."""
+    """`mwg-rs:RegionList`: areas given by their centre."""
     for listed in root.iter(tag("mwg-rs:RegionList")):
         for item in items(listed):
             area = next(item.iter(tag("mwg-rs:Area")), None)
@@ -51,7 +51,7 @@ def _working_group(root: Element) -> Iterator[Region | None]:
 
 
 def _microsoft(root: Element) -> Iterator[Region | None]:
-    """`MPRI:Regions`: people by their top left corner."""
+    """`MPRI:Regions`: people, given by their top left corner."""
     for listed in root.iter(tag("MPRI:Regions")):
         for item in items(listed):
             parts = attribute(item, "MPReg:Rectangle")[:128].split(",")

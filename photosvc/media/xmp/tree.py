@@ -1,4 +1,4 @@
-"""The XML of XMP, parsed with bounds, and its properties by their usual names (ISO 16684-1 section 7)."""
+"""The XML of XMP, parsed within limits, and its properties by their usual names (ISO 16684-1 section 7)."""
 
 from collections.abc import Iterator, Mapping
 from io import BytesIO
@@ -50,7 +50,7 @@ def tag(name: str) -> str:
 
 def parse_packet(packet: bytes) -> Element | None:
     """The root element; None when the packet is not well formed, too large, too deep, or declares a DTD or entities."""
-    if packet.lstrip().startswith(b"<"):  # a single-byte encoding: packets are padded, sometimes with NULs
+    if packet.lstrip().startswith(b"<"):  # in an encoding of single bytes, packets are padded with blanks or NULs
         packet = packet.rstrip(b"\0 \r\n\t").lstrip()
     if not packet or len(packet) > MAX_PACKET:
         return None
@@ -69,7 +69,7 @@ def parse_packet(packet: bytes) -> Element | None:
 
 
 def properties(root: Element) -> Properties:
-    """Every simple and list property of the packet's descriptions, in known namespaces."""
+    """The simple and list properties of the packet in the namespaces above, by name."""
     found: dict[str, tuple[str, ...]] = {}
     for description in descriptions(root):
         for name, value in description.attrib.items():
@@ -91,7 +91,7 @@ def items(element: Element) -> list[Element]:
 
 
 def attribute(element: Element, name: str) -> str:
-    """A field of a structure, which XMP lets be an attribute, a child, or a field of a nested Description."""
+    """A field of a structure; in XMP an attribute, a child element, or a field of a nested Description."""
     wanted = tag(name)
     for holder in (element, *element.iterfind(tag("rdf:Description"))):
         if wanted in holder.attrib:
