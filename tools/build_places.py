@@ -56,10 +56,10 @@ def read(source: Path) -> list[_Place]:
     ]
 
 
-def with_quarters_named(places: Iterable[_Place]) -> Iterator[_Place]:
-    """All places; those inside a city of their state with ten times their people take its name as its quarters.
+def name_quarters(places: Iterable[_Place]) -> Iterator[_Place]:
+    """All places; a place inside a city of its state with ten times its population takes the name of the city.
 
-    A city is taken as a circle with 40,000/π people a km²: denser than nearly all, so its suburbs stay places.
+    A city is a circle with 40,000/π people a km². Nearly all cities are less dense, so that suburbs remain places.
     """
     cities: dict[tuple[str, str], list[_Place]] = defaultdict(list)
     for place in sorted(places, key=lambda place: -place.population):
@@ -75,7 +75,7 @@ def _is_quarter(place: _Place, city: _Place) -> bool:
 
 
 def _km(one: _Place, other: _Place) -> float:
-    """Distance on a plane: good enough inside a city."""
+    """Distance on a plane, exact enough inside a city."""
     shrink = math.cos(math.radians(one.lat / PRECISION))
     return 111.2 / PRECISION * math.hypot(one.lat - other.lat, shrink * (one.lng - other.lng))
 
@@ -99,7 +99,7 @@ def write(places: Iterable[_Place], target: Path) -> None:
 
 def main(source: str) -> None:
     """Replace the gazetteer of this checkout."""
-    write(with_quarters_named(read(Path(source))), data.PLACES)
+    write(name_quarters(read(Path(source))), data.PLACES)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The globe: positions in decimal degrees, distances in metres, boxes, and S2 cells.
 
-Latitude 0, longitude 0, the poles and the antimeridian are ordinary places here; unknown is `None`, never zero.
+Latitude 0, longitude 0, the poles and the antimeridian are valid positions; an unknown position is `None`, never zero.
 """
 
 import math
@@ -52,7 +52,10 @@ def unit_vector(lat: float, lng: float) -> tuple[float, float, float]:
 
 
 def chord(radius_m: float) -> float:
-    """The straight line on the unit sphere between two points `radius_m` apart: near ones keep all their digits."""
+    """The length of the straight line between two points of the unit sphere that are `radius_m` apart on the earth.
+
+    Unlike the cosine of the angle, it stays exact for points that are close to each other.
+    """
     return 2 * math.sin(min(radius_m / EARTH_RADIUS_M, math.pi) / 2)
 
 
@@ -73,23 +76,14 @@ def bounding_boxes(lat: float, lng: float, radius_m: float) -> tuple[Box, ...]:
         raise InvalidValueError("A distance is a positive number.")
     angle = (radius_m + _SLACK_M) / EARTH_RADIUS_M
     south, north = lat - math.degrees(angle), lat + math.degrees(angle)
-    if south <= -90 or north >= 90:  # a pole lies inside, and with it every longitude
+    if south <= -90 or north >= 90:  # the circle contains a pole, and so every longitude
         return (Box(max(south, -90.0), min(north, 90.0), -180.0, 180.0),)
     reach = math.degrees(math.asin(min(1.0, math.sin(angle) / math.cos(math.radians(lat)))))
-    return _span(south, north, lng - reach, lng + reach)
-
-
-def _span(south: float, north: float, west: float, east: float) -> tuple[Box, ...]:
-    """Boxes for `west` eastwards to `east`, whichever turn of the globe they are on."""
-    if east - west >= 360:
-        return (Box(south, north, -180.0, 180.0),)
-    if -180 <= west <= east <= 180:
+    west, east = lng - reach, lng + reach
+    if west >= -180 and east <= 180:
         return (Box(south, north, west, east),)
-    turn = 360 * math.floor((west + 180) / 360)
-    west, east = west - turn, east - turn
-    if east < 180:
-        return (Box(south, north, west, east),)
-    return Box(south, north, west, 180.0), Box(south, north, -180.0, east - 360)
+    west, east = (west + 360, east) if west < -180 else (west, east - 360)
+    return Box(south, north, west, 180.0), Box(south, north, -180.0, east)
 
 
 def cell_token(lat: float, lng: float) -> str:
@@ -108,7 +102,7 @@ def cell_token(lat: float, lng: float) -> str:
 def cell_range(token: str) -> tuple[str, str]:
     """The first and last level-21 token inside a cell: `low <= token <= high`, compared as text.
 
-    A cell smaller than level 21 stands for the level-21 cell around it. A leading `s2:` is fine.
+    A cell smaller than level 21 is replaced by the level-21 cell around it. The prefix `s2:` is optional.
 
     Raises:
         InvalidValueError: not the token of an S2 cell.
@@ -117,7 +111,7 @@ def cell_range(token: str) -> tuple[str, str]:
     token = token.lower().removeprefix("s2:")
     try:
         level = s2cell.token_to_level(token)
-    except (s2cell.InvalidToken, ValueError):  # a ValueError comes of a token that ends in a line feed
+    except (s2cell.InvalidToken, ValueError):  # ValueError: the token ends in a line feed
         raise InvalidValueError("Not the token of an S2 cell.") from None
     cell: int = s2cell.cell_id_to_parent_cell_id(s2cell.token_to_cell_id(token), min(level, CELL_LEVEL))
     reach = (cell & -cell) - _LOWEST_BIT

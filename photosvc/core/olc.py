@@ -10,7 +10,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box
 
 _DIGITS = "23456789CFGHJMPQRVWX"
-_MAX_DIGITS = 15  # more change nothing a double can hold
+_MAX_DIGITS = 15  # further digits are below the precision of a double
 _LAT_STEPS, _LNG_STEPS = 8000 * 5**5, 8000 * 4**5  # of the finest box, in one degree
 _FULL = re.compile(rf"(?=.{{8}}\+)([{_DIGITS}]{{2,8}})(0*)\+([{_DIGITS}]*)\Z")
 
@@ -19,7 +19,7 @@ def decode_plus_code(text: str) -> Box:
     """The box that a full Open Location Code names.
 
     Raises:
-        InvalidValueError: no valid full code; a short one needs a place to start from.
+        InvalidValueError: it is not a valid full code; short codes are not supported.
 
     """
     digits = _digits(text)

@@ -1,4 +1,4 @@
-"""A dozen drawn pictures with rich metadata, so that a fresh installation has something to show."""
+"""A dozen drawn pictures with rich metadata, served when no folder of originals is set; `tools/samples` draws them."""
 
 from pathlib import Path
 

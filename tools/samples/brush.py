@@ -18,10 +18,10 @@ def gradient(size: tuple[int, int], *colors: str) -> Image.Image:
 
 
 def glow(image: Image.Image, x: float, y: float, radius: float, color: str, strength: float = 1.0) -> None:
-    """Light around a point that fades to nothing at `radius` (a share of the height)."""
+    """Light around a point that fades out at `radius` (a share of the height)."""
     width, height = image.size
     reach = round(radius * height)
-    rim = 181  # what Pillow's gradient has at the middle of an edge
+    rim = 181  # the value of Pillow's radial gradient at the middle of an edge
     falloff = [round(255 * strength * max(0, 1 - value / rim) ** 2) for value in range(256)]
     mask = Image.radial_gradient("L").point(falloff).resize((2 * reach, 2 * reach))
     light = Image.new("RGB", mask.size, color)
@@ -81,7 +81,7 @@ def stars(image: Image.Image, random: Random, count: int, bottom: float) -> None
 
 
 def reflection(image: Image.Image, horizon: float, tint: str, strength: float) -> None:
-    """Turn everything below the horizon into still water that mirrors what is above."""
+    """Turn everything below the horizon into still water that mirrors the upper part."""
     width, height = image.size
     line = round(horizon * height)
     depth = height - line
@@ -90,7 +90,7 @@ def reflection(image: Image.Image, horizon: float, tint: str, strength: float) -
 
 
 def glitter(image: Image.Image, random: Random, x: float, horizon: float, color: str, count: int = 260) -> None:
-    """The path of light that a low sun or moon lays on water, wider towards the viewer."""
+    """The reflection of a low sun or moon on water, wider towards the viewer."""
     width, height = image.size
     pen = ImageDraw.Draw(image)
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""The sample pictures: what each shows, where and when it is set, and the camera it pretends to be taken with."""
+"""The sample pictures: the subject, time, position and (invented) camera of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ LANDSCAPE, PORTRAIT, PANORAMA = (1600, 1067), (1067, 1600), (2400, 900)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One picture with everything its file tells."""
+    """One picture and the metadata of its file."""
 
     path: str
-    """Below the folder of originals, with `/`."""
+    """Relative to the folder of originals, with `/`."""
     paint: Callable[[tuple[int, int], Random], Image.Image]
     size: tuple[int, int]
-    """Upright, in pixels."""
+    """Width and height of the upright picture in pixels."""
     taken: datetime
     lat: float
     lng: float

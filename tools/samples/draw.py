@@ -12,8 +12,8 @@ from PIL import Image, PngImagePlugin
 from tools.samples.catalog import SAMPLES, Sample
 from tools.samples.tags import exif, xmp
 
-_PAINTED_LARGER = 2  # for smooth edges
-_TURNED = {6: Image.Transpose.ROTATE_90}  # how the pixels of an orientation are stored
+_PAINTED_LARGER = 2  # reduced afterwards, for smooth edges
+_TURNED = {6: Image.Transpose.ROTATE_90}  # Exif orientation -> turn from the upright picture to the stored one
 
 
 def draw(sample: Sample) -> Image.Image:
@@ -25,7 +25,7 @@ def draw(sample: Sample) -> Image.Image:
 
 
 def save(sample: Sample, folder: Path) -> Path:
-    """Draw a sample into its place below a folder of originals."""
+    """Draw a sample and write it to its path in a folder of originals."""
     image = draw(sample)
     if sample.orientation in _TURNED:
         image = image.transpose(_TURNED[sample.orientation])

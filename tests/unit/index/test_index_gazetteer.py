@@ -37,7 +37,7 @@ def gazetteer(tmp_path):
     def make(*rows):
         source, target = tmp_path / "source.gz", tmp_path / f"{len(made)}.sqlite"
         source.write_bytes(compress(json.dumps(rows).encode()))
-        build_places.write(build_places.with_quarters_named(build_places.read(source)), target)
+        build_places.write(build_places.name_quarters(build_places.read(source)), target)
         made.append(Gazetteer(target))
         return made[-1]
 
