@@ -55,7 +55,7 @@ def test_core_formats_are_decoded_and_scaled(kind):
     assert corners(small) == [0, 1, 2, 3]
 
 
-# Where the quarters of the stored picture must be found once it stands upright (TIFF 6.0, Orientation).
+# Where the quarters of the stored picture must be found once it is upright (TIFF 6.0, Orientation).
 UPRIGHT = {
     1: [0, 1, 2, 3], 2: [1, 0, 3, 2], 3: [3, 2, 1, 0], 4: [2, 3, 0, 1],
     5: [0, 2, 1, 3], 6: [2, 0, 3, 1], 7: [3, 1, 2, 0], 8: [1, 3, 0, 2],
@@ -65,9 +65,9 @@ UPRIGHT = {
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("kind", ["JPEG", "TIFF", "PNG"])
 def test_pictures_are_shown_upright_once(kind, orientation):
-    told = Image.Exif()
-    told[0x0112] = orientation
-    data = encoded(quarters(80, 60), kind, exif=told.tobytes())
+    block = Image.Exif()
+    block[0x0112] = orientation
+    data = encoded(quarters(80, 60), kind, exif=block.tobytes())
     extension = {"JPEG": "jpg", "TIFF": "tif", "PNG": "png"}[kind]
     shown = read_preview(BytesIO(data), row(extension), 720)
     found = read_picture(BytesIO(data), row(extension))
@@ -122,8 +122,8 @@ def test_a_header_of_900_megapixels_is_refused_without_a_warning():
 
 
 def test_a_truncated_jpeg_keeps_its_metadata_and_says_why():
-    told = exif({0x010F: "Canon", 0x0110: "Canon EOS R"}, thumbnail=jpeg(160, 120))
-    whole = jpeg(1600, 1200, exif=told)
+    block = exif({0x010F: "Canon", 0x0110: "Canon EOS R"}, thumbnail=jpeg(160, 120))
+    whole = jpeg(1600, 1200, exif=block)
     found = read_picture(BytesIO(whole[: len(whole) * 2 // 3]), row("jpg"))
     assert found.error == "the picture is truncated"
     assert (found.width, found.height, found.metadata.camera_model, found.colors) == (1600, 1200, "EOS R", None)
@@ -185,8 +185,8 @@ def test_the_texts_of_a_png_are_read():
 
 
 def test_a_heic_is_upright_and_keeps_its_exif():
-    told = exif({0x010F: "Apple", 0x0110: "iPhone", 0x0112: 6})
-    data = heic(160, 120, exif=told)
+    block = exif({0x010F: "Apple", 0x0110: "iPhone", 0x0112: 6})
+    data = heic(160, 120, exif=block)
     found = read_picture(BytesIO(data), row("heic"))
     assert (found.error, found.width, found.height, found.orientation) == ("", 120, 160, 6)
     assert found.metadata.camera_model == "iPhone"

@@ -12,7 +12,7 @@ from photosvc.media.metadata.record import Metadata
 from tests.pictures import exif, jpeg
 
 
-def told(image=None, camera=None, gps=None) -> Metadata:
+def metadata_of(image=None, camera=None, gps=None) -> Metadata:
     return read_exif(exif(image, camera, gps)).metadata
 
 
@@ -71,7 +71,7 @@ def test_everything_a_camera_says_is_read():
     ],
 )
 def test_cameras_are_named_as_people_say(make, model, names):
-    found = told({0x010F: make, 0x0110: model})
+    found = metadata_of({0x010F: make, 0x0110: model})
     assert (found.camera_make, found.camera_model) == names
 
 
@@ -83,18 +83,18 @@ def test_cameras_are_named_as_people_say(make, model, names):
     ],
 )  # fmt: skip
 def test_exposure_is_written_as_people_write_it(fraction, text):
-    assert told(camera={0x829A: [fraction]}).exposure == text
+    assert metadata_of(camera={0x829A: [fraction]}).exposure == text
 
 
 @pytest.mark.parametrize(
     "date", ["0000:00:00 00:00:00", "9999:12:31 23:59:59", "2020:13:01 00:00:00", "    :  :     :  :  ", "x" * 500_000]
 )
 def test_impossible_dates_are_no_dates(date):
-    assert told(camera={0x9003: date}).taken_local is None
+    assert metadata_of(camera={0x9003: date}).taken_local is None
 
 
 def test_the_next_date_serves_when_the_first_is_void():
-    found = told({0x0132: "2021:01:01 10:00:00"}, {0x9003: "0000:00:00 00:00:00", 0x9004: "2020:05:06 07:08:09"})
+    found = metadata_of({0x0132: "2021:01:01 10:00:00"}, {0x9003: "0000:00:00 00:00:00", 0x9004: "2020:05:06 07:08:09"})
     assert found.taken_local == datetime.fromisoformat("2020-05-06T07:08:09")
 
 
@@ -113,17 +113,17 @@ def test_the_next_date_serves_when_the_first_is_void():
     ],
 )
 def test_impossible_places_are_no_places(lat, lng):
-    found = told(gps={1: "N", 2: lat, 3: "E", 4: lng})
+    found = metadata_of(gps={1: "N", 2: lat, 3: "E", 4: lng})
     assert found.lat is None
     assert found.lng is None
 
 
 def test_a_place_without_a_fix_is_no_place():
-    assert told(gps={1: "N", 2: degrees(43), 3: "E", 4: degrees(11), 9: "V"}).lat is None
+    assert metadata_of(gps={1: "N", 2: degrees(43), 3: "E", 4: degrees(11), 9: "V"}).lat is None
 
 
 def test_the_equator_and_missing_seconds_are_ordinary():
-    found = told(gps={1: "S", 2: [(0, 1), (0, 1), (0, 0)], 3: "W", 4: [(179, 1), (5, 10)]})
+    found = metadata_of(gps={1: "S", 2: [(0, 1), (0, 1), (0, 0)], 3: "W", 4: [(179, 1), (5, 10)]})
     assert (found.lat, found.lng) == (0.0, -179.008333)
 
 
@@ -134,11 +134,11 @@ def test_the_equator_and_missing_seconds_are_ordinary():
 def test_what_a_camera_writes_by_itself_is_no_description(text):
     from photosvc.media.metadata.merge import merge
 
-    assert merge(told({0x010E: text}), Metadata(), Metadata()).description == ""
+    assert merge(metadata_of({0x010E: text}), Metadata(), Metadata()).description == ""
 
 
 def test_a_person_s_description_stays():
-    assert told({0x010E: "DSC meeting, day 1"}).description == "DSC meeting, day 1"
+    assert metadata_of({0x010E: "DSC meeting, day 1"}).description == "DSC meeting, day 1"
 
 
 def test_windows_texts_are_utf16():
@@ -146,12 +146,12 @@ def test_windows_texts_are_utf16():
         raw = (text + "\0").encode("utf-16-le")
         return (1, len(raw), raw)
 
-    found = told({0x9C9B: utf16("Été"), 0x9C9E: utf16("sea;sun"), 0x9C9C: utf16("note"), 0x4746: 4})
+    found = metadata_of({0x9C9B: utf16("Été"), 0x9C9E: utf16("sea;sun"), 0x9C9C: utf16("note"), 0x4746: 4})
     assert (found.title, found.keywords, found.notes, found.rating) == ("Été", ("sea", "sun"), "note", 4)
 
 
 def test_control_characters_and_megabytes_come_out_clean():
-    found = told({0x010E: "a\r\nb\x1b\u202ec" + "d" * 1_000_000, 0x013B: (2, 7, b"\xff\xfe\xfd\r\nZ\0")})
+    found = metadata_of({0x010E: "a\r\nb\x1b\u202ec" + "d" * 1_000_000, 0x013B: (2, 7, b"\xff\xfe\xfd\r\nZ\0")})
     assert found.description.startswith("a b cddd")
     assert len(found.description) == 4096
     assert found.artist == "ÿþý Z"
@@ -180,11 +180,11 @@ def test_a_canon_note_gives_lens_and_serial():
 
 
 def test_a_lens_without_a_name_is_named_by_its_limits():
-    found = told(camera={0xA432: [(18, 1), (55, 1), (35, 10), (56, 10)]})
+    found = metadata_of(camera={0xA432: [(18, 1), (55, 1), (35, 10), (56, 10)]})
     assert found.lens_model == "18-55mm f/3.5-5.6"
 
 
-def test_a_cr3_tells_its_directories_apart():
+def test_the_directories_of_a_cr3_are_read():
     def box(kind, body):
         return struct.pack(">I", len(body) + 8) + kind + body
 

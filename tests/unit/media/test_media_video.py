@@ -21,7 +21,7 @@ from tests.pictures import video
         ("a.mkv", "mpeg4", "mpeg4"),
     ],
 )
-def test_a_video_tells_its_size_length_codec_and_shows_a_frame(tmp_path, name, codec, read):
+def test_size_length_codec_and_a_frame_of_a_video_are_read(tmp_path, name, codec, read):
     with video(tmp_path / name, codec=codec).open("rb") as source:
         found = read_video(source)
     assert (found.width, found.height, found.codec, found.fps) == (64, 48, read, 24.0)
@@ -32,7 +32,7 @@ def test_a_video_tells_its_size_length_codec_and_shows_a_frame(tmp_path, name, c
     assert red > 150 > max(green, blue)
 
 
-def test_a_phone_s_video_tells_time_place_and_camera(tmp_path):
+def test_time_place_and_camera_of_a_phone_s_video_are_read(tmp_path):
     tags = {
         "creation_time": "2021-09-27T13:12:52.000000Z",
         "com.apple.quicktime.creationdate": "2021-09-27T07:12:52-0600",
@@ -57,7 +57,7 @@ def test_a_phone_s_video_tells_time_place_and_camera(tmp_path):
     )
 
 
-def test_an_mp4_tells_utc_and_an_avi_wall_time():
+def test_the_time_of_an_mp4_is_utc_and_that_of_an_avi_wall_time():
     assert read_tags({"creation_time": "2021-09-27T13:12:52.000000Z"}).taken_utc == datetime(
         2021, 9, 27, 13, 12, 52, tzinfo=UTC
     )
@@ -66,7 +66,7 @@ def test_an_mp4_tells_utc_and_an_avi_wall_time():
 
 
 @pytest.mark.parametrize("epoch", ["1904-01-01T00:00:00.000000Z", "1970-01-01T00:00:00Z", "0000-00-00T00:00:00Z"])
-def test_a_clock_that_was_never_set_tells_no_time(epoch):
+def test_the_time_of_a_clock_that_was_never_set_is_ignored(epoch):
     assert read_tags({"creation_time": epoch}) == Metadata()
 
 

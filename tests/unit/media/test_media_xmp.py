@@ -15,7 +15,7 @@ def bag(name: str, *values: str, kind: str = "Bag") -> str:
     return f"<{name}><rdf:{kind}>{''.join(f'<rdf:li>{value}</rdf:li>' for value in values)}</rdf:{kind}></{name}>"
 
 
-def told(properties: str = "", attributes: str = "") -> Metadata:
+def metadata_of(properties: str = "", attributes: str = "") -> Metadata:
     return read_xmp(xmp(properties, attributes)).metadata
 
 
@@ -65,22 +65,22 @@ def test_everything_an_editor_writes_is_read():
 
 def test_the_default_language_wins_wherever_it_stands():
     items = '<rdf:li xml:lang="de">Hafen</rdf:li><rdf:li xml:lang="x-default">Harbour</rdf:li>'
-    assert told(f"<dc:title><rdf:Alt>{items}</rdf:Alt></dc:title>").title == "Harbour"
+    assert metadata_of(f"<dc:title><rdf:Alt>{items}</rdf:Alt></dc:title>").title == "Harbour"
 
 
 @pytest.mark.parametrize(("written", "stars"), [("-1", -1), ("0", 0), ("5", 5), ("3.0", 3), ("99", 0), ("nan", 0)])
 def test_ratings_go_from_rejected_to_five(written, stars):
-    assert told(attributes=f'xmp:Rating="{written}"').rating == stars
+    assert metadata_of(attributes=f'xmp:Rating="{written}"').rating == stars
 
 
 @pytest.mark.parametrize("coordinate", ["91,0,0N", "nan", "39,6.9E", "1e400", "39,99N", "", "-91", "0,0N"])
 def test_impossible_coordinates_are_no_place(coordinate):
-    assert told(attributes=f'exif:GPSLatitude="{coordinate}" exif:GPSLongitude="0,0E"').lat is None
+    assert metadata_of(attributes=f'exif:GPSLatitude="{coordinate}" exif:GPSLongitude="0,0E"').lat is None
 
 
 def test_faces_of_the_working_group_are_boxes_from_the_top_left():
     area = 'stArea:x="0.5" stArea:y="0.4" stArea:w="0.2" stArea:h="0.3" stArea:unit="normalized"'
-    found = told(
+    found = metadata_of(
         "<mwg-rs:Regions rdf:parseType='Resource'><mwg-rs:RegionList><rdf:Bag><rdf:li>"
         f"<rdf:Description mwg-rs:Name='Ann' mwg-rs:Type='Face'><mwg-rs:Area {area}/></rdf:Description></rdf:li>"
         "</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions>"
@@ -93,7 +93,7 @@ def test_microsoft_people_are_read_clipped_and_nonsense_left_out():
         return f"<rdf:li><rdf:Description MPReg:PersonDisplayName='{name}' MPReg:Rectangle='{rectangle}'/></rdf:li>"
 
     people = person("Bob", "0.9, 0.1, 0.2, 0.2") + person("Nan", "nan,0,1,1") + person("Out", "2, 2, 1, 1")
-    found = told(
+    found = metadata_of(
         f"<MP:RegionInfo><rdf:Description><MPRI:Regions><rdf:Bag>{people}</rdf:Bag></MPRI:Regions></rdf:Description>"
         "</MP:RegionInfo>"
     )
@@ -144,7 +144,7 @@ def test_hostile_packets_say_nothing_and_cost_nothing(packet):
 
 
 def test_texts_of_editors_are_cleaned():
-    assert told(bag("dc:title", "a&#10;b\u202e" + "c" * 500, kind="Alt")).title == "a b" + "c" * 197
+    assert metadata_of(bag("dc:title", "a&#10;b\u202e" + "c" * 500, kind="Alt")).title == "a b" + "c" * 197
 
 
 @settings(max_examples=150, deadline=None)
