@@ -3,7 +3,7 @@
 import hashlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,6 +21,7 @@ from werkzeug.test import TestResponse
 from photosvc.app import create_app
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
+from photosvc.core.problems import Problem
 from photosvc.index.job import IndexOptions, Summary, run_index
 from photosvc.models import Base, SearchDocument, SearchRow, migrate
 from photosvc.models.database import configure_engine
@@ -152,6 +153,11 @@ def _migrated() -> bytes:
         migrate.upgrade(engine)
         engine.dispose()
         return Path(folder, DATABASE).read_bytes()
+
+
+def reasons(files: Iterable[tuple[str, Problem]]) -> list[tuple[str, str]]:
+    """Names of skipped or failed files with the sentences that people read."""
+    return [(name, problem.sentence) for name, problem in files]
 
 
 def hashes(folder: Path) -> dict[bytes, str]:

@@ -10,6 +10,7 @@ import click
 from photosvc.cli.context import with_database
 
 if TYPE_CHECKING:
+    from photosvc.core.problems import Problem
     from photosvc.index.summary import IndexOptions, Summary
     from photosvc.web.current import Service
 
@@ -70,10 +71,10 @@ def _rebuild(service: "Service") -> None:
 
 
 def _print_summary(summary: "Summary", *, dry_run: bool) -> None:
-    for name, reason in summary.skipped:
-        click.echo(f"skipped {name}: {reason}", err=True)
-    for name, reason in summary.failed:
-        click.echo(f"failed {name}: {reason}", err=True)
+    for name, problem in summary.skipped:
+        click.echo(f"skipped {name}: {problem.sentence}", err=True)
+    for name, problem in summary.failed:
+        click.echo(f"failed {name}: {problem.sentence}", err=True)
     counts = (
         (summary.indexed, "would be indexed" if dry_run else "indexed"),
         (summary.updated, "would be updated" if dry_run else "updated"),
@@ -93,12 +94,16 @@ def _print_json(summary: "Summary", *, dry_run: bool) -> None:
         "updated": summary.updated,
         "unchanged": summary.unchanged,
         "missing": summary.missing,
-        "skipped": [{"name": name, "reason": reason} for name, reason in summary.skipped],
-        "failed": [{"name": name, "reason": reason} for name, reason in summary.failed],
+        "skipped": [_file_record(*file) for file in summary.skipped],
+        "failed": [_file_record(*file) for file in summary.failed],
         "seconds": round(summary.seconds, 3),
         "dry_run": dry_run,
     }
     click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
+
+
+def _file_record(name: str, problem: "Problem") -> dict[str, str]:
+    return {"name": name, "code": problem.reason.value, "reason": problem.sentence}
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def primary_index(parts: Sequence[Part]) -> int:
     def rank(index: int) -> tuple[bool, bool, int, int, int]:
         part = parts[index].extraction
         order = _SHOWN_FIRST.index(part.file_type) if part.file_type in _SHOWN_FIRST else len(_SHOWN_FIRST)
-        return (bool(part.error), part.media_type == "video", order, -part.width, index)
+        return (part.problem is not None, part.media_type == "video", order, -part.width, index)
 
     return min(range(len(parts)), key=rank)
 

@@ -38,7 +38,7 @@ def describe(photo: Photo, catalog: Catalog, now: datetime) -> None:
     _describe_place(photo, metadata, catalog)
     _describe_picture(photo, files, primary)
     _describe_texts(photo, metadata, catalog, files)
-    photo.quality = -1 if all(file.error for file in files) else _score(photo)
+    photo.quality = -1 if all(file.problem for file in files) else _score(photo)
     _stamp(photo, now)
 
 

@@ -4,12 +4,11 @@ import hashlib
 import os
 import stat
 from dataclasses import asdict, replace
-from http import HTTPStatus
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from photosvc.core.errors import PhotosvcError
+from photosvc.core.problems import FileProblemError, Reason, UnreadableFileError, system_symbol
 from photosvc.index.extraction import Extraction
 from photosvc.media.color.grid import read_colors
 from photosvc.media.errors import DecodeError, UnsupportedFileError
@@ -22,22 +21,14 @@ from photosvc.media.xmp.tree import MAX_PACKET
 _CODECS: Final = {"jpg": "jpeg"}
 
 
-class UnreadableFileError(PhotosvcError):
-    """The file cannot be read."""
-
-    status = HTTPStatus.UNPROCESSABLE_ENTITY
-
-
-class FileChangedError(PhotosvcError):
-    """The file changed while it was read."""
-
-    status = HTTPStatus.CONFLICT
+class FileChangedError(FileProblemError):
+    """The file changed or vanished while it was read."""
 
 
 def extract(path: Path, *, max_bytes: int = 1_000_000_000) -> Extraction:
     """What one file is, says and shows.
 
-    A picture that cannot be decoded is told with its reason in `error`, and whatever metadata was readable.
+    A picture that cannot be decoded has its reason in `problem`, and the metadata that could be read.
 
     Args:
         path: the file; its name may hold undecodable bytes.
@@ -57,10 +48,9 @@ def extract(path: Path, *, max_bytes: int = 1_000_000_000) -> Extraction:
             extraction = _extraction(file, row, digest, before)
         _check_unchanged(path, before)
     except FileNotFoundError as error:
-        raise FileChangedError("the file vanished") from error
+        raise FileChangedError(Reason.VANISHED) from error
     except OSError as error:
-        reason = (error.strerror or "input/output error").lower()
-        raise UnreadableFileError(f"the file cannot be read: {reason}") from error
+        raise UnreadableFileError(Reason.UNREADABLE, system_symbol(error)) from error
     return extraction
 
 
@@ -71,18 +61,18 @@ def _opened(path: Path) -> BufferedReader:
 
 def _row(file: BinaryIO, status: os.stat_result, name: str, max_bytes: int) -> Format:
     if not stat.S_ISREG(status.st_mode):
-        raise UnsupportedFileError("it is not a regular file")
+        raise UnsupportedFileError(Reason.NOT_REGULAR)
     if status.st_size == 0:
-        raise UnsupportedFileError("the file is empty")
+        raise UnsupportedFileError(Reason.EMPTY)
     if status.st_size > max_bytes:
-        raise UnsupportedFileError(f"the file is larger than {max_bytes // 1_000_000} MB")
+        raise UnsupportedFileError(Reason.TOO_LARGE, max_bytes // 1_000_000)
     row = sniff(file.read(HEAD_SIZE), name)
     if row is not None:
         return row
     promised = by_extension(name)
     if promised is None:
-        raise UnsupportedFileError("its extension is not one of a picture, a video or a sidecar")
-    raise UnsupportedFileError(f"its content is not a {'video' if promised.media_type == 'video' else 'picture'}")
+        raise UnsupportedFileError(Reason.UNKNOWN_EXTENSION)
+    raise UnsupportedFileError(Reason.WRONG_CONTENT, "video" if promised.media_type == "video" else "picture")
 
 
 def _sha1(file: BufferedReader) -> str:
@@ -118,7 +108,7 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
         video = read_video(file)
         colors = read_colors(video.frame) if video.frame else None
     except DecodeError as error:
-        return replace(base, error=error.message)
+        return replace(base, problem=error.problem)
     return replace(
         base,
         codec=video.codec,
@@ -144,7 +134,7 @@ def _with_picture(base: Extraction, file: BinaryIO, row: Format) -> Extraction:
         frames=picture.frames,
         projection=picture.projection,
         color_profile=picture.color_profile,
-        error=picture.error,
+        problem=picture.problem,
         metadata=picture.metadata,
         **(asdict(picture.colors) if picture.colors else {}),
     )
@@ -154,4 +144,4 @@ def _check_unchanged(path: Path, before: os.stat_result) -> None:
     """The same file, the same size, the same time: else what was read may be half old and half new."""
     after = path.stat()
     if any(getattr(after, name) != getattr(before, name) for name in ("st_ino", "st_dev", "st_size", "st_mtime_ns")):
-        raise FileChangedError
+        raise FileChangedError(Reason.CHANGED)

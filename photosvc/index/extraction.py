@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from photosvc.core.problems import Problem
 from photosvc.media.metadata.record import Metadata
 
 
@@ -37,6 +38,6 @@ class Extraction:
     main_color: int = -1
     chroma: int = -1
     diff: int = -1
-    error: str = ""
-    """Why the file cannot be shown, in a short sentence; empty when it can."""
+    problem: Problem | None = None
+    """Why the file cannot be shown."""
     metadata: Metadata = field(default_factory=Metadata)

@@ -5,24 +5,22 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from http import HTTPStatus
 
 from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.lock import exclusive_lock
+from photosvc.core.problems import FileProblemError, Problem, Reason, Validity
 from photosvc.index.blame import blames_data
 from photosvc.index.catalog import Catalog
-from photosvc.index.extract import FileChangedError, extract
+from photosvc.index.changes import find_changes, known_files
+from photosvc.index.extract import extract
 from photosvc.index.extraction import Extraction
-from photosvc.index.known import known_files, needs_extra
-from photosvc.index.pick import gone, pick
 from photosvc.index.places.gazetteer import Gazetteer
 from photosvc.index.scan import FoundFile, disk_path, start_folder
-from photosvc.index.store import DUPLICATE, INDEXED, Store
+from photosvc.index.store import Store
 from photosvc.index.summary import IndexOptions, Summary
-from photosvc.media.errors import MissingExtraError, UnsupportedFileError
 from photosvc.models.database import begin_write
 from photosvc.search.projection.project import is_stale, rebuild
 from photosvc.settings import Settings
@@ -34,7 +32,8 @@ _MIB = 1 << 20
 
 #: Called with files done and files to do.
 Progress = Callable[[int, int], None]
-_Read = tuple[FoundFile, Extraction | PhotosvcError]
+#: A file with what reading it gave.
+ReadFile = tuple[FoundFile, Extraction | Problem]
 
 
 def run_index(
@@ -60,17 +59,15 @@ def run_index(
             summary.rebuilt = rebuild(session)
         known = known_files(session, folder)
         session.rollback()
-        todo = pick(settings.originals, folder, known, options, summary)
-        # No picture at all: rather a disk that is not mounted than a library that was deleted.
-        missing = gone(known, summary) if todo or any(file.seen for file in known.values()) else []
+        changes = find_changes(settings.originals, folder, known, summary, force=options.force)
         if options.dry_run:
-            summary.indexed = sum(file.name not in known for file in todo)
-            summary.updated = len(todo) - summary.indexed
-            summary.missing = len(missing)
+            summary.indexed = sum(file.name not in known for file in changes.to_read)
+            summary.updated = len(changes.to_read) - summary.indexed
+            summary.missing = len(changes.gone)
         else:
-            if todo:
-                run.read(todo, options.workers, progress)
-            run.miss(missing)
+            if changes.to_read:
+                run.read(changes.to_read, options.workers, progress)
+            run.mark_missing(changes.gone)
     summary.seconds = time.monotonic() - started
     return summary
 
@@ -88,12 +85,6 @@ def rebuild_search(session: Session, settings: Settings) -> int:
 
 def _alone(settings: Settings) -> AbstractContextManager[None]:
     return exclusive_lock(settings.cache / "index.lock", "Another index run is going on; wait for it to end.")
-
-
-class UnstorableFileError(PhotosvcError):
-    """The database does not take what the file says."""
-
-    status = HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 class _Run:
@@ -115,11 +106,11 @@ class _Run:
             timeout=settings.index_timeout,
             memory_bytes=settings.index_memory * _MIB,
         )
-        batch: list[_Read] = []
+        batch: list[ReadFile] = []
         began = time.monotonic()
         with pool:
             for done, (path, result) in enumerate(pool.run(by_path), 1):
-                batch.append((by_path[path], result))
+                batch.append((by_path[path], _problem(result) if isinstance(result, PhotosvcError) else result))
                 if progress:
                     progress(done, len(todo))
                 if len(batch) >= _BATCH or time.monotonic() - began > _BATCH_SECONDS:
@@ -127,13 +118,13 @@ class _Run:
                     batch, began = [], time.monotonic()
             self._store(batch)
 
-    def miss(self, names: list[str]) -> None:
-        """Mark files that are gone."""
+    def mark_missing(self, names: list[str]) -> None:
+        """Mark files that are gone from the folder as missing."""
         for start in range(0, len(names), _BATCH):
             with self._batch() as store:
-                self.summary.missing += store.miss(names[start : start + _BATCH])
+                self.summary.missing += store.mark_missing(names[start : start + _BATCH])
 
-    def _store(self, batch: list[_Read]) -> None:
+    def _store(self, batch: list[ReadFile]) -> None:
         """Store a batch; what the database does not take, file by file, so that only the one at fault is left out."""
         batch = sorted(batch, key=lambda read: read[0].name)
         try:
@@ -143,17 +134,17 @@ class _Run:
             for found, result in batch:
                 self._store_alone(found, result)
 
-    def _store_alone(self, found: FoundFile, result: Extraction | PhotosvcError) -> None:
+    def _store_alone(self, found: FoundFile, result: Extraction | Problem) -> None:
         try:
             self._write([(found, result)])
         except Exception as error:  # noqa: BLE001 - whatever a hostile file leads to
             self._give_up(error)
-            reason = f"it cannot be stored ({type(error).__name__})"
+            problem = Problem.of(Reason.UNSTORABLE, type(error).__name__)
             try:
-                self._write([(found, UnstorableFileError(reason))])
-            except Exception as second:  # noqa: BLE001 - then it is told at every run
+                self._write([(found, problem)])
+            except Exception as second:  # noqa: BLE001 - not even the problem can be stored; every run reports it
                 self._give_up(second)
-                self.summary.failed.append((found.name, reason))
+                self.summary.report(found.name, problem)
 
     def _give_up(self, error: Exception) -> None:
         """Undo the batch; raise what no file is to blame for."""
@@ -162,15 +153,15 @@ class _Run:
         if not blames_data(error):
             raise error
 
-    def _write(self, batch: list[_Read]) -> None:
-        told = Summary()
+    def _write(self, batch: list[ReadFile]) -> None:
+        summary = Summary()
         with self._batch() as store:
             for found, result in batch:
-                if isinstance(result, PhotosvcError):
-                    _reject(store, found, result, told)
+                if isinstance(result, Problem):
+                    _reject(store, found, result, summary)
                 else:
-                    _save(store, found, result, told)
-        self.summary.add(told)
+                    _save(store, found, result, summary)
+        self.summary.add(summary)
 
     @contextmanager
     def _batch(self) -> Iterator[Store]:
@@ -185,25 +176,26 @@ class _Run:
 
 
 def _save(store: Store, found: FoundFile, extraction: Extraction, summary: Summary) -> None:
-    outcome, reason = store.save(found, extraction)
-    if outcome == DUPLICATE:
-        summary.skipped.append((found.name, reason))
-    elif extraction.error:
-        where = summary.skipped if needs_extra(extraction.error) else summary.failed
-        where.append((found.name, extraction.error))
-    elif outcome == INDEXED:
+    saved = store.save(found, extraction)
+    if saved.problem:
+        summary.report(found.name, saved.problem)
+    elif saved.new:
         summary.indexed += 1
     else:
         summary.updated += 1
 
 
-def _reject(store: Store, found: FoundFile, error: PhotosvcError, summary: Summary) -> None:
-    if isinstance(error, FileChangedError):  # the next run finds it as it is then
-        summary.failed.append((found.name, error.message))
-        return
-    failed = not isinstance(error, UnsupportedFileError | MissingExtraError)
-    store.reject(found, error.message, failed=failed)
-    (summary.failed if failed else summary.skipped).append((found.name, error.message))
+def _reject(store: Store, found: FoundFile, problem: Problem, summary: Summary) -> None:
+    if problem.reason.validity is not Validity.NOT_STORED:
+        store.reject(found, problem)
+    summary.report(found.name, problem)
+
+
+def _problem(error: PhotosvcError) -> Problem:
+    """The problem behind an error of a worker."""
+    if isinstance(error, FileProblemError):
+        return error.problem
+    return Problem.of(Reason.READER_ERROR, type(error).__name__)
 
 
 def _cores() -> int:

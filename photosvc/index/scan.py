@@ -8,6 +8,7 @@ from pathlib import Path
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import clean_name, disk_name
+from photosvc.core.problems import Problem, Reason, system_symbol
 from photosvc.query.fold import fold
 
 _INT64 = 2**63
@@ -34,9 +35,7 @@ class Unreachable:
     """Something below the root that is left out, with the reason."""
 
     name: str
-    reason: str
-    failed: bool
-    """It should have been readable."""
+    problem: Problem
 
 
 def start_folder(root: Path, subfolder: str) -> str:
@@ -80,7 +79,7 @@ def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
             with os.scandir(root / current) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
-            yield Unreachable(clean_name(current), f"the folder cannot be read: {_why(error)}", failed=True)
+            yield Unreachable(clean_name(current), Problem.of(Reason.UNREADABLE_FOLDER, system_symbol(error)))
             continue
         deeper = []
         for entry in entries:
@@ -93,7 +92,7 @@ def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
             else:
                 yield found
         if current.count("/") + 1 >= MAX_DEPTH and deeper:
-            yield Unreachable(clean_name(current), f"more than {MAX_DEPTH} folders deep", failed=False)
+            yield Unreachable(clean_name(current), Problem.of(Reason.TOO_DEEP, MAX_DEPTH))
         else:
             pending.extend(reversed(deeper))
 
@@ -102,17 +101,17 @@ def _look(entry: os.DirEntry[str], relative: str) -> FoundFile | Unreachable | s
     """A file, a reason, or the path of a folder to walk."""
     name = clean_name(relative)
     if any(len(text.encode()) > MAX_PATH for text in (name, fold(name))):
-        return Unreachable(name, f"its path is longer than {MAX_PATH} bytes", failed=False)
+        return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
     try:
         if entry.is_symlink():
-            return Unreachable(name, "a symbolic link, which is not followed", failed=False)
+            return Unreachable(name, Problem.of(Reason.SYMBOLIC_LINK))
         if entry.is_dir(follow_symlinks=False):
             return relative
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
-        return Unreachable(name, f"cannot be read: {_why(error)}", failed=True)
+        return Unreachable(name, Problem.of(Reason.UNREADABLE, system_symbol(error)))
     if not stat.S_ISREG(status.st_mode):
-        return Unreachable(name, "not a regular file", failed=False)
+        return Unreachable(name, Problem.of(Reason.NOT_REGULAR))
     return FoundFile(name, status.st_size, clamped_time(status))
 
 
@@ -124,7 +123,3 @@ def clamped_time(status: os.stat_result) -> int:
 def disk_path(root: Path, name: str) -> Path:
     """Where the file with this clean name lies."""
     return root / disk_name(name)
-
-
-def _why(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()

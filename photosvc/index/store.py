@@ -5,23 +5,31 @@ import stat
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.paths import disk_name
+from photosvc.core.problems import Problem, Reason
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.extraction import Extraction
-from photosvc.index.known import COPY_OF
 from photosvc.index.names import split_name
 from photosvc.index.scan import FoundFile, clamped_time
 from photosvc.index.stored import keep
 from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
 from photosvc.search.projection.project import project
 
-INDEXED, UPDATED, DUPLICATE = "indexed", "updated", "duplicate"
+
+class Saved(NamedTuple):
+    """What became of an extraction."""
+
+    problem: Problem | None
+    """Why the file was not stored as part of a photo, or cannot be shown."""
+    new: bool
+    """The library had no file of this name or content."""
 
 
 class Store:
@@ -34,31 +42,31 @@ class Store:
         self._now = now
         self._touched: dict[int, Photo] = {}
 
-    def save(self, found: FoundFile, extraction: Extraction) -> tuple[str, str]:
-        """Keep one extraction; gives what became of it and, for a duplicate, of which file."""
+    def save(self, found: FoundFile, extraction: Extraction) -> Saved:
+        """Store the extraction of one file; a duplicate of another file is rejected."""
         file = self._named(found.name)
-        outcome = UPDATED
+        new = False
         if file is None:
             same, moved = self._same_content(extraction.hash)
             if same is not None:
-                reason = f"{COPY_OF}{same.name}"
-                self.reject(found, reason, failed=False)
-                return DUPLICATE, reason
+                problem = Problem.of(Reason.DUPLICATE, same.name)
+                self.reject(found, problem)
+                return Saved(problem, new=False)
+            new = moved is None
             file = moved if moved is not None else self._new_file(found)
-            outcome = INDEXED if moved is None else UPDATED
             file.name = found.name
         keep(file, extraction)
         self._forget_rejection(found.name)
         file.size, file.mtime_ns, file.missing = found.size, found.mtime_ns, False
         self._mark(file, extraction)
-        if self._session.is_modified(file) or outcome == INDEXED:
+        if self._session.is_modified(file) or new:
             file.updated_at = self._now
         self._session.flush()
         self._touched[file.photo.id] = file.photo
-        return outcome, ""
+        return Saved(extraction.problem, new)
 
-    def reject(self, found: FoundFile, reason: str, *, failed: bool) -> None:
-        """Remember that this file cannot become part of a photo, and why."""
+    def reject(self, found: FoundFile, problem: Problem) -> None:
+        """Record why this file is no part of a photo."""
         self._forget_rejection(found.name)
         self._session.add(
             RejectedFile(
@@ -66,18 +74,18 @@ class Store:
                 name=found.name,
                 size=found.size,
                 mtime_ns=found.mtime_ns,
-                failed=failed,
-                reason=reason,
+                reason=problem.reason.value,
+                detail=problem.detail,
                 created_at=self._now,
             )
         )
         file = self._named(found.name)
-        if file is not None:  # it was a picture once
-            file.error, file.size, file.mtime_ns, file.missing = reason, found.size, found.mtime_ns, False
+        if file is not None:  # an earlier run could read it
+            file.problem, file.size, file.mtime_ns, file.missing = problem, found.size, found.mtime_ns, False
             self._touched[file.photo_id] = file.photo
 
-    def miss(self, names: Sequence[str]) -> int:
-        """Mark files that are no longer there; gives how many of them a photo had."""
+    def mark_missing(self, names: Sequence[str]) -> int:
+        """Mark files as missing; gives the number of those that belong to a photo."""
         count = 0
         query = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(names), File.missing.is_(False))
         for file in self._session.scalars(query):

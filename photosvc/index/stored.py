@@ -10,7 +10,7 @@ from photosvc.media.metadata.record import Metadata, Region
 from photosvc.models import File
 
 #: Columns a file shares with its extraction, by the same names.
-_SHARED = tuple(name for name in Extraction.__dataclass_fields__ if name != "metadata")
+_SHARED = tuple(name for name in Extraction.__dataclass_fields__ if name not in {"metadata", "problem"})
 
 #: The largest numbers that columns hold.
 INT16, INT32, INT64 = 2**15 - 1, 2**31 - 1, 2**63 - 1
@@ -33,6 +33,7 @@ def keep(file: File, extraction: Extraction) -> None:
         file.width = file.height = 0
     for name, most in _MOST.items():
         setattr(file, name, bounded(getattr(file, name), most))
+    file.problem = extraction.problem
     file.instance_id = extraction.metadata.instance_id
     file.original_name = extraction.metadata.original_name
     file.details = orjson.dumps(_said(extraction.metadata)).decode()
@@ -41,7 +42,7 @@ def keep(file: File, extraction: Extraction) -> None:
 def kept(file: File) -> Extraction:
     """The extraction a file's row was written from."""
     shared = {name: getattr(file, name) for name in _SHARED}
-    return Extraction(**shared, metadata=_metadata(orjson.loads(file.details or "{}")))
+    return Extraction(**shared, problem=file.problem, metadata=_metadata(orjson.loads(file.details or "{}")))
 
 
 def _said(metadata: Metadata) -> dict[str, object]:

@@ -1,27 +1,33 @@
-"""What an index run is asked to do, and what it did."""
+"""The options of an index run, and its result."""
 
 from dataclasses import dataclass, field
+
+from photosvc.core.problems import Problem, Severity
 
 
 @dataclass(slots=True)
 class Summary:
-    """What a run did; names are relative to the originals."""
+    """Counts and lists of a run; names are relative to the originals."""
 
     indexed: int = 0
     updated: int = 0
     unchanged: int = 0
     missing: int = 0
-    """Files that were known and are gone."""
-    skipped: list[tuple[str, str]] = field(default_factory=list)
-    """Name and reason of what is no picture or video, or is left out on purpose."""
-    failed: list[tuple[str, str]] = field(default_factory=list)
-    """Name and reason of what should have been readable."""
+    """Files of the library that are gone from the folder."""
+    skipped: list[tuple[str, Problem]] = field(default_factory=list)
+    """Names and problems of files that are left out on purpose, or that failed in an earlier run."""
+    failed: list[tuple[str, Problem]] = field(default_factory=list)
+    """Names and problems of files that should have been readable."""
     rebuilt: int = 0
-    """Search rows made anew before, because an older version had made them."""
+    """Search rows of an older version, rendered again before the run."""
     seconds: float = 0.0
 
+    def report(self, name: str, problem: Problem) -> None:
+        """List a file among those skipped or failed, by the severity of its problem."""
+        (self.failed if problem.reason.severity is Severity.FAILED else self.skipped).append((name, problem))
+
     def add(self, other: "Summary") -> None:
-        """Count what another part of the run did."""
+        """Add the counts and lists of another part of the run."""
         self.indexed += other.indexed
         self.updated += other.updated
         self.skipped += other.skipped
@@ -30,12 +36,12 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexOptions:
-    """How to run."""
+    """How to run the index."""
 
     subfolder: str = ""
     force: bool = False
     """Read files again that have not changed."""
     workers: int = 0
-    """Processes; 0 takes the setting, and that by default one for each core."""
+    """Number of processes; 0 takes the setting, whose default is one for each core."""
     dry_run: bool = False
-    """Only tell what would be read."""
+    """Only count the files that would be read."""

@@ -1,20 +1,18 @@
-"""Why a file could not be read as a photo; every message is a short reason for people."""
+"""Errors of files that cannot be read as a photo; each carries its `Problem`."""
 
 from http import HTTPStatus
 
-from photosvc.core.errors import PhotosvcError
+from photosvc.core.problems import FileProblemError, Reason
 
 
-class UnsupportedFileError(PhotosvcError):
+class UnsupportedFileError(FileProblemError):
     """The file is not a picture, a video or a sidecar."""
 
     status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
 
 
-class DecodeError(PhotosvcError):
-    """The picture is damaged."""
-
-    status = HTTPStatus.UNPROCESSABLE_ENTITY
+class DecodeError(FileProblemError):
+    """The picture cannot be decoded."""
 
 
 class PictureTooLargeError(DecodeError):
@@ -30,4 +28,4 @@ class MissingExtraError(DecodeError):
     """
 
     def __init__(self, extra: str) -> None:
-        super().__init__(f"needs the extra \"{extra}\": pip install 'photosvc[{extra}]'")
+        super().__init__(Reason.MISSING_EXTRA, extra)

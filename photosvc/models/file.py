@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import BigInteger, ForeignKey, Integer, SmallInteger, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from photosvc.core.problems import Problem
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
 from photosvc.models.marker import Marker
 
@@ -37,6 +38,9 @@ class File(Base):
     sidecar: Mapped[bool] = mapped_column(default=False)
     missing: Mapped[bool] = mapped_column(default=False)
     error: Mapped[str] = mapped_column(Text, default="")
+    """Code of the `core.problems.Reason` why it cannot be shown; empty when it can."""
+    error_detail: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """Details of that problem, one a line."""
     codec: Mapped[str] = mapped_column(Text, default="")
     file_type: Mapped[str] = mapped_column(Text, default="")
     media_type: Mapped[str] = mapped_column(Text, default="")
@@ -66,6 +70,15 @@ class File(Base):
     )
 
     @property
+    def problem(self) -> Problem | None:
+        """Why it cannot be shown: `error` with `error_detail`."""
+        return Problem.from_columns(self.error, self.error_detail)
+
+    @problem.setter
+    def problem(self, problem: Problem | None) -> None:
+        self.error, self.error_detail = (problem.reason.value, problem.detail) if problem else ("", "")
+
+    @property
     def aspect_ratio(self) -> float:
         """Width by height, two decimals; 0 when unknown."""
         return round(self.width / self.height, 2) if self.height else 0.0
@@ -87,7 +100,8 @@ class RejectedFile(Base):
     name: Mapped[str] = mapped_column(Text)
     size: Mapped[int] = mapped_column(BigInteger)
     mtime_ns: Mapped[int] = mapped_column(BigInteger)
-    failed: Mapped[bool] = mapped_column(default=False)
-    """Broken, rather than merely not a picture."""
     reason: Mapped[str] = mapped_column(Text)
+    """Code of a `core.problems.Reason`."""
+    detail: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """Details of that problem, one a line."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)

@@ -16,15 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.problems import Reason, UnreadableFileError
 
 OUT_OF_MEMORY = 77
 """Exit code of a worker that met its memory cap: its heap is not to be trusted any more."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
-
-
-class FileUnreadableError(PhotosvcError):
-    """The file could not be read."""
 
 
 def main() -> None:
@@ -58,7 +55,7 @@ def _outcome(function: Callable[[Any], object], message: bytes) -> bytes:
         return pickle.dumps(error)
     except BaseException as error:  # noqa: BLE001 - decoders raise anything, panics and SystemExit among it
         # Only the name: messages of libraries quote bytes and paths.
-        return pickle.dumps(FileUnreadableError(f"The file could not be read ({type(error).__name__[:60]})."))
+        return pickle.dumps(UnreadableFileError(Reason.READER_ERROR, type(error).__name__[:60]))
 
 
 def _die_with(parent: int) -> None:

@@ -1,7 +1,6 @@
 """A pool of worker processes for untrusted decoding: an item that kills its worker costs that item only."""
 
 import pickle
-import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -9,10 +8,9 @@ from multiprocessing.connection import wait
 from typing import Generic, Self, TypeVar, cast
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.workers.child import OUT_OF_MEMORY, FileUnreadableError
+from photosvc.core.problems import FileProblemError, Reason, signal_symbol
+from photosvc.workers.child import OUT_OF_MEMORY
 from photosvc.workers.process import Worker
-
-__all__ = ["FileUnreadableError", "WorkerDiedError", "WorkerPool", "WorkerStartError", "WorkerTimeoutError"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -23,11 +21,11 @@ _FAREWELL_SECONDS = 1.0
 _NO_MORE = object()
 
 
-class WorkerTimeoutError(PhotosvcError):
+class WorkerTimeoutError(FileProblemError):
     """The file took too long to read."""
 
 
-class WorkerDiedError(PhotosvcError):
+class WorkerDiedError(FileProblemError):
     """The file made its reader crash."""
 
 
@@ -135,7 +133,7 @@ class WorkerPool(Generic[Item, Result]):
         began = worker.started
         if not worker.connection.poll():
             self._discard(worker)
-            error: PhotosvcError = WorkerTimeoutError(f"The file took longer than {self._timeout:g} s to read.")
+            error: PhotosvcError = WorkerTimeoutError(Reason.TIMEOUT, f"{self._timeout:g}")
         else:
             try:
                 answer = worker.receive()
@@ -167,7 +165,7 @@ class WorkerPool(Generic[Item, Result]):
 
 def _death(code: int) -> WorkerDiedError:
     if code == OUT_OF_MEMORY:
-        return WorkerDiedError("The file needs more memory to read than allowed.")
+        return WorkerDiedError(Reason.OUT_OF_MEMORY)
     if code < 0:
-        return WorkerDiedError(f"The file made its reader crash ({signal.strsignal(-code) or -code}).")
-    return WorkerDiedError()
+        return WorkerDiedError(Reason.KILLED, signal_symbol(-code))
+    return WorkerDiedError(Reason.CRASHED)

@@ -9,7 +9,7 @@ from test_record_fields import EXTRA, RESULT, check, check_library
 
 from photosvc.core.paths import disk_name
 from photosvc.search.reading.orders import ORDERS
-from tests.library import hashes, open_library
+from tests.library import hashes, open_library, reasons
 from tests.pictures import encoded, exif, jpeg, png_bomb, quarters, rational, xmp
 
 LONG = "n" * 251
@@ -113,13 +113,13 @@ def made(tmp_path_factory):
 def test_every_file_ends_with_a_row_or_a_reason(made):
     library, summary, before = made
     shown = {json.loads(file)["Name"] for _, file, _ in library.stored().values()}
-    reasons = dict(summary.skipped + summary.failed)
+    found = dict(reasons(summary.skipped + summary.failed))
     for path in before:
         name = os.fsencode(path).removeprefix(os.fsencode(library.originals) + b"/")
-        clean = next((one for one in shown | set(reasons) if os.fsencode(disk_name(one)) == name), None)
+        clean = next((one for one in shown | set(found) if os.fsencode(disk_name(one)) == name), None)
         assert clean is not None, name
-    assert {name: reasons[name] for name in REASONS} == REASONS
-    assert set(reasons) == set(REASONS)
+    assert {name: found[name] for name in REASONS} == REASONS
+    assert set(found) == set(REASONS)
 
 
 REASONS = {
@@ -164,7 +164,7 @@ def test_a_second_run_changes_nothing(made):
     rows = library.stored()
     again = library.index(workers=2)
     assert (again.indexed, again.updated, again.missing, again.failed) == (0, 0, 0, [])
-    assert sorted(again.skipped) == sorted(first.skipped + first.failed)
+    assert sorted(reasons(again.skipped)) == sorted(reasons(first.skipped + first.failed))
     assert library.stored() == rows
 
 

@@ -169,7 +169,7 @@ def test_the_summary_as_json(library):
     assert record.pop("seconds") > 0
     assert record == {
         "indexed": 1, "updated": 0, "unchanged": 0, "missing": 0, "failed": [], "dry_run": False,
-        "skipped": [{"name": "b.jpg", "reason": "its content is not a picture"}],
+        "skipped": [{"name": "b.jpg", "code": "wrong_content", "reason": "its content is not a picture"}],
     }  # fmt: skip
 
 

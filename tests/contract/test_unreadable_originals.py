@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests import racing_extract
-from tests.library import SVC, open_library, svc
+from tests.library import SVC, open_library, reasons, svc
 from tests.pictures import exif, jpeg, rational
 
 
@@ -18,7 +18,7 @@ def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_r
     library.put("quiet.jpg", jpeg(90, 48))
     monkeypatch.setattr(job, "extract", racing_extract.extract)
     summary = library.index()
-    assert sorted(summary.failed) == [
+    assert sorted(reasons(summary.failed)) == [
         ("changing.jpg", "The file changed while it was read."),
         ("vanishing.jpg", "the file vanished"),
     ]
@@ -59,10 +59,10 @@ def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
         library.put(f"{name}.jpg", jpeg(80 + number, 48))
     monkeypatch.setattr(Store, "save", failing)
     summary = library.index()
-    assert (summary.indexed, summary.failed) == (2, [("b.jpg", "it cannot be stored (ValueError)")])
+    assert (summary.indexed, reasons(summary.failed)) == (2, [("b.jpg", "it cannot be stored (ValueError)")])
     assert library.names() == ["a.jpg", "c.jpg"]
     again = library.index()
-    assert (again.unchanged, again.skipped) == (2, [("b.jpg", "it cannot be stored (ValueError)")])
+    assert (again.unchanged, reasons(again.skipped)) == (2, [("b.jpg", "it cannot be stored (ValueError)")])
 
 
 def test_a_file_that_cannot_even_be_rejected_is_told_at_every_run(library, monkeypatch):
@@ -71,7 +71,7 @@ def test_a_file_that_cannot_even_be_rejected_is_told_at_every_run(library, monke
     monkeypatch.setattr(Store, "finish", lambda _self: 1 // 0)
     library.put("a.jpg", jpeg())
     for _ in range(2):
-        assert library.index().failed == [("a.jpg", "it cannot be stored (ZeroDivisionError)")]
+        assert reasons(library.index().failed) == [("a.jpg", "it cannot be stored (ZeroDivisionError)")]
 
 
 @pytest.mark.parametrize("words", ["database is locked", "database or disk is full"])
@@ -105,7 +105,7 @@ def test_paths_beyond_the_limit_are_left_out_with_that_reason(library):
     summary = library.index()
     assert summary.indexed == 1
     reason = "its path is longer than 1024 bytes"
-    assert sorted(summary.skipped) == sorted(
+    assert sorted(reasons(summary.skipped)) == sorted(
         (name, reason) for name in (longer, unfolds, str(deeper.relative_to(library.originals)))
     )
     assert library.names() == [fits]
@@ -129,8 +129,8 @@ def test_no_header_or_path_is_too_large_for_the_database(new_database, tmp_path)
     library.put(f"{folder}/{folder}/x.jpg", jpeg(90, 48))
     summary = library.index()
     assert summary.indexed == 2
-    assert summary.failed == [("vast.tiff", "the picture has more than 150 megapixels")]
-    assert [reason for _, reason in summary.skipped] == ["its path is longer than 1024 bytes"]
+    assert reasons(summary.failed) == [("vast.tiff", "the picture has more than 150 megapixels")]
+    assert [sentence for _, sentence in reasons(summary.skipped)] == ["its path is longer than 1024 bytes"]
     assert library.names() == ["numbers.jpg", f"{folder}/x.jpg"]
     with library.session() as session:
         session.get_bind().dispose()

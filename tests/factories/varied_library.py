@@ -118,7 +118,7 @@ def _file(draw, number, name, rank):
         primary=rank == 0,
         sidecar=one_in(12) and rank > 0,
         missing=number % 110 == 60,
-        error="broken" if one_in(12) else "",
+        error="undecodable" if one_in(12) else "",
         codec=draw.choice(("jpeg", "heic", "")),
         width=width,
         height=height,

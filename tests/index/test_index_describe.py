@@ -3,7 +3,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from photosvc.media.metadata.record import Metadata
+from photosvc.core.problems import Problem, Reason
+from photosvc.media.metadata.record import Metadata, Region
 from photosvc.models import Photo
 from tests.clock import NOW
 from tests.factories.photos import new_extraction, store_extractions
@@ -46,7 +47,7 @@ def test_a_picture_whose_colour_is_unknown_counts_as_black(described):
 
 
 def test_a_photo_of_broken_files_only_is_hidden_and_one_sound_file_shows_it(described):
-    assert described(("a.jpg", new_extraction(1, error="the picture is damaged"))).quality == -1
+    assert described(("a.jpg", new_extraction(1, problem=Problem(Reason.UNDECODABLE)))).quality == -1
     photo = described(("a.png", new_extraction(2, file_type="png")))
     assert (photo.quality >= 0, [file.primary for file in photo.files]) == (True, [False, True])
 
@@ -69,8 +70,6 @@ def test_what_changes_is_stamped_and_what_does_not_is_only_checked(described):
 
 
 def test_people_on_the_picture_name_it(described):
-    from photosvc.media.metadata.record import Region
-
     faces = tuple(Region(name=name, kind="face", x=0.1, y=0.1, w=0.1, h=0.1) for name in ("Ada", "Bob"))
     photo = described(("a.jpg", new_extraction(1, metadata=Metadata(regions=faces))))
     assert photo.title == "Ada & Bob / 2020"

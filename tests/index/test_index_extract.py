@@ -7,8 +7,9 @@ from time import process_time
 
 import pytest
 
+from photosvc.core.problems import Problem, Reason, UnreadableFileError
 from photosvc.index import extract as module
-from photosvc.index.extract import FileChangedError, UnreadableFileError, extract
+from photosvc.index.extract import FileChangedError, extract
 from photosvc.media.errors import UnsupportedFileError
 from tests.pictures import encoded, exif, jpeg, png_bomb, quarters, video, xmp
 
@@ -31,7 +32,7 @@ def test_a_jpeg_is_told_whole(tmp_path):
         path.stat().st_mtime_ns,
     )
     assert (found.file_type, found.media_type, found.mime, found.codec) == ("jpg", "image", "image/jpeg", "jpeg")
-    assert (found.width, found.height, found.orientation, found.error) == (480, 640, 6, "")
+    assert (found.width, found.height, found.orientation, found.problem) == (480, 640, 6, None)
     # Red and green above, blue and white below, turned clockwise.
     assert (found.colors[0], found.colors[2], found.colors[6], found.colors[8]) == ("6", "E", "4", "9")
     assert found.metadata.camera_model == "EOS R"
@@ -46,7 +47,7 @@ def test_a_jpeg_is_told_whole(tmp_path):
 )  # fmt: skip
 def test_the_content_decides_what_a_picture_is(tmp_path, kind, name, file_type, media_type, codec):
     found = extract(written(tmp_path / name, encoded(quarters(), kind)))
-    assert (found.file_type, found.media_type, found.codec, found.error) == (file_type, media_type, codec, "")
+    assert (found.file_type, found.media_type, found.codec, found.problem) == (file_type, media_type, codec, None)
     assert (found.width, found.height) == (64, 48)
 
 
@@ -58,7 +59,7 @@ def test_an_animation_is_animated(tmp_path):
 
 def test_a_video_is_told_whole(tmp_path):
     found = extract(video(tmp_path / "a.mp4", codec="libx264"))
-    assert (found.file_type, found.media_type, found.codec, found.error) == ("mp4", "video", "avc1", "")
+    assert (found.file_type, found.media_type, found.codec, found.problem) == ("mp4", "video", "avc1", None)
     assert (found.width, found.height, found.fps, found.duration_ns, found.frames) == (64, 48, 24.0, 500_000_000, 12)
     assert len(found.colors) == 9
 
@@ -75,7 +76,7 @@ def test_a_sidecar_tells_its_metadata(tmp_path):
         ("a.jpg", b"", "the file is empty"),
         ("a.jpg", b"just a text", "its content is not a picture"),
         ("a.mp4", b"just a text", "its content is not a video"),
-        ("a.exe", jpeg(), "its extension is not one of a picture, a video or a sidecar"),
+        ("a.exe", jpeg(), "not a picture or video by its extension"),
         ("a.jpg", jpeg(640, 480), "the file is larger than 0 MB"),
     ],
 )
@@ -131,7 +132,7 @@ def test_a_file_that_changes_while_it_is_read_is_told(tmp_path, monkeypatch, cha
 
 def test_undecodable_names_are_ordinary(tmp_path):
     path = tmp_path / os.fsdecode(b"caf\xe9.jpg")
-    assert extract(written(path, jpeg())).error == ""
+    assert extract(written(path, jpeg())).problem is None
 
 
 def test_reading_leaves_the_original_as_it_was(tmp_path):
@@ -152,7 +153,7 @@ def test_reading_leaves_the_original_as_it_was(tmp_path):
 def test_a_bomb_is_recorded_with_its_reason(tmp_path):
     start = process_time()
     found = extract(written(tmp_path / "a.png", png_bomb()))
-    assert found.error == "the picture has 144 megapixels, the limit is 100"
+    assert found.problem.sentence == "the picture has 144 megapixels, the limit is 100"
     assert (found.width, found.height, found.colors, found.main_color) == (12_000, 12_000, "", -1)
     assert process_time() - start < 1
 
@@ -163,7 +164,7 @@ def test_every_original_is_told_or_refused_with_a_reason():
         extract(PHOTOS / "MANIFEST.tsv")
     for path in sorted(path for path in PHOTOS.rglob("*") if path.is_file() and path.suffix != ".tsv"):
         found = extract(path)
-        assert found.error == ("LibRaw cannot read this raw" if path.suffix == ".GPR" else ""), path
+        assert found.problem == (Problem(Reason.UNDECODABLE_RAW) if path.suffix == ".GPR" else None), path
         assert found.media_type == "sidecar" or min(found.width, found.height) > 0, path
 
 

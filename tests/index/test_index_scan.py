@@ -3,6 +3,7 @@ import os
 import pytest
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.problems import Problem, Reason
 from photosvc.index import scan as module
 from photosvc.index.scan import FoundFile, Unreachable, disk_path, scan, start_folder
 
@@ -37,25 +38,23 @@ def test_hidden_names_and_those_of_other_programs_are_passed_over(tmp_path):
 def test_links_are_told_and_never_followed(tmp_path):
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "file").symlink_to("/etc/passwd")
-    reason = "a symbolic link, which is not followed"
-    assert list(scan(tmp_path)) == [Unreachable("file", reason, False), Unreachable("loop", reason, False)]
+    problem = Problem(Reason.SYMBOLIC_LINK)
+    assert list(scan(tmp_path)) == [Unreachable("file", problem), Unreachable("loop", problem)]
 
 
 def test_what_is_no_regular_file_is_told(tmp_path):
     os.mkfifo(tmp_path / "pipe.jpg")
-    assert list(scan(tmp_path)) == [Unreachable("pipe.jpg", "not a regular file", False)]
+    assert list(scan(tmp_path)) == [Unreachable("pipe.jpg", Problem(Reason.NOT_REGULAR))]
 
 
 def test_a_folder_that_vanishes_is_told(tmp_path):
-    assert list(scan(tmp_path, "gone")) == [
-        Unreachable("gone", "the folder cannot be read: no such file or directory", True)
-    ]
+    assert list(scan(tmp_path, "gone")) == [Unreachable("gone", Problem.of(Reason.UNREADABLE_FOLDER, "ENOENT"))]
 
 
 def test_too_deep_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MAX_DEPTH", 2)
     write(tmp_path, "a/b/c/d.jpg", "a/e.jpg")
-    assert list(scan(tmp_path))[1:] == [Unreachable("a/b", "more than 2 folders deep", False)]
+    assert list(scan(tmp_path))[1:] == [Unreachable("a/b", Problem.of(Reason.TOO_DEEP, 2))]
 
 
 def test_names_that_are_not_text_lead_back_to_their_files(tmp_path):

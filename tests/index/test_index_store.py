@@ -3,10 +3,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from photosvc.core.problems import Problem, Reason
 from photosvc.index.catalog import Catalog
 from photosvc.index.places.gazetteer import Gazetteer
 from photosvc.index.scan import FoundFile
-from photosvc.index.store import DUPLICATE, INDEXED, UPDATED, Store
+from photosvc.index.store import Saved, Store
 from photosvc.index.stored import keep, kept
 from photosvc.media.metadata.record import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchRow
@@ -30,13 +31,13 @@ def found(name, told):
 
 def save(library, session, name, told, now=NOW):
     one = store(library, session, now)
-    outcome = one.save(found(name, told), told)
-    assert one.finish() == (outcome[0] != DUPLICATE)
-    return outcome
+    saved = one.save(found(name, told), told)
+    assert one.finish() == (saved.problem is None)
+    return saved
 
 
 def test_a_new_file_makes_a_photo_and_its_row(library, session):
-    assert save(library, session, "a/b.jpg", new_extraction(1)) == (INDEXED, "")
+    assert save(library, session, "a/b.jpg", new_extraction(1)) == Saved(None, new=True)
     photo = session.scalars(select(Photo)).one()
     assert (photo.path, photo.name, photo.country, photo.place.city) == ("a", "b", "fr", "Paris")
     assert session.scalars(select(SearchRow.photo_uid)).all() == [photo.uid]
@@ -44,7 +45,7 @@ def test_a_new_file_makes_a_photo_and_its_row(library, session):
 
 def test_the_same_file_again_changes_no_time_but_that_of_the_check(library, session):
     save(library, session, "a.jpg", new_extraction(1))
-    assert save(library, session, "a.jpg", new_extraction(1), NOW + timedelta(days=1)) == (UPDATED, "")
+    assert save(library, session, "a.jpg", new_extraction(1), NOW + timedelta(days=1)) == Saved(None, new=False)
     photo, file = session.scalars(select(Photo)).one(), session.scalars(select(File)).one()
     assert (photo.updated_at, file.updated_at, photo.checked_at) == (NOW, NOW, NOW + timedelta(days=1))
 
@@ -60,12 +61,10 @@ def test_shared_things_are_one_row(library, session):
 def test_a_rejected_file_is_remembered_until_it_is_read(library, session):
     told = new_extraction(1)
     one = store(library, session)
-    one.reject(found("a.jpg", told), "the file is empty", failed=False)
-    one.reject(found("a.jpg", told), "its content is not a picture", failed=True)
+    one.reject(found("a.jpg", told), Problem(Reason.EMPTY))
+    one.reject(found("a.jpg", told), Problem.of(Reason.WRONG_CONTENT, "picture"))
     one.finish()
-    assert [(row.reason, row.failed) for row in session.scalars(select(RejectedFile))] == [
-        ("its content is not a picture", True)
-    ]
+    assert [(row.reason, row.detail) for row in session.scalars(select(RejectedFile))] == [("wrong_content", "picture")]
     save(library, session, "a.jpg", told)
     assert session.query(RejectedFile).count() == 0
 
@@ -73,8 +72,8 @@ def test_a_rejected_file_is_remembered_until_it_is_read(library, session):
 def test_missing_files_are_counted_once(library, session):
     save(library, session, "a.jpg", new_extraction(1))
     one = store(library, session)
-    assert one.miss(["a.jpg", "never.jpg"]) == 1
-    assert one.miss(["a.jpg"]) == 0
+    assert one.mark_missing(["a.jpg", "never.jpg"]) == 1
+    assert one.mark_missing(["a.jpg"]) == 0
     one.finish()
     assert session.scalars(select(SearchRow.listed)).all() == [False]
     assert session.scalars(select(Photo.quality)).all() == [-1]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
-from photosvc.workers.pool import FileUnreadableError, WorkerDiedError, WorkerPool, WorkerStartError, WorkerTimeoutError
+from photosvc.core.problems import UnreadableFileError
+from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerStartError, WorkerTimeoutError
 from tests.worker_tasks import chatter, killed_by_tuples, large, obey, process_id, result_lost_on_the_way, square
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
@@ -130,7 +131,7 @@ def test_errors_travel_by_kind():
     assert type(answers["typed"]) is InvalidValueError
     assert (answers["typed"].message, answers["typed"].field) == ("No such thing.", "colour")
     for order, name in [("untyped", "ValueError"), ("odd", "OddError"), ("leave", "SystemExit")]:
-        assert type(answers[order]) is FileUnreadableError
+        assert type(answers[order]) is UnreadableFileError
         assert answers[order].message == f"The file could not be read ({name})."
     assert isinstance(answers["lambda"], PhotosvcError)
     assert answers["interrupt"] == "interrupt"

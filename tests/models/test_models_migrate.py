@@ -1,8 +1,22 @@
+from datetime import datetime
+
 import pytest
-from sqlalchemy import create_engine, inspect, select, text
+from sqlalchemy import MetaData, create_engine, inspect, select, text
 from sqlalchemy.orm import Session
 
-from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Album, AlbumPhoto, Base, Photo, SearchAlbum, migrate
+from photosvc.core.problems import Problem
+from photosvc.models import (
+    SCHEMA_VERSION,
+    TABLE_PREFIX,
+    Album,
+    AlbumPhoto,
+    Base,
+    File,
+    Photo,
+    RejectedFile,
+    SearchAlbum,
+    migrate,
+)
 from photosvc.models.database import configure_engine
 from photosvc.search.projection.project import project
 from tests.clock import NOW
@@ -93,3 +107,103 @@ def test_ids_that_say_who_may_do_what_are_never_reused_on_sqlite(tmp_path, table
         query = text("SELECT sql FROM sqlite_master WHERE name = :name")
         assert "AUTOINCREMENT" in connection.execute(query, {"name": TABLE_PREFIX + table}).scalar_one()
     engine.dispose()
+
+
+#: Every sentence that schema 0003 stored, with the code and the details that take its place.
+SENTENCES = {
+    "the file is empty": ("empty", ""),
+    "the file is larger than 1000 MB": ("too_large", "1000"),
+    "its content is not a picture": ("wrong_content", "picture"),
+    "its content is not a video": ("wrong_content", "video"),
+    "the file cannot be read: permission denied": ("unreadable", "EACCES"),
+    "the file cannot be read: input/output error": ("unreadable", "EIO"),
+    "needs the extra \"heic\": pip install 'photosvc[heic]'": ("missing_extra", "heic"),
+    "the picture is truncated": ("truncated", ""),
+    "the picture is damaged": ("undecodable", ""),
+    "the picture's header cannot be read": ("bad_header", ""),
+    "the file cannot be read": ("read_error", ""),
+    "the picture has 144 megapixels, the limit is 100": ("over_pixel_limit", "144\n100"),
+    "the picture has more than 150 megapixels": ("over_header_limit", "150"),
+    "the picture unpacks to 20480 times its size": ("over_ratio", "20480"),
+    "the picture needs more memory than there is": ("over_available_memory", ""),
+    "a sidecar has no pixels to open": ("no_pixels", "sidecar"),
+    "LibRaw cannot read this raw": ("undecodable_raw", ""),
+    "the raw has too many pixels": ("raw_size", ""),
+    "the raw has no colours": ("raw_without_colors", ""),
+    "the file holds no video": ("no_video", ""),
+    "the video has no size, or one beyond 50 megapixels": ("video_size", "50"),
+    "The file needs more memory to read than allowed.": ("out_of_memory", ""),
+    "The file took longer than 0.5 s to read.": ("timeout", "0.5"),
+    "The file made its reader crash.": ("crashed", ""),
+    "The file made its reader crash (Segmentation fault).": ("killed", "SIGSEGV"),
+    "The file could not be read (ValueError).": ("reader_error", "ValueError"),
+    "the same content as a/b (2).jpg": ("duplicate", "a/b (2).jpg"),
+    "it cannot be stored (DataError)": ("unstorable", "DataError"),
+    "words of a stranger": ("legacy", "words of a stranger"),
+}
+#: Sentences that read the same as others now.
+SAME = {
+    "it is not a regular file": ("not_regular", ""),
+    "its extension is not one of a picture, a video or a sidecar": ("unknown_extension", ""),
+}
+
+
+FAILED = {code for code, _ in SENTENCES.values()} - {
+    "empty",
+    "too_large",
+    "wrong_content",
+    "missing_extra",
+    "duplicate",
+}
+
+
+def test_sentences_become_codes_that_give_the_same_sentences(engine):
+    migrate.upgrade(engine, "0003")
+    stored = [*SENTENCES, *SAME]
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO photosvc_rejected_files (root, name, size, mtime_ns, failed, reason, created_at)"
+                " VALUES ('/', :reason, 1, 2, :failed, :reason, '2026-01-01 00:00:00')"
+            ),
+            [{"reason": reason, "failed": {**SENTENCES, **SAME}[reason][0] in FAILED} for reason in stored],
+        )
+        insert_old_files(connection, ["", *stored])
+    migrate.upgrade(engine)
+    with Session(engine) as session:
+        rejected = {row.name: (row.reason, row.detail) for row in session.scalars(select(RejectedFile))}
+        files = {row.name: (row.error, row.error_detail) for row in session.scalars(select(File))}
+    assert rejected == {**SENTENCES, **SAME}
+    assert files == {"": ("", ""), **SENTENCES, **SAME}
+    assert {name: Problem.from_columns(*SENTENCES[name]).sentence for name in SENTENCES} == {
+        name: name for name in SENTENCES
+    }
+    migrate.downgrade(engine, "0003")
+    with engine.connect() as connection:
+        query = "SELECT name, reason, failed FROM photosvc_rejected_files"
+        back = {name: (reason, bool(failed)) for name, reason, failed in connection.execute(text(query))}
+        errors = dict(connection.execute(text("SELECT name, error FROM photosvc_files")).all())
+    assert back == {name: (name, {**SENTENCES, **SAME}[name][0] in FAILED) for name in stored}
+    assert errors == {name: name for name in ["", *stored]}
+
+
+def insert_old_files(connection, errors):
+    """Files with these errors in the tables of an older schema; each error is the file's name as well."""
+    tables = MetaData()
+    tables.reflect(connection, only=["photosvc_photos", "photosvc_files"])
+    photos, files = tables.tables["photosvc_photos"], tables.tables["photosvc_files"]
+    connection.execute(photos.insert().values(required(photos) | {"id": 1}))
+    connection.execute(
+        files.insert(),
+        [required(files) | {"uid": f"f{error}", "photo_id": 1, "name": error, "error": error} for error in errors],
+    )
+
+
+def required(table):
+    """A value for every column that needs one, drawn by its type."""
+    values = {int: 1, float: 1.0, str: "", bool: False, datetime: NOW.replace(tzinfo=None)}
+    return {
+        column.name: "zz" if column.name in {"cell_id", "place_id"} else values[column.type.python_type]
+        for column in table.columns
+        if not column.nullable and column.name != "id"
+    }

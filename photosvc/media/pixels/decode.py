@@ -10,6 +10,7 @@ from typing import BinaryIO, Final
 
 from PIL import Image, UnidentifiedImageError
 
+from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError
 from photosvc.media.extras import register_heic
 from photosvc.media.formats import Format
@@ -56,9 +57,9 @@ def guarded() -> Iterator[None]:
     except DecodeError:
         raise
     except Image.DecompressionBombError as error:  # Pillow's own cap lies above ours
-        raise PictureTooLargeError(f"the picture has more than {MAX_PIXELS // 1_000_000} megapixels") from error
+        raise PictureTooLargeError(Reason.OVER_HEADER_LIMIT, MAX_PIXELS // 1_000_000) from error
     except MemoryError as error:
-        raise PictureTooLargeError("the picture needs more memory than there is") from error
+        raise PictureTooLargeError(Reason.OVER_AVAILABLE_MEMORY) from error
     except Exception as error:  # decoders raise anything; an honest list is never whole
         raise DecodeError(_reason(error)) from error
 
@@ -84,7 +85,7 @@ def open_picture(source: BinaryIO, row: Format, *, header_only: bool = False) ->
                 yield picture
             return
         if row.name not in _PLUGINS:
-            raise DecodeError(f"a {row.media_type} has no pixels to open")
+            raise DecodeError(Reason.NO_PIXELS, row.media_type)
         if row.extra == "heic":
             register_heic()
         source.seek(0)
@@ -106,10 +107,10 @@ def check_size(picture: Image.Image, file_size: int) -> None:
     sequential = picture.format in ("JPEG", "MPO") and not picture.info.get("progressive")
     cap = MAX_PIXELS if sequential else MAX_HELD_PIXELS
     if pixels > cap:
-        raise PictureTooLargeError(f"the picture has {pixels / 1e6:.0f} megapixels, the limit is {cap // 1_000_000}")
+        raise PictureTooLargeError(Reason.OVER_PIXEL_LIMIT, f"{pixels / 1e6:.0f}", cap // 1_000_000)
     memory = pixels * _BYTES_EACH.get(picture.mode, 4)
     if not sequential and memory > max(FREE_MEMORY, file_size * MAX_RATIO):
-        raise PictureTooLargeError(f"the picture unpacks to {memory // max(file_size, 1)} times its size")
+        raise PictureTooLargeError(Reason.OVER_RATIO, memory // max(file_size, 1))
 
 
 def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Image:
@@ -162,13 +163,13 @@ def size_of(source: BinaryIO) -> int:
     return size
 
 
-def _reason(error: Exception) -> str:
-    """A short sentence; never the decoder's own words, which may hold paths and addresses."""
+def _reason(error: Exception) -> Reason:
+    """The reason behind a decoder's exception, by its type or, where decoders have only words, by these."""
     words = str(error).lower()
     if isinstance(error, UnidentifiedImageError):
-        return "the picture's header cannot be read"
+        return Reason.BAD_HEADER
     if any(word in words for word in ("truncated", "unexpected end", "eof", "end of file", "too short")):
-        return "the picture is truncated"
+        return Reason.TRUNCATED
     if isinstance(error, OSError) and error.errno is not None:
-        return "the file cannot be read"
-    return "the picture is damaged"
+        return Reason.READ_ERROR
+    return Reason.UNDECODABLE

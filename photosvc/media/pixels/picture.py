@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, Final
 
 from PIL import Image
 
+from photosvc.core.problems import Problem, Reason
 from photosvc.media.color.grid import Colors, read_colors
 from photosvc.media.errors import DecodeError
 from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
@@ -44,13 +45,13 @@ class Picture:
     projection: str = ""
     color_profile: str = ""
     colors: Colors | None = None
-    error: str = ""
+    problem: Problem | None = None
     """Why it cannot be shown."""
     metadata: Metadata = Metadata()
 
 
 def read_picture(source: BinaryIO, row: Format) -> Picture:
-    """Everything about a picture; what cannot be read is left out, with the reason in `error`."""
+    """Everything about a picture; what cannot be read is left out, with the reason in `problem`."""
     exif = own_exif(source, row)
     picture = _told(exif, exif.xmp, exif.iptc)
     try:
@@ -62,7 +63,7 @@ def read_picture(source: BinaryIO, row: Format) -> Picture:
             _check(opened, source, row)
             return replace(picture, colors=_colors(source, row, opened, exif))
     except DecodeError as error:
-        return replace(picture, error=error.message)
+        return replace(picture, problem=error.problem)
 
 
 def own_exif(source: BinaryIO, row: Format) -> Exif:
@@ -123,7 +124,7 @@ def _check(opened: Image.Image, source: BinaryIO, row: Format) -> None:
     check_size(opened, size_of(source))
     # A small preview at the front of a HEIC would hide that the rest is missing.
     if row.name == "heic" and not is_whole(source, size_of(source)):
-        raise DecodeError("the picture is truncated")
+        raise DecodeError(Reason.TRUNCATED)
 
 
 def _colors(source: BinaryIO, row: Format, opened: Image.Image, exif: Exif) -> Colors:

@@ -4,6 +4,7 @@ from typing import BinaryIO
 
 from PIL import Image
 
+from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError
 from photosvc.media.exif.reader import Exif, read_exif
 from photosvc.media.formats import Format
@@ -27,7 +28,7 @@ def read_preview(source: BinaryIO, row: Format, longest: int) -> Image.Image:
     if row.media_type == "video":
         frame = read_video(source).frame
         if frame is None:
-            raise DecodeError("no frame of the video can be decoded")
+            raise DecodeError(Reason.NO_FRAME)
         return scaled(frame, longest)
     exif = own_exif(source, row)
     with open_picture(source, row) as picture:

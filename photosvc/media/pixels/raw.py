@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, Final
 
 from PIL import Image
 
+from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError
 from photosvc.media.extras import load_extra
 
@@ -33,7 +34,7 @@ def open_preview(source: BinaryIO) -> Iterator[Image.Image]:
         sizes = raw.sizes
         width, height = (sizes.height, sizes.width) if sizes.flip in (5, 6) else (sizes.width, sizes.height)
         if not 0 < width * height <= MAX_PIXELS:
-            raise PictureTooLargeError("the raw has too many pixels")
+            raise PictureTooLargeError(Reason.RAW_SIZE)
         picture = _preview(rawpy, raw) or _development(raw)
         with picture:
             picture.info["raw_size"] = (width, height)
@@ -45,7 +46,7 @@ def _readable(rawpy: Any) -> Iterator[None]:  # noqa: ANN401
     try:
         yield
     except rawpy.LibRawError as error:
-        raise DecodeError("LibRaw cannot read this raw") from error
+        raise DecodeError(Reason.UNDECODABLE_RAW) from error
 
 
 def _preview(rawpy: Any, raw: Any) -> Image.Image | None:  # noqa: ANN401
@@ -63,7 +64,7 @@ def _development(raw: Any) -> Image.Image:  # noqa: ANN401
     """Half size: one pixel of each square of the sensor's mosaic, several times faster than a whole development."""
     pixels = raw.postprocess(half_size=True, use_camera_wb=True, output_bps=8)
     if pixels.ndim != 3:
-        raise DecodeError("the raw has no colours")
+        raise DecodeError(Reason.RAW_WITHOUT_COLORS)
     picture = Image.fromarray(pixels)
     picture.info["developed"] = True
     return picture

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, Final
 
 from PIL import Image
 
+from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError
 from photosvc.media.extras import load_extra
 from photosvc.media.metadata.record import Metadata
@@ -53,11 +54,11 @@ def read_video(source: BinaryIO) -> Video:
     """
     with guarded(), _opened(source) as container:
         if not container.streams.video:
-            raise DecodeError("the file holds no video")
+            raise DecodeError(Reason.NO_VIDEO)
         stream = container.streams.video[0]
         context = stream.codec_context
         if not 0 < context.width * context.height <= MAX_PIXELS:
-            raise PictureTooLargeError("the video has no size, or one beyond 50 megapixels")
+            raise PictureTooLargeError(Reason.VIDEO_SIZE, MAX_PIXELS // 1_000_000)
         frame, rotation = _first_frame(container, stream)
         turned = rotation % 180 == 90
         return Video(

@@ -2,6 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from photosvc.core.problems import Problem, Reason
 from photosvc.index.compose import Part, merged_metadata, photo_type, primary_index, taken
 from photosvc.index.extraction import Extraction
 from photosvc.media.metadata.record import Metadata
@@ -20,6 +21,7 @@ def part(name="a.jpg", *, metadata=None, **values):
 
 
 RAW, VIDEO = {"file_type": "dng", "media_type": "raw"}, {"file_type": "mov", "media_type": "video"}
+BROKEN = {"problem": Problem(Reason.UNDECODABLE)}
 HEIC, GIF = {"file_type": "heic"}, {"file_type": "gif", "media_type": "animated"}
 
 
@@ -29,8 +31,8 @@ HEIC, GIF = {"file_type": "heic"}, {"file_type": "gif", "media_type": "animated"
         ([RAW, {}], 1),
         ([VIDEO, HEIC], 1),
         ([HEIC, {}], 1),
-        ([{"error": "broken"}, RAW], 1),
-        ([{"error": "broken"}, {"error": "broken"}], 0),
+        ([BROKEN, RAW], 1),
+        ([BROKEN, BROKEN], 0),
         ([{"width": 10}, {"width": 20}], 1),
         ([{}, {}], 0),
         ([VIDEO], 0),

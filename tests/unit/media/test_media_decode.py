@@ -99,7 +99,7 @@ def test_a_tiny_file_of_144_megapixels_is_refused_quickly_without_memory():
     reset_peak()
     before, start = resident(), perf_counter()
     found = read_picture(BytesIO(data), row("png"))
-    assert found.error == "the picture has 144 megapixels, the limit is 100"
+    assert found.problem.sentence == "the picture has 144 megapixels, the limit is 100"
     assert (found.width, found.height, found.colors) == (12_000, 12_000, None)
     assert perf_counter() - start < 1
     assert resident() - before < 100_000_000
@@ -114,20 +114,20 @@ def test_a_header_of_900_megapixels_is_refused_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = read_picture(BytesIO(png_header(30_000, 30_000)), row("png"))
-        assert found.error == "the picture has more than 150 megapixels"
+        assert found.problem.sentence == "the picture has more than 150 megapixels"
         huge = bytearray(jpeg())
         place = huge.index(b"\xff\xc0")
         huge[place + 5 : place + 9] = struct.pack(">HH", 30_000, 30_000)
-        assert read_picture(BytesIO(huge), row("jpg")).error == "the picture has more than 150 megapixels"
+        assert read_picture(BytesIO(huge), row("jpg")).problem.sentence == "the picture has more than 150 megapixels"
 
 
 def test_a_truncated_jpeg_keeps_its_metadata_and_says_why():
     block = exif({0x010F: "Canon", 0x0110: "Canon EOS R"}, thumbnail=jpeg(160, 120))
     whole = jpeg(1600, 1200, exif=block)
     found = read_picture(BytesIO(whole[: len(whole) * 2 // 3]), row("jpg"))
-    assert found.error == "the picture is truncated"
+    assert found.problem.sentence == "the picture is truncated"
     assert (found.width, found.height, found.metadata.camera_model, found.colors) == (1600, 1200, "EOS R", None)
-    assert read_picture(BytesIO(whole), row("jpg")).error == ""
+    assert read_picture(BytesIO(whole), row("jpg")).problem is None
 
 
 def test_colours_come_from_the_preview_only_when_it_has_the_picture_s_shape():
@@ -145,13 +145,13 @@ def test_colours_come_from_the_preview_only_when_it_has_the_picture_s_shape():
 def test_a_huge_or_broken_colour_profile_does_no_harm():
     profile = b"\0" * 36 + b"acsp" + b"\0" * 88 + struct.pack(">I", 0xFFFFFFFF) + b"desc" + b"\xff" * 4_000_000
     found = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=profile)), row("jpg"))
-    assert (found.error, found.color_profile) == ("", "")
+    assert (found.problem, found.color_profile) == (None, "")
 
 
 def test_the_name_of_a_colour_profile_is_read():
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     found = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=profile)), row("jpg"))
-    assert (found.error, found.color_profile) == ("", "sRGB built-in")
+    assert (found.problem, found.color_profile) == (None, "sRGB built-in")
 
 
 @settings(max_examples=200, deadline=1000)
@@ -161,7 +161,7 @@ def test_a_damaged_colour_profile_does_no_harm(changes):
     for place, value in changes:
         profile[place : place + len(value)] = value
     found = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=bytes(profile))), row("jpg"))
-    assert found.error == ""
+    assert found.problem is None
     assert found.colors is not None
     assert len(found.color_profile) <= 64
 
@@ -188,19 +188,19 @@ def test_a_heic_is_upright_and_keeps_its_exif():
     block = exif({0x010F: "Apple", 0x0110: "iPhone", 0x0112: 6})
     data = heic(160, 120, exif=block)
     found = read_picture(BytesIO(data), row("heic"))
-    assert (found.error, found.width, found.height, found.orientation) == ("", 120, 160, 6)
+    assert (found.problem, found.width, found.height, found.orientation) == (None, 120, 160, 6)
     assert found.metadata.camera_model == "iPhone"
     assert corners(read_preview(BytesIO(data), row("heic"), 720)) == UPRIGHT[6]
     cut = data + struct.pack(">I4s", 1000, b"mdat")
-    assert read_picture(BytesIO(cut), row("heic")).error == "the picture is truncated"
-    assert read_picture(BytesIO(data[:-40]), row("heic")).error == "the picture's header cannot be read"
+    assert read_picture(BytesIO(cut), row("heic")).problem.sentence == "the picture is truncated"
+    assert read_picture(BytesIO(data[:-40]), row("heic")).problem.sentence == "the picture's header cannot be read"
 
 
 def test_a_dng_is_developed_when_it_has_no_preview(tmp_path):
     with dng(tmp_path / "a.dng", 640, 480).open("rb") as source:
         found = read_picture(source, row("dng"))
         shown = read_preview(source, row("dng"), 100)
-    assert (found.error, found.width, found.height) == ("", 640, 480)
+    assert (found.problem, found.width, found.height) == (None, 640, 480)
     assert (found.metadata.camera_make, found.metadata.camera_model) == ("Leica", "M10")
     assert max(shown.size) == 100
 
@@ -211,7 +211,7 @@ def test_a_missing_extra_is_a_clear_reason(monkeypatch, tmp_path, extra, module,
     extras.register_heic.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
     reason = f"needs the extra \"{extra}\": pip install 'photosvc[{extra}]'"
-    assert read_picture(BytesIO(data), row(extension)).error == reason
+    assert read_picture(BytesIO(data), row(extension)).problem.sentence == reason
     with pytest.raises(MissingExtraError) as caught:
         read_preview(BytesIO(data), row(extension), 720)
     assert caught.value.message == reason
@@ -227,6 +227,6 @@ def test_any_damage_ends_as_a_picture_or_a_reason(kind, data):
     kind_row = row({"JPEG": "jpg", "TIFF": "tif"}.get(kind, kind.lower()))
     found = read_picture(cut, kind_row)
     assert isinstance(found, Picture)
-    assert (found.colors is None) == bool(found.error)
+    assert (found.colors is None) == (found.problem is not None)
     with suppress(DecodeError):
         assert max(read_preview(cut, kind_row, 100).size) <= 100

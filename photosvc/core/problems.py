@@ -1,0 +1,181 @@
+"""Why a file is left out of the library or cannot be shown: codes for decisions, sentences for people.
+
+To add a problem, add one line to `Reason`. The codes are stored, so an existing code never changes its meaning.
+"""
+
+import errno
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from http import HTTPStatus
+from typing import Self
+
+from photosvc.core.errors import PhotosvcError
+
+
+class Severity(Enum):
+    """How a run reports the file."""
+
+    SKIPPED = "skipped"
+    """Left out on purpose; the run succeeds."""
+    FAILED = "failed"
+    """It should have been readable; the exit code of the run is 1."""
+
+
+class Validity(Enum):
+    """How long a problem holds."""
+
+    UNTIL_CHANGED = "until changed"
+    """Stored. The file is read again when its size or modification time changes."""
+    TRANSIENT = "transient"
+    """Stored. The cause lies outside the file: the next run reads it again, changed or not."""
+    NOT_STORED = "not stored"
+    """Only reported; rows of an earlier run stay unchanged."""
+
+
+_SKIPPED, _FAILED = Severity.SKIPPED, Severity.FAILED
+_TRANSIENT, _NOT_STORED = Validity.TRANSIENT, Validity.NOT_STORED
+
+
+class Reason(StrEnum):
+    """Each member: its code, the sentence with a `{}` for each detail, its severity, its validity."""
+
+    severity: Severity
+    validity: Validity
+    template: str
+
+    def __new__(
+        cls, code: str, template: str, severity: Severity = _FAILED, validity: Validity = Validity.UNTIL_CHANGED
+    ) -> Self:
+        """Keep the further columns as attributes of the member."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.template, member.severity, member.validity = template, severity, validity
+        return member
+
+    # Found by the walk over the folder
+    SYMBOLIC_LINK = "symbolic_link", "a symbolic link, which is not followed", _SKIPPED, _NOT_STORED
+    PATH_TOO_LONG = "path_too_long", "its path is longer than {} bytes", _SKIPPED, _NOT_STORED
+    TOO_DEEP = "too_deep", "more than {} folders deep", _SKIPPED, _NOT_STORED
+    NOT_REGULAR = "not_regular", "not a regular file", _SKIPPED, _NOT_STORED
+    UNREADABLE_FOLDER = "unreadable_folder", "the folder cannot be read: {}", _FAILED, _NOT_STORED
+    SIDECAR = "sidecar", "a sidecar file", _SKIPPED, _NOT_STORED
+    UNKNOWN_EXTENSION = "unknown_extension", "not a picture or video by its extension", _SKIPPED, _NOT_STORED
+
+    # Found while opening the file
+    UNREADABLE = "unreadable", "the file cannot be read: {}", _FAILED, _TRANSIENT
+    CHANGED = "changed", "The file changed while it was read.", _FAILED, _NOT_STORED
+    VANISHED = "vanished", "the file vanished", _FAILED, _NOT_STORED
+    EMPTY = "empty", "the file is empty", _SKIPPED
+    TOO_LARGE = "too_large", "the file is larger than {} MB", _SKIPPED
+    WRONG_CONTENT = "wrong_content", "its content is not a {}", _SKIPPED
+
+    # Found while decoding
+    MISSING_EXTRA = "missing_extra", "needs the extra \"{0}\": pip install 'photosvc[{0}]'", _SKIPPED
+    TRUNCATED = "truncated", "the picture is truncated"
+    UNDECODABLE = "undecodable", "the picture is damaged"
+    BAD_HEADER = "bad_header", "the picture's header cannot be read"
+    READ_ERROR = "read_error", "the file cannot be read"
+    OVER_PIXEL_LIMIT = "over_pixel_limit", "the picture has {} megapixels, the limit is {}"
+    OVER_HEADER_LIMIT = "over_header_limit", "the picture has more than {} megapixels"
+    OVER_RATIO = "over_ratio", "the picture unpacks to {} times its size"
+    OVER_AVAILABLE_MEMORY = "over_available_memory", "the picture needs more memory than there is"
+    NO_PIXELS = "no_pixels", "a {} has no pixels to open"
+    UNDECODABLE_RAW = "undecodable_raw", "LibRaw cannot read this raw"
+    RAW_SIZE = "raw_size", "the raw has too many pixels"
+    RAW_WITHOUT_COLORS = "raw_without_colors", "the raw has no colours"
+    NO_VIDEO = "no_video", "the file holds no video"
+    NO_FRAME = "no_frame", "no frame of the video can be decoded"
+    VIDEO_SIZE = "video_size", "the video has no size, or one beyond {} megapixels"
+
+    # Found by the worker pool
+    OUT_OF_MEMORY = "out_of_memory", "The file needs more memory to read than allowed."
+    TIMEOUT = "timeout", "The file took longer than {} s to read."
+    CRASHED = "crashed", "The file made its reader crash."
+    KILLED = "killed", "The file made its reader crash ({})."
+    READER_ERROR = "reader_error", "The file could not be read ({})."
+
+    # Found while storing
+    DUPLICATE = "duplicate", "the same content as {}", _SKIPPED
+    UNSTORABLE = "unstorable", "it cannot be stored ({})"
+
+    LEGACY = "legacy", "{}", _FAILED, _TRANSIENT
+    """Stored by an older version, in words that the migration did not recognise."""
+
+
+def system_symbol(error: OSError) -> str:
+    """The symbol of a system error, as `EACCES`; `EIO` when it carries no number."""
+    return errno.errorcode.get(error.errno or errno.EIO, "EIO")
+
+
+def signal_symbol(number: int) -> str:
+    """The symbol of a signal, as `SIGKILL`; its number when it has none."""
+    return signal.Signals(number).name if number in set(signal.Signals) else str(number)
+
+
+def _system_text(symbol: str) -> str:
+    return os.strerror(getattr(errno, symbol, errno.EIO)).lower()
+
+
+def _signal_text(symbol: str) -> str:
+    return (symbol in signal.Signals.__members__ and signal.strsignal(signal.Signals[symbol])) or symbol
+
+
+_BY_CODE = {reason.value: reason for reason in Reason}
+#: Details that are stored as a symbol and shown in words.
+_SHOWN: dict[Reason, Callable[[str], str]] = {
+    Reason.UNREADABLE: _system_text,
+    Reason.UNREADABLE_FOLDER: _system_text,
+    Reason.KILLED: _signal_text,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A reason with its details: an extra, a file name, a limit, a symbol such as `EACCES` or `SIGKILL`."""
+
+    reason: Reason
+    details: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, reason: Reason, *details: object) -> Self:
+        """The problem with these details as texts."""
+        return cls(reason, tuple(map(str, details)))
+
+    @classmethod
+    def from_columns(cls, code: str, detail: str) -> Self | None:
+        """The problem that two columns hold; None for an empty code."""
+        return cls(_BY_CODE[code], tuple(detail.split("\n")) if detail else ()) if code else None
+
+    @property
+    def detail(self) -> str:
+        """The details as one column holds them. No detail contains a line feed: file names are clean."""
+        return "\n".join(self.details)
+
+    @property
+    def sentence(self) -> str:
+        """A short sentence for people."""
+        show = _SHOWN.get(self.reason, str)
+        return self.reason.template.format(*map(show, self.details))
+
+
+class FileProblemError(PhotosvcError):
+    """A file cannot be used.
+
+    Args:
+        reason: why.
+        details: values of the `{}` in the sentence of the reason.
+
+    """
+
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+
+    def __init__(self, reason: Reason, *details: object) -> None:
+        self.problem = Problem.of(reason, *details)
+        super().__init__(self.problem.sentence)
+
+
+class UnreadableFileError(FileProblemError):
+    """The file cannot be opened, or reading it raised an unexpected error."""
