@@ -4,7 +4,8 @@ from flask import Blueprint, Response
 
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_client_form, undocumented
 from photosvc.web.current import current_service
-from photosvc.web.oauth.errors import oauth_error, register_oauth_errors
+from photosvc.web.errors import register_errors
+from photosvc.web.oauth.errors import oauth_error, render_oauth
 from photosvc.web.protector import public, uses
 
 _TOKEN_REQUEST = json_object(
@@ -23,7 +24,7 @@ _NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, client_id=
 def add_routes(api: Blueprint) -> None:
     """Hang the OAuth endpoints on the API, as a blueprint of their own because their errors have another form."""
     oauth = Blueprint("oauth", __name__)
-    register_oauth_errors(oauth)
+    register_errors(oauth, render_oauth)
     oauth.add_url_rule("/token", view_func=token, methods=["POST"])
     oauth.add_url_rule("/revoke", view_func=revoke, methods=["POST"])
     oauth.add_url_rule("/introspect", view_func=introspect, methods=["POST"])

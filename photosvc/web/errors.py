@@ -1,8 +1,14 @@
-"""Every error as one JSON shape: `{"code": 400, "error": "…", "details": [{"field": …, "message": …}]}`."""
+"""Error answers: one handler for all exceptions, and a renderer for each of the two forms.
+
+Ours is `{"code": 400, "error": "…", "details": [{"field": …, "message": …}]}`; the one of RFC 6749 is in
+`web.oauth.errors`.
+"""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
+from authlib.oauth2 import OAuth2Error
 from flask import Blueprint, Flask, Response
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
@@ -16,33 +22,40 @@ from photosvc.web.body import InvalidBodyError
 from photosvc.web.current import current_service
 from photosvc.web.protector import TokenRequiredError
 
-Details = Sequence[Mapping[str, str]]
-
 _LOG = logging.getLogger("photosvc")
 
+#: Seconds after which a request is worth another try when the database was busy.
+_RETRY_AFTER = 5
 
-def error_answer(
-    status: int, message: str, field: str | None = None, *, code: int | None = None, details: Details = ()
-) -> Response:
-    """The canonical error answer. `code` repeats the status but where clients tell cases apart by it."""
-    body: dict[str, object] = {"code": int(code or status), "error": message}
-    if details:
-        body["details"] = details
-    elif field:
-        body["details"] = [{"field": field, "message": message}]
-    answer = json_answer(body, status)
+
+class Failure(NamedTuple):
+    """Why a request failed; everything but `error` may be shown to clients."""
+
+    error: Exception
+    status: int
+    message: str
+    retry_after: int | None = None
+    """Seconds."""
+
+
+Renderer: TypeAlias = Callable[[Failure], Response]
+
+
+def render(failure: Failure) -> Response:
+    """An error in our form. `code` repeats the status, except where clients tell cases apart by it."""
+    error = failure.error
+    code = error.code if isinstance(error, LoginError) else failure.status
+    body: dict[str, object] = {"code": int(code), "error": failure.message}
+    if isinstance(error, InvalidBodyError) and error.details:
+        body["details"] = error.details
+    elif isinstance(error, PhotosvcError) and error.field:
+        body["details"] = [{"field": error.field, "message": error.message}]
+    answer = json_answer(body, failure.status)
     answer.headers["Cache-Control"] = "no-store"
-    return answer
-
-
-def on_photosvc_error(error: PhotosvcError) -> Response:
-    """An error of ours: its message was written for people."""
-    _abandon()
-    details = error.details if isinstance(error, InvalidBodyError) else ()
-    code = error.code if isinstance(error, LoginError) else None
-    answer = error_answer(error.status, error.message, error.field, code=code, details=details)
-    if isinstance(error, ThrottledError):
-        answer.headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, HTTPException):  # keeps `Allow` and the like
+        for name, value in error.get_headers():
+            if name.lower() not in {"content-type", "content-length"}:
+                answer.headers[name] = value
     elif isinstance(error, TokenRequiredError | LoginError):
         answer.headers["WWW-Authenticate"] = challenge()
     elif isinstance(error, InvalidTokenError):
@@ -52,41 +65,33 @@ def on_photosvc_error(error: PhotosvcError) -> Response:
     return answer
 
 
-def on_http_error(error: HTTPException) -> Response:
-    """An error of Flask or Werkzeug, keeping headers such as `Allow`."""
-    _abandon()
-    answer = error_answer(error.code or 500, error.description or error.name)
-    for name, value in error.get_headers():
-        if name.lower() not in {"content-type", "content-length"}:
-            answer.headers[name] = value
-    return answer
+def register_errors(target: Blueprint | Flask, renderer: Renderer = render) -> None:
+    """Answer all errors of this blueprint or app in the form of `renderer`, and roll their transaction back."""
+
+    def on_error(error: Exception) -> Response:
+        current_service().session.rollback()
+        failure = _failure(error)
+        answer = renderer(failure)
+        if failure.retry_after is not None:
+            answer.headers["Retry-After"] = str(failure.retry_after)
+        return answer
+
+    target.register_error_handler(Exception, on_error)
 
 
-def on_database_error(error: OperationalError | NoConnectionError) -> Response:
-    """The database is busy, full or away: worth another try, and nobody's input is at fault."""
-    _abandon()
-    _LOG.error("database: %s", error.orig if isinstance(error, OperationalError) else error)
-    answer = error_answer(503, "The database is busy or cannot be reached; try again.")
-    answer.headers["Retry-After"] = "5"
-    return answer
-
-
-def on_surprise(error: Exception) -> Response:
-    """Anything else is a bug of ours: logged whole, told without details."""
-    _abandon()
-    _LOG.error("unexpected error", exc_info=error)
-    return error_answer(500, "Something went wrong on our side.")
-
-
-def register_errors(target: Blueprint | Flask) -> None:
-    """Answer errors of this blueprint (or, standing alone, of the whole app) in our shape."""
-    target.register_error_handler(PhotosvcError, on_photosvc_error)
-    target.register_error_handler(HTTPException, on_http_error)
-    target.register_error_handler(OperationalError, on_database_error)
-    target.register_error_handler(NoConnectionError, on_database_error)
-    target.register_error_handler(Exception, on_surprise)
-
-
-def _abandon() -> None:
-    """Nothing of a failed request stays."""
-    current_service().session.rollback()
+def _failure(error: Exception) -> Failure:
+    match error:
+        case ThrottledError():
+            return Failure(error, error.status, error.message, error.retry_after)
+        case PhotosvcError():
+            return Failure(error, error.status, error.message)
+        case HTTPException():
+            return Failure(error, error.code or 500, error.description or error.name)
+        case OAuth2Error():
+            return Failure(error, error.status_code, error.get_error_description())
+        case OperationalError() | NoConnectionError():
+            _LOG.error("database: %s", error.orig if isinstance(error, OperationalError) else error)
+            return Failure(error, 503, "The database is busy or cannot be reached; try again.", _RETRY_AFTER)
+        case _:  # a defect of ours: the log has all of it, the answer nothing
+            _LOG.error("unexpected error", exc_info=error)
+            return Failure(error, 500, "Something went wrong on our side.")
