@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.core.geo import cell_token
-from photosvc.index.places.gazetteer import NOWHERE, FoundPlace, Gazetteer
+from photosvc.index.places.gazetteer import FoundPlace, Gazetteer
 from photosvc.media.metadata.cameras import camera_type
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place
 from photosvc.query.fold import fold
@@ -53,7 +53,7 @@ class Catalog:
         cell_id = f"s2:{cell_token(lat, lng)}"
         known = self._session.get(Cell, cell_id)
         if known is None:
-            known = Cell(id=cell_id, place=self._place(self._gazetteer.lookup(lat, lng) or NOWHERE))
+            known = Cell(id=cell_id, place=self._place(self._gazetteer.lookup(lat, lng)))
             self._session.add(known)
             self._session.flush()
         return known
@@ -62,8 +62,8 @@ class Catalog:
         """The cell of what has no position."""
         return self._session.get_one(Cell, UNKNOWN_PLACE)
 
-    def _place(self, found: FoundPlace) -> Place:
-        if found.id == UNKNOWN_PLACE:
+    def _place(self, found: FoundPlace | None) -> Place:
+        if found is None:
             return self._session.get_one(Place, UNKNOWN_PLACE)
         known = self._session.get(Place, found.id)
         if known is None:

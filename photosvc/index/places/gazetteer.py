@@ -19,7 +19,6 @@ from photosvc.core.ids import BASE62
 from photosvc.index.places.timezone import zone_at
 
 UNKNOWN = "Unknown"
-UNKNOWN_ID = "zz"
 
 # Most positions have a place within the smallest radius, whose box holds the fewest rows.
 _RADII_M = (5_000.0, 25_000.0, 100_000.0)
@@ -35,17 +34,13 @@ class FoundPlace:
     """A city, town or village as results name it; only the country when nothing is near."""
 
     id: str
-    """`<country>:<12 base-62 characters>`, the same in every run and on every machine; `zz` unknown."""
+    """`<country>:<12 base-62 characters>`, the same in every run and on every machine."""
     label: str
     """`City, State, Country`, without repetition."""
     city: str
     state: str
     country: str
-    """ISO 3166-1 code of two lower-case letters; `zz` unknown."""
-
-
-#: The place of what has no position, or one that no place is near to.
-NOWHERE = FoundPlace(UNKNOWN_ID, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN_ID)
+    """ISO 3166-1 code of two lower-case letters."""
 
 
 class Gazetteer:

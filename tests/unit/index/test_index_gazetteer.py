@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from photosvc import data
 from photosvc.core.geo import distance_m
-from photosvc.index.places.gazetteer import NOWHERE, FoundPlace, Gazetteer, country_name, place_of
+from photosvc.index.places.gazetteer import FoundPlace, Gazetteer, country_name, place_of
 from tools import build_places
 
 SHIPPED = Gazetteer.load()
@@ -81,10 +81,6 @@ def test_the_identifier_of_a_place_never_changes():
     assert place_of("Paris", "Île-de-France", "fr").id == "fr:GaPwFAO34wgf"
     assert place_of("Paris", "Texas", "us").id != place_of("Paris", "Kentucky", "us").id
     assert re.fullmatch(r"fr:[0-9A-Za-z]{12}", place_of("Paris", "Île-de-France", "fr").id)
-
-
-def test_the_unknown_place_is_the_one_of_the_wire():
-    assert FoundPlace("zz", "Unknown", "Unknown", "Unknown", "zz") == NOWHERE
 
 
 def test_labels_do_not_repeat_themselves():
