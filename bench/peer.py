@@ -10,6 +10,9 @@ import sqlite3
 import orjson
 from flask import Flask, Response, request
 
+#: Ends each result: the service stores them without it.
+TAIL = ',"Merged":false,"Files":[]}'
+
 app = Flask(__name__)
 database = sqlite3.connect(os.environ["PEER_DATABASE"], check_same_thread=False)
 library = sqlite3.connect(os.environ["PEER_LIBRARY"], check_same_thread=False)
@@ -18,7 +21,7 @@ for opened in (database, library):
 names = [row[1] for row in database.execute("PRAGMA table_info(results)")]
 query = f"SELECT {', '.join(names)} FROM results ORDER BY TakenAt DESC, ID DESC LIMIT ? OFFSET ?"
 stored = """
-    SELECT result FROM photosvc_search_rows AS row JOIN photosvc_search_documents AS document USING (file_id)
+    SELECT result_head FROM photosvc_search_rows AS row JOIN photosvc_search_documents AS document USING (file_id)
     WHERE row.listed = 1 ORDER BY row.taken_at DESC, row.newest_key DESC LIMIT ?
 """
 
@@ -33,8 +36,8 @@ def photos() -> Response:
 
 @app.get("/joined")
 def joined() -> Response:
-    texts = [text for (text,) in library.execute(stored, (request.args.get("count", 100, int),))]
-    return Response(f"[{','.join(texts)}]", content_type="application/json")
+    heads = [head for (head,) in library.execute(stored, (request.args.get("count", 100, int),))]
+    return Response(f"[{f'{TAIL},'.join(heads)}{TAIL}]", content_type="application/json")
 
 
 @app.get("/hello")

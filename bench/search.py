@@ -19,6 +19,7 @@ import orjson
 
 from bench.library import TOKEN_FILE
 from bench.serve import Server, gunicorn, serve, with_spread
+from photosvc.search.projection.render import join_results
 
 ROUNDS, SECONDS = 5, 4
 COUNTS = (10, 100, 1000)
@@ -32,8 +33,8 @@ def make_peer(folder: Path) -> Path:
     path.unlink(missing_ok=True)
     source, target = sqlite3.connect(folder / "photosvc.db"), sqlite3.connect(path)
     shown = "SELECT file_id FROM photosvc_search_rows WHERE listed AND NOT private"
-    rows = source.execute(f"SELECT result FROM photosvc_search_documents WHERE file_id IN ({shown})")
-    records = (orjson.loads(text) for (text,) in rows)
+    rows = source.execute(f"SELECT result_head FROM photosvc_search_documents WHERE file_id IN ({shown})")
+    records = (orjson.loads(join_results([head])) for (head,) in rows)
     first = {name: value for name, value in next(records).items() if name not in {"Files", "DocumentID"}}
     names = [*first]
     target.execute(f"CREATE TABLE results ({', '.join(names)})")

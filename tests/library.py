@@ -25,6 +25,7 @@ from photosvc.core.problems import Problem
 from photosvc.index.job import IndexOptions, Summary, run_index
 from photosvc.models import Base, SearchDocument, SearchRow, migrate
 from photosvc.models.database import configure_engine
+from photosvc.search.projection.render import join_results
 from photosvc.settings import Settings, load_settings
 from photosvc.web.current import current_service
 from tests.clock import NOW, MovedClock
@@ -113,7 +114,7 @@ class Library:
             columns = [column.key for column in SearchRow.__table__.columns]
             return {
                 row.file_uid: (
-                    document.result,
+                    join_results([document.result_head]),
                     document.file,
                     {
                         "file_name": orjson.loads(document.file)["Name"],

@@ -10,7 +10,7 @@ from sqlalchemy.types import TypeDecorator
 TABLE_PREFIX = "photosvc_"
 
 #: The revision the code expects; `svc db upgrade` brings a database there.
-SCHEMA_VERSION = "0004"
+SCHEMA_VERSION = "0005"
 
 
 class UTCDateTime(TypeDecorator[datetime]):

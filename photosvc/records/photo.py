@@ -7,7 +7,7 @@ from marshmallow import Schema, fields, post_dump
 from photosvc.records.fields import Decimal, Timestamp
 from photosvc.records.file import FileSchema
 
-#: Sent only when they say something; known upstream, not in spec section 2.2.
+#: Left out when empty: fields that PhotoPrism sends and spec section 2.2 does not list.
 OPTIONAL = ("DocumentID", "Faces", "Altitude", "Duration", "CameraType", "LensMake")
 
 
@@ -77,13 +77,18 @@ class PhotoResultSchema(Schema):
     UpdatedAt = Timestamp(attribute="photo.updated_at")
     EditedAt = Timestamp(attribute="photo.edited_at")
     CheckedAt = Timestamp(attribute="photo.checked_at")
-    # last, so that a merged answer can be made from stored texts (search.merge)
+    # Last, because all before is stored as text and these two are appended to it (`search.projection.render`).
     Merged = fields.Boolean(attribute="merged")
     Files = fields.List(fields.Nested(FileSchema), attribute="files")
 
     @post_dump
-    def _leave_out_what_says_nothing(self, record: dict[str, Any], **_: Any) -> dict[str, Any]:  # noqa: ANN401
-        for name in OPTIONAL:
-            if not record[name]:
-                del record[name]
-        return record
+    def _without_empty(self, record: dict[str, Any], **_: Any) -> dict[str, Any]:  # noqa: ANN401
+        return without_empty(record)
+
+
+def without_empty(record: dict[str, Any]) -> dict[str, Any]:
+    """The record itself, from which the empty ones of the `OPTIONAL` fields were removed."""
+    for name in OPTIONAL:
+        if not record[name]:
+            del record[name]
+    return record

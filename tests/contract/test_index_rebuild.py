@@ -32,7 +32,7 @@ def test_search_rows_of_an_older_version_are_told_and_made_anew_by_the_next_run(
     before = library.stored()
     with library.session() as session:
         session.get(LibraryState, "projection").value -= 1
-        session.query(SearchDocument).one().result = '{"old": true}'
+        session.query(SearchDocument).one().result_head = '{"old": true'
     told = svc("db", "upgrade", instance=library.instance)
     assert told.stderr.splitlines()[1:] == [
         "An older version made the search rows: the next `svc index` makes them anew."

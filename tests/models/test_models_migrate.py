@@ -1,4 +1,5 @@
 from datetime import datetime
+from json import loads
 
 import pytest
 from sqlalchemy import MetaData, create_engine, inspect, select, text
@@ -68,6 +69,24 @@ def test_the_albums_of_a_library_get_their_rows(engine):
     migrate.upgrade(engine)
     with engine.connect() as connection:
         assert connection.execute(rows).all() == projected
+
+
+def test_stored_results_lose_their_last_two_fields_and_get_them_back(engine):
+    migrate.upgrade(engine)
+    with Session(engine) as session:
+        add_photos(session, 6, NOW)
+        session.commit()
+    heads = text("SELECT file_id, result_head FROM photosvc_search_documents ORDER BY file_id")
+    with engine.connect() as connection:
+        projected = connection.execute(heads).all()
+    assert len(projected) == 8
+    migrate.downgrade(engine, "0004")
+    with engine.connect() as connection:
+        whole = connection.execute(text("SELECT result FROM photosvc_search_documents")).scalars().all()
+    assert {(loads(result)["Merged"], len(loads(result)["Files"])) for result in whole} == {(False, 0)}
+    migrate.upgrade(engine)
+    with engine.connect() as connection:
+        assert connection.execute(heads).all() == projected
 
 
 def test_a_second_upgrade_changes_nothing(engine):

@@ -1,15 +1,26 @@
 """Stored texts are what the Marshmallow schemas dump, for every photo of a motley library."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import orjson
 import pytest
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from photosvc.models import SearchDocument, migrate
+from photosvc.models import File, SearchDocument, migrate
 from photosvc.records.file import FileSchema
 from photosvc.records.photo import PhotoResultSchema
-from photosvc.search.projection.render import Result, merge_texts
+from photosvc.search.projection.render import Result, join_results, merge_result
 from tests.factories.varied_library import fill_varied_library
+
+
+@dataclass(frozen=True)
+class WholeResult(Result):
+    """A result with the two fields that are not stored."""
+
+    merged: bool = False
+    files: Sequence[File] = ()
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +38,10 @@ def test_a_stored_result_is_what_the_schema_dumps(shelf):
     photos, texts = shelf
     for photo in photos:
         for file in photo.files:
-            fresh = PhotoResultSchema().dump(Result(photo, file))
-            assert orjson.loads(texts[file.id].result) == fresh
-            assert list(orjson.loads(texts[file.id].result)) == list(fresh)
+            fresh = PhotoResultSchema().dump(WholeResult(photo, file))
+            sent = orjson.loads(join_results([texts[file.id].result_head]))
+            assert sent == fresh
+            assert list(sent) == list(fresh)
 
 
 def test_a_stored_file_is_what_the_schema_dumps(shelf):
@@ -42,6 +54,14 @@ def test_a_merged_text_is_what_the_schema_dumps_for_all_files(shelf):
     photos, texts = shelf
     assert any(len(photo.files) > 1 for photo in photos)
     for photo in photos:
-        merged = merge_texts(texts[photo.files[0].id].result, [texts[file.id].file for file in photo.files])
-        fresh = PhotoResultSchema().dump(Result(photo, photo.files[0], merged=True, files=photo.files))
+        merged = merge_result(texts[photo.files[0].id].result_head, [texts[file.id].file for file in photo.files])
+        fresh = PhotoResultSchema().dump(WholeResult(photo, photo.files[0], merged=True, files=photo.files))
         assert orjson.loads(merged) == fresh
+        assert list(orjson.loads(merged)) == list(fresh)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_results_are_joined_as_the_elements_of_an_array(count):
+    heads = [f'{{"ID":"{number}"' for number in range(count)]
+    expected = [{"ID": str(number), "Merged": False, "Files": []} for number in range(count)]
+    assert orjson.loads(f"[{join_results(heads)}]") == expected

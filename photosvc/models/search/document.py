@@ -15,7 +15,7 @@ class SearchDocument(Base):
     file_id: Mapped[int] = mapped_column(
         RowId, ForeignKey(SearchRow.file_id, ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
-    result: Mapped[str] = mapped_column(Text)
-    """The photo search result, with `Merged` false and `Files` empty."""
+    result_head: Mapped[str] = mapped_column(Text)
+    """The photo search result up to its last two fields, `Merged` and `Files`, and without the closing brace."""
     file: Mapped[str] = mapped_column(Text)
     """The file record, an element of `Files`."""

@@ -25,7 +25,7 @@ from photosvc.models import (
     SearchText,
 )
 from photosvc.models.database import begin_write, insert_into
-from photosvc.search.projection.render import render_file, render_result
+from photosvc.search.projection.render import render_file, render_head
 from photosvc.search.projection.row import search_rows
 from photosvc.search.word_text import photo_words
 
@@ -135,7 +135,7 @@ def _write(session: Session, photos: Sequence[Photo]) -> None:
     for photo in photos:
         for file, row in search_rows(photo, has_album=any(albums[photo.id].values())):
             rows.append(row)
-            documents.append({"file_id": file.id, "result": render_result(photo, file), "file": render_file(file)})
+            documents.append({"file_id": file.id, "result_head": render_head(photo, file), "file": render_file(file)})
             keys = {name: row[name] for name in _ALBUM_KEYS}
             in_albums += [{"album_id": album_id, **keys} for album_id in albums[photo.id]]
     if rows:

@@ -25,14 +25,14 @@ class LibraryChangedError(PhotosvcError):
     status = HTTPStatus.SERVICE_UNAVAILABLE
 
 
-def results(connection: Connection, file_ids: Sequence[int]) -> list[str]:
-    """The photo search results of these files, in their order.
+def result_heads(connection: Connection, file_ids: Sequence[int]) -> list[str]:
+    """The heads of the photo search results of these files, in their order.
 
     Raises:
         LibraryChangedError: one of them is gone.
 
     """
-    return _read(connection, "result", file_ids)
+    return _read(connection, "result_head", file_ids)
 
 
 def files(connection: Connection, file_ids: Sequence[int]) -> list[str]:

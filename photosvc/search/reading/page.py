@@ -6,7 +6,7 @@ from itertools import chain
 
 from sqlalchemy import Connection
 
-from photosvc.search.projection.render import merge_texts
+from photosvc.search.projection.render import join_results, merge_result
 from photosvc.search.reading import documents
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.cursor import Cursor
@@ -57,8 +57,8 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
         found, groups = merged_window(search)
         pieces = _pieces(search, groups)
     elif search.is_plain and request.count <= CHUNK and (request.cursor or not request.offset):
-        found, results = search.first_results()
-        pieces = (f"[{','.join(results)}]",)
+        found, heads = search.first_results()
+        pieces = (f"[{join_results(heads)}]",)
     else:
         found = search.window(request.offset, request.count)
         pieces = _pieces(search, single_files(found))
@@ -75,21 +75,22 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
 
 def _pieces(search: Search, groups: Groups) -> Iterable[str]:
     # The first piece is read now, so that a database that is away still gives an error answer.
-    first = "[" + ",".join(_records(search, groups.part(0, CHUNK)))
+    first = "[" + _records(search, groups.part(0, CHUNK))
     return (first + "]",) if len(groups) <= CHUNK else chain((first,), _rest(search, groups))
 
 
 def _rest(search: Search, groups: Groups) -> Iterator[str]:
     """What fails here ends the answer before the closing bracket: nobody takes it for a whole one."""
     for start in range(CHUNK, len(groups), CHUNK):
-        yield "," + ",".join(_records(search, groups.part(start, start + CHUNK)))
+        yield "," + _records(search, groups.part(start, start + CHUNK))
     yield "]"
 
 
-def _records(search: Search, groups: Sequence[Sequence[int]]) -> list[str]:
+def _records(search: Search, groups: Sequence[Sequence[int]]) -> str:
     connection = search.context.connection
-    results = documents.results(connection, [group[0] for group in groups])
+    heads = documents.result_heads(connection, [group[0] for group in groups])
     if not search.request.merged:
-        return results
+        return join_results(heads)
     files = iter(documents.files(connection, list(chain.from_iterable(groups))))
-    return [merge_texts(result, [next(files) for _ in group]) for result, group in zip(results, groups, strict=True)]
+    merged = (merge_result(head, [next(files) for _ in group]) for head, group in zip(heads, groups, strict=True))
+    return ",".join(merged)

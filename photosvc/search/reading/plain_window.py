@@ -24,7 +24,7 @@ def plain_window(
     keys = chosen.columns(0)
     query: Any = select(SearchRow.file_id, *keys).where(visible(sees_private=sees_private))
     if with_results:
-        query = query.add_columns(SearchDocument.result).join(
+        query = query.add_columns(SearchDocument.result_head).join(
             SearchDocument, SearchDocument.file_id == SearchRow.file_id
         )
     if by_cursor:
