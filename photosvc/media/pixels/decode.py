@@ -1,6 +1,6 @@
-"""The single door to pixels: pictures are opened, checked by their header and decoded here and nowhere else.
+"""Opens pictures, checks their headers against the limits and decodes them; no other module decodes a picture file.
 
-Whatever a decoder does with hostile bytes ends as `DecodeError`, with a reason for people.
+Every exception of a decoder becomes a `DecodeError` with its reason.
 """
 
 import warnings
@@ -16,11 +16,11 @@ from photosvc.media.extras import register_heic
 from photosvc.media.formats import Format
 from photosvc.media.pixels.raw import open_preview
 
-#: Pixels a picture may have.
+#: Most pixels of a picture.
 MAX_PIXELS: Final = 150_000_000
-#: Pixels when the decoder must hold all of them at once: everything but sequential JPEG, which is decoded scaled.
+#: Most pixels when the decoder holds all of them at once, as all do but that of sequential JPEG, which scales.
 MAX_HELD_PIXELS: Final = 100_000_000
-#: Memory that may be spent whatever the file's size; beyond it a file may unpack to `MAX_RATIO` times itself.
+#: Bytes that any picture may unpack to; a larger one may unpack to `MAX_RATIO` times the size of its file.
 FREE_MEMORY: Final = 48_000_000
 MAX_RATIO: Final = 250
 
@@ -49,34 +49,34 @@ _TURNS: Final = {
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Turns every exception of a decoder into `DecodeError`, and keeps its warnings off."""
+    """Turn every exception of a decoder into `DecodeError`, and suppress its warnings."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     except DecodeError:
         raise
-    except Image.DecompressionBombError as error:  # Pillow's own cap lies above ours
+    except Image.DecompressionBombError as error:  # Pillow's own limit, higher than ours
         raise PictureTooLargeError(Reason.OVER_HEADER_LIMIT, MAX_PIXELS // 1_000_000) from error
     except MemoryError as error:
         raise PictureTooLargeError(Reason.OVER_AVAILABLE_MEMORY) from error
-    except Exception as error:  # decoders raise anything; an honest list is never whole
+    except Exception as error:  # decoders raise exceptions of any type
         raise DecodeError(_reason(error)) from error
 
 
 @contextmanager
 def open_picture(source: BinaryIO, row: Format, *, header_only: bool = False) -> Iterator[Image.Image]:
-    """The picture, its header read and checked against the caps, no pixel decoded yet.
+    """The picture with its header read and checked against the limits, and no pixel decoded.
 
     Args:
-        source: the file, open for reading; stays open.
-        row: its format, as sniffed. Camera raws open as their embedded preview, or else as half-size development.
-        header_only: skip the caps; the caller reads the header, and calls `check_size` before any pixel.
+        source: the file, open for reading; it is not closed.
+        row: its format, as sniffed. A camera raw opens as its embedded preview, or else developed at half size.
+        header_only: skip the limits; the caller must call `check_size` before it reads pixels.
 
     Raises:
         DecodeError: it cannot be opened or decoded; also for what happens within the `with` block.
         MissingExtraError: its decoder is not installed.
-        PictureTooLargeError: it has more pixels than the caps.
+        PictureTooLargeError: it has more pixels than the limits allow.
 
     """
     with guarded():
@@ -96,32 +96,32 @@ def open_picture(source: BinaryIO, row: Format, *, header_only: bool = False) ->
 
 
 def check_size(picture: Image.Image, file_size: int) -> None:
-    """Refuses a picture from its header alone.
+    """Refuse a picture that is too large, by its header.
 
     Raises:
-        PictureTooLargeError: it is beyond the caps, or a decompression bomb.
+        PictureTooLargeError: it is beyond the limits, or a decompression bomb.
 
     """
     width, height = picture.size
     pixels = width * height
     sequential = picture.format in ("JPEG", "MPO") and not picture.info.get("progressive")
-    cap = MAX_PIXELS if sequential else MAX_HELD_PIXELS
-    if pixels > cap:
-        raise PictureTooLargeError(Reason.OVER_PIXEL_LIMIT, f"{pixels / 1e6:.0f}", cap // 1_000_000)
+    limit = MAX_PIXELS if sequential else MAX_HELD_PIXELS
+    if pixels > limit:
+        raise PictureTooLargeError(Reason.OVER_PIXEL_LIMIT, f"{pixels / 1e6:.0f}", limit // 1_000_000)
     memory = pixels * _BYTES_EACH.get(picture.mode, 4)
     if not sequential and memory > max(FREE_MEMORY, file_size * MAX_RATIO):
         raise PictureTooLargeError(Reason.OVER_RATIO, memory // max(file_size, 1))
 
 
 def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Image:
-    """The picture decoded once, about `longest` pixels on its longer side or less, upright, as RGB or RGBA.
+    """The upright picture as RGB or RGBA, at most about `longest` pixels on its longer side, decoded once.
 
-    JPEG is decoded at the nearest DCT scale, HEIC by its embedded thumbnail where it has one of that size.
+    JPEG is decoded at the nearest DCT scale, HEIC from its embedded thumbnail when that has the size.
 
     Args:
-        picture: as opened, nothing loaded.
+        picture: as opened, its pixels not loaded.
         longest: target in pixels; a smaller picture keeps its size.
-        orientation: Exif orientation 1 to 8 that is still to be applied.
+        orientation: Exif orientation (1 to 8) to apply.
 
     Raises:
         DecodeError: the pixels cannot be decoded.
@@ -143,12 +143,12 @@ def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Im
 
 
 def _displayable(picture: Image.Image, target: tuple[int, int]) -> Image.Image:
-    """RGB from modes that cannot be resampled, picked down first so that a large one is not converted whole."""
+    """RGB or RGBA from a mode that cannot be resampled; pixels are dropped first, so that converting stays cheap."""
     double = tuple(min(side * 2, whole) for side, whole in zip(target, picture.size, strict=True))
     small = picture.resize((double[0], double[1]), Image.Resampling.NEAREST)
     if picture.mode in _WIDE_MODES:
         high = small.getextrema()[1]
-        # Twelve bits in sixteen are as common as sixteen: the brightest pixel tells the scale.
+        # Sixteen bits often hold values of twelve, so the brightest pixel sets the scale.
         top = high if isinstance(high, int | float) else 255.0
         small = small.convert("F").point(lambda value: value * (255 / max(top, 255.0))).convert("L")
     alpha = "transparency" in picture.info or picture.mode in ("LA", "PA", "La", "RGBa")
@@ -156,7 +156,7 @@ def _displayable(picture: Image.Image, target: tuple[int, int]) -> Image.Image:
 
 
 def size_of(source: BinaryIO) -> int:
-    """Bytes of the file, its position kept."""
+    """Bytes of the file; its position does not change."""
     here = source.tell()
     size = source.seek(0, 2)
     source.seek(here)

@@ -1,4 +1,4 @@
-"""Pictures and camera raws: header, metadata and colours of one, its pixels decoded at most once."""
+"""Header, metadata and colours of a picture or camera raw; its pixels are decoded at most once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,10 +22,11 @@ from photosvc.media.pixels.decode import check_size, guarded, open_picture, scal
 from photosvc.media.xmp.packet import Xmp, read_xmp
 from photosvc.media.xmp.regions import upright
 
-#: The embedded preview serves for colours from this size on, when its shape is the picture's.
+#: The colours come from the embedded preview if its shorter side has this size and its aspect ratio is that of the
+#: picture, within `MAX_DISTORTION`.
 MIN_THUMBNAIL: Final = 120
 MAX_DISTORTION: Final = 0.02
-#: Colours need no more: a JPEG is then decoded at an eighth.
+# Enough pixels for the colours; a JPEG of a camera is then decoded at an eighth of its size.
 _COLOR_SIZE: Final = 240
 _ANIMATED: Final = frozenset(("gif", "webp", "png", "avif"))
 _PHOTOSHOP_IPTC: Final = 0x0404
@@ -34,10 +35,10 @@ _MAX_PROFILE_NAME: Final = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """What a picture file says and shows."""
+    """The contents of a picture file."""
 
     width: int = 0
-    """Pixels, upright."""
+    """Pixels of the upright picture."""
     height: int = 0
     orientation: int = 1
     frames: int = 0
@@ -53,12 +54,12 @@ class Picture:
 def read_picture(source: BinaryIO, row: Format) -> Picture:
     """Everything about a picture; what cannot be read is left out, with the reason in `problem`."""
     exif = own_exif(source, row)
-    picture = _told(exif, exif.xmp, exif.iptc)
+    picture = _from_metadata(exif, exif.xmp, exif.iptc)
     try:
         with open_picture(source, row, header_only=True) as opened:
             if exif == Exif():
                 exif = read_exif(_bytes(opened.info, "exif"))
-            picture = _told(exif, *_packets(opened, exif), fallback=_png_texts(opened))
+            picture = _from_metadata(exif, *_packets(opened, exif), fallback=_png_texts(opened))
             picture = replace(picture, **_shape(opened, row, exif))
             _check(opened, source, row)
             return replace(picture, colors=_colors(source, row, opened, exif))
@@ -67,21 +68,21 @@ def read_picture(source: BinaryIO, row: Format) -> Picture:
 
 
 def own_exif(source: BinaryIO, row: Format) -> Exif:
-    """The Exif of the file itself, readable whether or not its pixels are: TIFF, and most camera raws; else empty."""
+    """The Exif of a TIFF or a camera raw, readable even if its pixels are not; empty for other formats."""
     with guarded():
         if row.is_tiff:
             return read_exif_file(source)
         return read_canon_exif(source) if "cr3" in row.families else Exif()
 
 
-def turn_left(opened: Image.Image, row: Format, exif: Exif) -> int:
-    """The Exif orientation still to be applied to the pixels: some decoders turn them by themselves."""
+def orientation_to_apply(opened: Image.Image, row: Format, exif: Exif) -> int:
+    """The Exif orientation to apply to the decoded pixels; 1 when the decoder has turned them already."""
     if row.name in ("heic", "tiff") or "developed" in opened.info:
         return 1
     return exif.orientation
 
 
-def _told(exif: Exif, xmp: bytes, iptc: bytes, *, fallback: Metadata | None = None) -> Picture:
+def _from_metadata(exif: Exif, xmp: bytes, iptc: bytes, *, fallback: Metadata | None = None) -> Picture:
     packet: Xmp = read_xmp(xmp)
     found = merge(exif.metadata, fallback or read_iptc(iptc), packet.metadata)
     regions = tuple(upright(region, exif.orientation) for region in found.regions)
@@ -97,7 +98,7 @@ def _told(exif: Exif, xmp: bytes, iptc: bytes, *, fallback: Metadata | None = No
 
 def _shape(opened: Image.Image, row: Format, exif: Exif) -> dict[str, Any]:
     width, height = opened.info.get("raw_size", opened.size)
-    turned = turn_left(opened, row, exif) >= 5 and "raw_size" not in opened.info
+    turned = orientation_to_apply(opened, row, exif) >= 5 and "raw_size" not in opened.info
     frames = getattr(opened, "n_frames", 1) if row.name in _ANIMATED and getattr(opened, "is_animated", False) else 0
     return {
         "width": height if turned else width,
@@ -122,37 +123,37 @@ def _profile_name(profile: bytes) -> str:
 
 def _check(opened: Image.Image, source: BinaryIO, row: Format) -> None:
     check_size(opened, size_of(source))
-    # A small preview at the front of a HEIC would hide that the rest is missing.
+    # The small preview at the front of a HEIC can be decoded even if the rest is missing.
     if row.name == "heic" and not is_whole(source, size_of(source)):
         raise DecodeError(Reason.TRUNCATED)
 
 
 def _colors(source: BinaryIO, row: Format, opened: Image.Image, exif: Exif) -> Colors:
-    turn = turn_left(opened, row, exif)
+    turn = orientation_to_apply(opened, row, exif)
     if exif.thumbnail and row.name == "jpg" and _is_whole_jpeg(source):
         try:
             with guarded(), Image.open(BytesIO(exif.thumbnail), formats=("JPEG",)) as thumbnail:
-                if _serves(thumbnail.size, opened.size):
+                if _is_usable(thumbnail.size, opened.size):
                     return read_colors(scaled(thumbnail, _COLOR_SIZE, turn))
         except DecodeError:
-            pass  # the picture itself may well be sound
+            pass  # the picture itself may be intact
     return read_colors(scaled(opened, _COLOR_SIZE, turn))
 
 
-def _serves(small: tuple[int, int], whole: tuple[int, int]) -> bool:
-    """Whether an embedded preview is large enough and shows the same frame."""
+def _is_usable(small: tuple[int, int], whole: tuple[int, int]) -> bool:
+    """Whether an embedded preview is large enough and has the aspect ratio of the picture."""
     distortion = abs(small[0] * whole[1] / (small[1] * whole[0]) - 1)
     return min(small) >= MIN_THUMBNAIL and max(small) <= 4096 and distortion <= MAX_DISTORTION
 
 
 def _is_whole_jpeg(source: BinaryIO) -> bool:
-    """Whether the file ends as a JPEG does (some cameras pad with zeros); if not, only decoding tells."""
+    """Whether the file ends with the end marker of JPEG, apart from zeros that some cameras append."""
     source.seek(max(0, size_of(source) - 4096))
     return source.read(4096).rstrip(b"\0").endswith(b"\xff\xd9")
 
 
 def _packets(opened: Image.Image, exif: Exif) -> tuple[bytes, bytes]:
-    """The XMP packet and the IPTC records, wherever the container keeps them."""
+    """The XMP packet and the IPTC records, from the container or from the Exif."""
     resources = opened.info.get("photoshop")
     iptc = resources.get(_PHOTOSHOP_IPTC) if isinstance(resources, Mapping) else None
     return _bytes(opened.info, "xmp") or exif.xmp, iptc if isinstance(iptc, bytes) else exif.iptc
@@ -162,14 +163,14 @@ def _png_texts(opened: Image.Image) -> Metadata | None:
     """The text chunks of a PNG (PNG specification, section 11.3.3)."""
     if opened.format != "PNG":
         return None
-    told = {name: value for name, value in opened.info.items() if isinstance(name, str) and isinstance(value, str)}
+    texts = {name: value for name, value in opened.info.items() if isinstance(name, str) and isinstance(value, str)}
     return Metadata(
-        title=clean(told.get("Title", ""), text.TITLE),
-        description=clean(told.get("Description", ""), text.DESCRIPTION),
-        artist=clean(told.get("Author", "")),
-        copyright=clean(told.get("Copyright", "")),
-        software=clean(told.get("Software", "")),
-        notes=clean(told.get("Comment", ""), text.DESCRIPTION),
+        title=clean(texts.get("Title", ""), text.TITLE),
+        description=clean(texts.get("Description", ""), text.DESCRIPTION),
+        artist=clean(texts.get("Author", "")),
+        copyright=clean(texts.get("Copyright", "")),
+        software=clean(texts.get("Software", "")),
+        notes=clean(texts.get("Comment", ""), text.DESCRIPTION),
     )
 
 

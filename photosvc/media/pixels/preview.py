@@ -1,4 +1,4 @@
-"""A picture to show, from any file that can be shown: what thumbnails are made of."""
+"""The picture to show of a file, from which its thumbnails are made."""
 
 from typing import BinaryIO
 
@@ -9,7 +9,7 @@ from photosvc.media.errors import DecodeError
 from photosvc.media.exif.reader import Exif, read_exif
 from photosvc.media.formats import Format
 from photosvc.media.pixels.decode import open_picture, scaled
-from photosvc.media.pixels.picture import own_exif, turn_left
+from photosvc.media.pixels.picture import orientation_to_apply, own_exif
 from photosvc.media.video.container import read_video
 
 
@@ -22,7 +22,7 @@ def read_preview(source: BinaryIO, row: Format, longest: int) -> Image.Image:
         longest: pixels of the longer side; a smaller picture keeps its size.
 
     Raises:
-        DecodeError: it cannot be shown; the message says why.
+        DecodeError: it cannot be shown, for the reason in `problem`.
 
     """
     if row.media_type == "video":
@@ -34,4 +34,4 @@ def read_preview(source: BinaryIO, row: Format, longest: int) -> Image.Image:
     with open_picture(source, row) as picture:
         if exif == Exif() and isinstance(picture.info.get("exif"), bytes):
             exif = read_exif(picture.info["exif"])
-        return scaled(picture, longest, turn_left(picture, row, exif))
+        return scaled(picture, longest, orientation_to_apply(picture, row, exif))

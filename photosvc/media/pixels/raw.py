@@ -1,4 +1,4 @@
-"""Camera raws: their embedded preview, or else a quick development."""
+"""Camera raws, opened as their embedded preview or else developed at half size."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,16 +12,16 @@ from photosvc.media.errors import DecodeError, PictureTooLargeError
 from photosvc.media.extras import load_extra
 
 MAX_PIXELS: Final = 150_000_000
-#: A preview shorter than this on its longer side is a thumbnail: too poor to show, good enough for nothing.
+#: A preview with a longer side below this is too small to show; the raw is developed instead.
 MIN_PREVIEW: Final = 480
 
 
 @contextmanager
 def open_preview(source: BinaryIO) -> Iterator[Image.Image]:
-    """A picture of the raw; a JPEG preview is not decoded yet.
+    """A picture of the raw; the pixels of a JPEG preview are not decoded yet.
 
-    Its `info` holds `raw_size`, the upright size of the whole picture, `developed` when it is upright already, and the
-    preview's own `exif` if it has any.
+    Its `info` contains `raw_size`, the size of the whole upright picture, `developed` if it is upright already, and the
+    `exif` of the preview if it has any.
 
     Raises:
         MissingExtraError: rawpy is not installed.
@@ -61,7 +61,7 @@ def _preview(rawpy: Any, raw: Any) -> Image.Image | None:  # noqa: ANN401
 
 
 def _development(raw: Any) -> Image.Image:  # noqa: ANN401
-    """Half size: one pixel of each square of the sensor's mosaic, several times faster than a whole development."""
+    """The raw at half size: one pixel for each 2x2 block of the sensor, several times faster than at full size."""
     pixels = raw.postprocess(half_size=True, use_camera_wb=True, output_bps=8)
     if pixels.ndim != 3:
         raise DecodeError(Reason.RAW_WITHOUT_COLORS)

@@ -1,4 +1,4 @@
-"""Videos: what the container says, and one frame to show."""
+"""Video files: the facts in the container, and one frame to show."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,26 +14,26 @@ from photosvc.media.metadata.record import Metadata
 from photosvc.media.pixels.decode import guarded
 from photosvc.media.video.tags import read_tags
 
-#: A frame of 8K video has 33 million pixels.
+#: Most pixels of a frame; 8K video has 33 million.
 MAX_PIXELS: Final = 50_000_000
-#: Packets read in search of a frame.
+#: Most packets that are read to find a frame.
 MAX_PACKETS: Final = 300
-#: Longer videos are a lie of their header (in nanoseconds: 30 days).
+#: Nanoseconds in 30 days; a longer duration is taken as an error in the header.
 MAX_DURATION: Final = 30 * 24 * 3600 * 10**9
 _FRAME_SIZE: Final = 720
 
 _TAGS: Final = frozenset(("avc1", "avc3", "hvc1", "hev1", "dvh1", "dvhe", "vvc1"))
 _CODECS: Final = {"h264": "avc1", "hevc": "hvc1", "vvc": "vvc1", "av1": "av01", "vp9": "vp09"}
-# How much of a file FFmpeg may read before it must have found its streams.
+# Bytes and microseconds of a video that FFmpeg reads to find its streams.
 _PROBE: Final = {"probesize": "5000000", "analyzeduration": "5000000"}
 
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """What a video file says."""
+    """The contents of a video file."""
 
     width: int
-    """Pixels, after rotation."""
+    """Pixels of the upright picture."""
     height: int
     duration_ns: int = 0
     fps: float = 0.0
@@ -48,7 +48,7 @@ def read_video(source: BinaryIO) -> Video:
     """The facts of a video and its first key frame.
 
     Raises:
-        DecodeError: no video can be found in it.
+        DecodeError: it contains no video, or cannot be read.
         MissingExtraError: av is not installed.
 
     """
@@ -77,13 +77,13 @@ def read_video(source: BinaryIO) -> Video:
 def _opened(source: BinaryIO) -> Iterator[Any]:
     av = load_extra("video")
     source.seek(0)
-    # A file object, never a name: FFmpeg's protocols (http, concat, …) stay out of reach.
+    # With a file object instead of a name, FFmpeg's protocols (http, concat, …) cannot be used.
     with av.open(source, "r", options=_PROBE, metadata_errors="replace") as container:
         yield container
 
 
 def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:  # noqa: ANN401
-    """The frame, and the degrees it was turned counter-clockwise to stand upright."""
+    """The upright frame, and the degrees by which it was turned counter-clockwise."""
     stream.codec_context.skip_frame = "NONKEY"
     try:
         for count, packet in enumerate(container.demux(stream)):
@@ -92,7 +92,7 @@ def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:
                 return _picture(frame, rotation), rotation
             if count >= MAX_PACKETS:
                 break
-    except Exception:  # noqa: BLE001 - a video without a frame to show is still a video
+    except Exception:  # noqa: BLE001 - a video is indexed even without a frame to show
         return None, 0
     return None, 0
 
@@ -117,6 +117,6 @@ def _rate(stream: Any) -> float:  # noqa: ANN401
 
 
 def _codec(context: Any) -> str:  # noqa: ANN401
-    """The four-letter code of modern codecs as MP4 has it, else FFmpeg's name."""
+    """The four-letter code of MP4 for modern codecs, else the name in FFmpeg."""
     code = str(context.codec_tag or "").lower()
     return code if code in _TAGS else _CODECS.get(context.name, context.name)
