@@ -7,6 +7,7 @@ import pytest
 from photosvc.core import ids
 from tests.api_client import HASH, PASSWORD, check_error
 from tests.factories.accounts import add_client, add_user
+from tests.factories.photos import add_photos, edit_photos
 from tests.library import RESOURCE
 
 KEYS = {
@@ -260,3 +261,12 @@ def test_other_endpoints_want_their_json_declared(api, content_type):
     for method, path in [("POST", "/users"), ("PUT", api.user_path()), ("PUT", api.user_path("ann", "/password"))]:
         body = check_error(api.call(method, path, own, data=b"{}", content_type=content_type), 400)
         assert "Content-Type: application/json" in body["error"]
+
+
+def test_the_years_in_the_answer_are_those_of_photos_that_the_user_sees(api):
+    with api.library.session() as session:
+        add_photos(session, 3, api.clock())
+        edit_photos(session, [1], year=1999, private=True)
+        edit_photos(session, [2], year=1998, archived_at=api.clock())
+    assert api.log_in("alice").json["config"]["years"] == [2020, 1999]
+    assert api.log_in("vera").json["config"]["years"] == [2020]

@@ -18,6 +18,7 @@ from tests.query_strategies import ANY_QUERIES, LARGE_QUERIES
 PAYLOADS = (
     "'", '"', "' OR '1'='1", "1 OR 1=1", "1); DROP TABLE photosvc_photos; --", "x' UNION SELECT 1 --", "%", "_", "\\",
     "\x00", "\ufffd", "*" * 50, "(" * 100, "-" * 5000, "a" * 5000, "a:b:c", "9" * 30, "-1", "1e999", "NaN", "٣", "%27",
+    "true", "1", "private:true | hidden:true | archived:true | error:true",
 )  # fmt: skip
 #: Ways out of a value, what could be done there, and ways to be rid of the rest.
 INJECTIONS = [

@@ -3,7 +3,9 @@
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
+from photosvc.models import Photo
 from photosvc.search.reading.orders import ORDERS
 from tests.factories.varied_library import fill_varied_library, uid, visible_to_all
 from tests.oauth_client import open_oauth_api
@@ -79,3 +81,16 @@ def test_a_private_album_is_to_them_as_one_that_does_not_exist(oauth, token, vis
     hidden, unknown = (oauth.library.get({"s": album}, token=token) for album in (SECRET_ALBUM, uid("a", 99)))
     assert (hidden.status_code, hidden.json) == (unknown.status_code, unknown.json)
     assert hidden.status_code == 404
+
+
+def test_a_hidden_photo_is_to_them_no_place_to_search_around(oauth, token, visible):
+    with oauth.library.session() as session:
+        hidden = [
+            photo.uid for photo in session.scalars(select(Photo)) if not {file.uid for file in photo.files} & visible
+        ]
+    assert len(hidden) > 5
+    for photo_uid in hidden:
+        answer = oauth.library.get({"near": photo_uid, "dist": 500}, token=token)
+        unknown = oauth.library.get({"near": uid("p", 999), "dist": 500}, token=token)
+        assert answer.status_code == unknown.status_code == 404
+        assert answer.text.replace(photo_uid, "") == unknown.text.replace(uid("p", 999), "")
