@@ -2,6 +2,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from authlib.oauth2.rfc6749 import InvalidClientError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
@@ -17,6 +18,7 @@ from photosvc.auth.oauth.clients import (
     register,
     remove_all_clients,
     remove_client,
+    restore_secret,
 )
 from photosvc.auth.scopes import EVERYTHING, NOTHING, parse_scope
 from photosvc.core import ids
@@ -161,3 +163,24 @@ def test_the_right_secret_tells_who_it_is(session):
     assert (client.token_lifetime, client.token_format) == (60, "jwt")
     assert client.check_grant_type("client_credentials")
     assert not client.check_grant_type("password")
+
+
+def test_a_secret_that_was_never_seen_is_replaced_by_the_old_one(session):
+    registered = new(session)
+    uid, digest = registered.client.uid, registered.client.secret_digest
+    lost = regenerate_secret(session, uid, NOW)
+    restore_secret(session, uid, digest, lost=lost)
+    assert authenticate(session, uid, registered.secret).uid == uid
+    with pytest.raises(InvalidClientError):
+        authenticate(session, uid, lost)
+
+
+def test_a_secret_that_was_replaced_again_is_not_restored(session):
+    registered = new(session)
+    uid, digest = registered.client.uid, registered.client.secret_digest
+    lost = regenerate_secret(session, uid, NOW)
+    current = regenerate_secret(session, uid, NOW)
+    restore_secret(session, uid, digest, lost=lost)
+    assert authenticate(session, uid, current).uid == uid
+    with pytest.raises(InvalidClientError):
+        authenticate(session, uid, registered.secret)

@@ -3,7 +3,7 @@ from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.auth.credentials.tokens import verify
+from photosvc.auth.credentials.tokens import find, verify
 from photosvc.auth.oauth.client_authentication import authenticate
 from photosvc.auth.oauth.client_tokens import store_token
 from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, register, remove_client
@@ -11,7 +11,7 @@ from photosvc.auth.oauth.grants import granted_scope
 from photosvc.auth.scope_names import SCOPES
 from photosvc.auth.scopes import EVERYTHING, is_within, parse_scope
 from photosvc.core import ids
-from tests.clock import NOW
+from tests.clock import NOW, SECOND
 from tests.library import open_session
 
 WORDS = st.lists(
@@ -65,3 +65,24 @@ def test_a_client_that_changes_between_its_proof_and_its_token_gets_none(tmp_pat
             with pytest.raises(InvalidClientError):
                 store_token(session, client, ids.new_access_token(), EVERYTHING, NOW)
             session.rollback()
+
+
+def test_a_client_without_a_limit_keeps_all_live_tokens_and_loses_expired_ones(session):
+    registered = register(session, NOW, name="frame", scope=EVERYTHING, limit=-1, lifetime=60)
+    session.commit()
+    client = authenticate(session, registered.client.uid, registered.secret)
+    early, late = ([ids.new_access_token() for _ in range(12)] for _ in range(2))
+    for secret in early:
+        store_token(session, client, secret, EVERYTHING, NOW)
+    assert all(find(session, secret) for secret in early)
+    for secret in late:
+        store_token(session, client, secret, EVERYTHING, NOW + 60 * SECOND)
+    assert all(find(session, secret) for secret in late)
+    assert not any(find(session, secret) for secret in early)
+
+
+def test_a_client_acts_with_its_scope_and_role_and_sees_nothing_private(session):
+    registered = register(session, NOW, name="frame", scope=parse_scope("photos"), role="admin")
+    who = authenticate(session, registered.client.uid, registered.secret).principal(NOW)
+    assert (who.kind, who.client_uid, who.role) == ("client_token", registered.client.uid, "admin")
+    assert (str(who.scope), who.sees_private, who.credential_name) == ("photos", False, "frame")

@@ -92,3 +92,9 @@ def test_a_folder_that_cannot_be_made_is_told_without_its_path(tmp_path, clock):
     (tmp_path / "file").write_text("")
     with pytest.raises(SettingError, match="cannot be used: NotADirectoryError"):
         SigningKeys(tmp_path / "file" / "keys", clock).current()
+
+
+def test_a_folder_that_takes_no_key_is_an_error_about_the_keys(tmp_path, clock):
+    (tmp_path / "keys").write_text("a file")
+    with pytest.raises(SettingError):
+        SigningKeys(tmp_path / "keys", clock).current()

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.auth.credentials.bearer import bury
-from photosvc.auth.credentials.tokens import needs_touch, touch, verify, verify_uid
+from photosvc.auth.credentials.tokens import find, needs_touch, touch, verify, verify_uid
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.principal import APP_SESSION
 from photosvc.core import ids
@@ -175,3 +175,9 @@ def test_the_time_left_is_whole_seconds(session):
     principal = verify(session.connection(), secret, NOW)
     assert principal.expires_in(NOW) == 86400
     assert principal.expires_in(NOW + timedelta(microseconds=1)) == 86399
+
+
+def test_a_credential_is_found_by_its_secret_even_when_it_has_expired(session):
+    secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW - SECOND)
+    assert find(session, secret).digest == ids.digest(secret)
+    assert find(session, ids.new_access_token()) is None

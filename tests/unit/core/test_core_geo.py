@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.geo import bounding_boxes, cell_range, cell_token, distance_m
+from photosvc.core.geo import bounding_boxes, cell_range, cell_token, chord, distance_m, unit_vector
 from photosvc.core.olc import decode_plus_code
 
 latitudes = st.floats(-90, 90) | st.sampled_from([-90.0, 0.0, 90.0, 89.9999999])
@@ -169,3 +169,21 @@ def test_a_code_of_ten_digits_is_fourteen_metres_high():
 def test_a_malformed_plus_code_is_refused(code):
     with pytest.raises(InvalidValueError):
         decode_plus_code(code)
+
+
+@pytest.mark.parametrize(
+    ("lat", "lng", "point"),
+    [(0, 0, (1, 0, 0)), (0, 90, (0, 1, 0)), (0, 180, (-1, 0, 0)), (90, 17, (0, 0, 1)), (-90, 0, (0, 0, -1))],
+)
+def test_positions_are_points_of_the_unit_sphere(lat, lng, point):
+    assert unit_vector(lat, lng) == pytest.approx(point, abs=1e-15)
+
+
+@given(latitudes, longitudes, latitudes, longitudes)
+def test_a_chord_is_as_long_as_the_line_between_points_at_that_distance(lat, lng, other_lat, other_lng):
+    straight = math.dist(unit_vector(lat, lng), unit_vector(other_lat, other_lng))
+    assert chord(distance_m(lat, lng, other_lat, other_lng)) == pytest.approx(straight, abs=1e-7)
+
+
+def test_the_longest_chord_is_the_diameter():
+    assert chord(25_000_000) == 2
