@@ -1,1 +1,1 @@
-"""Colors of pictures and color profiles."""
+"""Colours of pictures."""

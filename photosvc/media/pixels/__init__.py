@@ -1,1 +1,1 @@
-"""Pixels: pictures and camera raws, decoded behind one door."""
+"""Pictures and camera raws, opened and decoded within limits."""

@@ -14,7 +14,7 @@ from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError
 from photosvc.media.extras import register_heic
 from photosvc.media.formats import Format
-from photosvc.media.pixels.raw import open_preview
+from photosvc.media.pixels.raw import open_raw
 
 #: Most pixels of a picture.
 MAX_PIXELS: Final = 150_000_000
@@ -81,7 +81,7 @@ def open_picture(source: BinaryIO, row: Format, *, header_only: bool = False) ->
     """
     with guarded():
         if row.media_type == "raw":
-            with open_preview(source) as picture:
+            with open_raw(source, MAX_PIXELS) as picture:
                 yield picture
             return
         if row.name not in _PLUGINS:

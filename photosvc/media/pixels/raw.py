@@ -11,13 +11,12 @@ from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError
 from photosvc.media.extras import load_extra
 
-MAX_PIXELS: Final = 150_000_000
 #: A preview with a longer side below this is too small to show; the raw is developed instead.
 MIN_PREVIEW: Final = 480
 
 
 @contextmanager
-def open_preview(source: BinaryIO) -> Iterator[Image.Image]:
+def open_raw(source: BinaryIO, max_pixels: int) -> Iterator[Image.Image]:
     """A picture of the raw; the pixels of a JPEG preview are not decoded yet.
 
     Its `info` contains `raw_size`, the size of the whole upright picture, `developed` if it is upright already, and the
@@ -25,7 +24,8 @@ def open_preview(source: BinaryIO) -> Iterator[Image.Image]:
 
     Raises:
         MissingExtraError: rawpy is not installed.
-        DecodeError: LibRaw can make no picture of it.
+        DecodeError: LibRaw cannot read it.
+        PictureTooLargeError: it has no pixels, or more than `max_pixels`.
 
     """
     rawpy = load_extra("raw")
@@ -33,7 +33,7 @@ def open_preview(source: BinaryIO) -> Iterator[Image.Image]:
     with _readable(rawpy), rawpy.imread(source) as raw:
         sizes = raw.sizes
         width, height = (sizes.height, sizes.width) if sizes.flip in (5, 6) else (sizes.width, sizes.height)
-        if not 0 < width * height <= MAX_PIXELS:
+        if not 0 < width * height <= max_pixels:
             raise PictureTooLargeError(Reason.RAW_SIZE)
         picture = _preview(rawpy, raw) or _development(raw)
         with picture:

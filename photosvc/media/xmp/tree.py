@@ -71,18 +71,12 @@ def parse_packet(packet: bytes) -> Element | None:
 def properties(root: Element) -> Properties:
     """The simple and list properties of the packet in the namespaces above, by name."""
     found: dict[str, tuple[str, ...]] = {}
-    for description in descriptions(root):
+    for description in _descriptions(root):
         for name, value in description.attrib.items():
             _add(found, name, (value,))
         for child in description:
             _add(found, child.tag, tuple(_texts(child)))
     return found
-
-
-def descriptions(root: Element) -> Iterator[Element]:
-    """The top-level `rdf:Description` elements."""
-    for rdf in root.iter(tag("rdf:RDF")):
-        yield from rdf.iterfind(tag("rdf:Description"))
 
 
 def items(element: Element) -> list[Element]:
@@ -100,6 +94,12 @@ def attribute(element: Element, name: str) -> str:
         if child is not None and child.text:
             return child.text
     return ""
+
+
+def _descriptions(root: Element) -> Iterator[Element]:
+    """The top-level `rdf:Description` elements."""
+    for rdf in root.iter(tag("rdf:RDF")):
+        yield from rdf.iterfind(tag("rdf:Description"))
 
 
 def _texts(element: Element) -> Iterator[str]:
