@@ -1,16 +1,18 @@
 """The tables, on a declarative base of our own. SQLAlchemy lives here; Flask never."""
 
-from photosvc.models.album import Album, AlbumPhoto
+from photosvc.models.accounts.client import Client
+from photosvc.models.accounts.credential import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
+from photosvc.models.accounts.throttle import ThrottleBucket
+from photosvc.models.accounts.user import RecoveryCode, User
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
-from photosvc.models.camera import UNKNOWN_ID, Camera, Lens
-from photosvc.models.client import Client
-from photosvc.models.credential import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
-from photosvc.models.file import ORIGINALS_ROOT, File, RejectedFile
-from photosvc.models.keyword import Keyword, photo_keywords
-from photosvc.models.library import CHANGES, PROJECTION, STATE, LibraryState
-from photosvc.models.marker import Marker
-from photosvc.models.photo import Photo
-from photosvc.models.place import UNKNOWN_PLACE, Cell, Place
+from photosvc.models.library.album import Album, AlbumPhoto
+from photosvc.models.library.camera import UNKNOWN_ID, Camera, Lens
+from photosvc.models.library.file import ORIGINALS_ROOT, File, RejectedFile
+from photosvc.models.library.keyword import Keyword, photo_keywords
+from photosvc.models.library.marker import Marker
+from photosvc.models.library.photo import Photo
+from photosvc.models.library.place import UNKNOWN_PLACE, Cell, Place
+from photosvc.models.library.state import CHANGES, PROJECTION, STATE, LibraryState
 from photosvc.models.search.album import SearchAlbum
 from photosvc.models.search.document import SearchDocument
 from photosvc.models.search.file_key import FileKey
@@ -25,8 +27,6 @@ from photosvc.models.search.row import (
 from photosvc.models.search.sort_keys import SORT_KEYS, SortKeys
 from photosvc.models.search.text import SearchText
 from photosvc.models.search.values import NOWHERE
-from photosvc.models.throttle import ThrottleBucket
-from photosvc.models.user import RecoveryCode, User
 
 __all__ = [
     "ACCESS_TOKEN",

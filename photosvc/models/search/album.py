@@ -6,8 +6,8 @@ A page of an album is read along one index, whatever the sizes of the library an
 from sqlalchemy import BigInteger, ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from photosvc.models.album import Album
 from photosvc.models.base import TABLE_PREFIX, Base, RowId
+from photosvc.models.library.album import Album
 from photosvc.models.search.row import SearchRow
 from photosvc.models.search.sort_keys import SORT_KEYS
 

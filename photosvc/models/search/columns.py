@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import FromClause
 from sqlalchemy.orm import MappedColumn, mapped_column
 
-from photosvc.models.file import File
-from photosvc.models.photo import Photo
+from photosvc.models.library.file import File
+from photosvc.models.library.photo import Photo
 
 _INFO = "search_column"
 

@@ -5,9 +5,9 @@ import zlib
 from datetime import UTC, datetime, timedelta
 
 from photosvc.core.geo import unit_vector
-from photosvc.models.file import File
-from photosvc.models.photo import Photo
-from photosvc.models.place import UNKNOWN_PLACE
+from photosvc.models.library.file import File
+from photosvc.models.library.photo import Photo
+from photosvc.models.library.place import UNKNOWN_PLACE
 from photosvc.models.search.columns import FileSource, PhotoSource
 from photosvc.query.fold import fold
 

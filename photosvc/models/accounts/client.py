@@ -5,8 +5,8 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from photosvc.models.accounts.user import User
 from photosvc.models.base import NEVER_REUSE_IDS, TABLE_PREFIX, Base, RowId, UTCDateTime
-from photosvc.models.user import User
 
 
 class Client(Base):

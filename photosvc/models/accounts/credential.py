@@ -5,9 +5,9 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from photosvc.models.accounts.client import Client
+from photosvc.models.accounts.user import User
 from photosvc.models.base import NEVER_REUSE_IDS, TABLE_PREFIX, Base, RowId, UTCDateTime
-from photosvc.models.client import Client
-from photosvc.models.user import User
 
 APP_PASSWORD = "app_password"  # noqa: S105 - a kind, not a secret
 ACCESS_TOKEN = "access_token"  # noqa: S105 - a kind, not a secret

@@ -7,10 +7,10 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.core.clock import ZERO_TIME
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
-from photosvc.models.camera import UNKNOWN_ID, Camera, Lens
-from photosvc.models.file import File
-from photosvc.models.keyword import Keyword, photo_keywords
-from photosvc.models.place import UNKNOWN_PLACE, Place
+from photosvc.models.library.camera import UNKNOWN_ID, Camera, Lens
+from photosvc.models.library.file import File
+from photosvc.models.library.keyword import Keyword, photo_keywords
+from photosvc.models.library.place import UNKNOWN_PLACE, Place
 
 
 class Photo(Base):

@@ -8,10 +8,10 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.core.problems import Problem
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
-from photosvc.models.marker import Marker
+from photosvc.models.library.marker import Marker
 
 if TYPE_CHECKING:
-    from photosvc.models.photo import Photo
+    from photosvc.models.library.photo import Photo
 
 #: FileRoot of originals (spec 2.2).
 ORIGINALS_ROOT = "/"

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
 
 if TYPE_CHECKING:
-    from photosvc.models.file import File
+    from photosvc.models.library.file import File
 
 
 class Marker(Base):

@@ -1,0 +1,1 @@
+"""The tables of accounts: users, clients, their credentials, and failed attempts."""
