@@ -6,7 +6,6 @@ from flask import Blueprint, Response, request
 
 from photosvc.api.openapi.parameters import facet_parameters
 from photosvc.query.canonical import canonical_text
-from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.facets import count_values, parse_facets
 from photosvc.search.reading.request import parse_node
 from photosvc.search.reading.state import state_tag
@@ -37,7 +36,7 @@ def count_facets() -> Response:
     etag = state_tag(reader, canonical_text(node), album, facets, sees_private=sees_private)
     if is_fresh(etag):
         return ReadyResponse(status=304, headers=cache_headers(etag))
-    counted = count_values(Context(reader, sees_private), node, album, facets)
+    counted = count_values(reader, node, album, facets, sees_private=sees_private)
     answer = json_answer({name: [asdict(value) for value in values] for name, values in counted.items()})
     answer.headers.extend(cache_headers(etag))
     return answer

@@ -5,7 +5,7 @@ from types import UnionType
 
 from photosvc.core.colors import COLORS
 from photosvc.core.geo import Box
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or
 from photosvc.query.operands import (
     Cell,
     Choice,
@@ -48,6 +48,8 @@ def canonical_text(node: Node) -> str:
             )
         case Or(parts):
             return " | ".join(map(canonical_text, parts))
+        case Nothing():
+            raise TypeError(node)  # only parsed queries have a text
 
 
 def _grouped(part: Node, loose: type | UnionType) -> str:
@@ -103,8 +105,10 @@ def _item(name: str, item: Operand) -> str:  # noqa: C901 - one line for each ki
             return token + _distance(km)
         case PlusCode(code, km=km):
             return code + _distance(km)
-        case _:
+        case int():
             return COLORS[item] if name == "color" else str(item)
+        case _:
+            raise TypeError(item)  # only parsed queries have a text
 
 
 def _distance(km: float | None) -> str:

@@ -54,7 +54,12 @@ class Everything:
     """No condition at all."""
 
 
-Node: TypeAlias = Word | Phrase | Filter | Not | And | Or | Everything
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """No photo matches. Never parsed; it stands for a name that was looked up and does not exist."""
+
+
+Node: TypeAlias = Word | Phrase | Filter | Not | And | Or | Everything | Nothing
 
 
 def conjunction(parts: Iterable[Node]) -> Node:
@@ -106,4 +111,4 @@ def terms(node: Node) -> int:
         return sum(map(terms, node.parts))
     if isinstance(node, Phrase):
         return len(node.words)
-    return 0 if isinstance(node, Everything) else 1
+    return 0 if isinstance(node, Everything | Nothing) else 1

@@ -116,7 +116,23 @@ class PlusCode:
     km: float | None = None
 
 
-Operand: TypeAlias = Word | Phrase | Pattern | Range | Days | Uid | Near | Circle | Cell | Box | PlusCode | int
+@dataclass(frozen=True, slots=True)
+class MarkerNames:
+    """Shows a person with one of these names, spelled as markers spell them. Never parsed, only resolved."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOut:
+    """Taken out of the smart album with this id by a person. Never parsed, only resolved."""
+
+    album_id: int
+
+
+Parsed: TypeAlias = Word | Phrase | Pattern | Range | Days | Uid | Near | Circle | Cell | Box | PlusCode | int
+Resolved: TypeAlias = MarkerNames | TakenOut
+Operand: TypeAlias = Parsed | Resolved
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from photosvc.models.database import configure_engine
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
 from photosvc.search.reading.conditions.columns import column_named
-from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.orders import ORDERS
 from photosvc.search.reading.request import parse_node, parse_request
 from photosvc.search.reading.window import prepare
@@ -40,11 +39,11 @@ def shelf(request, new_database):
 def found_by(session, query, *, sees_private, order="newest"):
     session.rollback()
     search = search_for(session, [("q", query), ("order", order)], sees_private=sees_private)
-    return search.node, set(session.scalars(search.matching(SearchRow.file_uid)))
+    return search.request.node, set(session.scalars(search.matching(SearchRow.file_uid)))
 
 
 def search_for(session, pairs, *, sees_private):
-    return prepare(Context(session.connection(), sees_private), parse_request(pairs))
+    return prepare(session.connection(), parse_request(pairs), sees_private=sees_private)
 
 
 def check(shelf, query, sees_private, order):

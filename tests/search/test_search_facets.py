@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import migrate
-from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_node, parse_request
@@ -29,7 +28,9 @@ def session(new_database):
 
 
 def counts(session, query, facet, *, sees_private=True):
-    values = count_values(Context(session.connection(), sees_private), parse_node([("q", query)]), "", [facet])[facet]
+    values = count_values(session.connection(), parse_node([("q", query)]), "", [facet], sees_private=sees_private)[
+        facet
+    ]
     assert [value.count for value in values] == sorted((value.count for value in values), reverse=True)
     return {value.value: value.count for value in values}
 
@@ -78,7 +79,7 @@ def test_every_facet_is_a_filter_that_takes_its_values(session):
 
 
 def test_labels_are_what_people_say(session):
-    counted = count_values(Context(session.connection(), sees_private=True), parse_node([]), "", ["camera", "city"])
+    counted = count_values(session.connection(), parse_node([]), "", ["camera", "city"], sees_private=True)
     assert {value.label for value in counted["camera"]} == {"Canon EOS 5D", "NIKON D-750", "Unknown"}
     assert {value.label for value in counted["city"]} == {"München", "Suva", "Unknown"}
 

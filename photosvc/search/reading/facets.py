@@ -4,17 +4,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, not_, select
+from sqlalchemy import Connection, func, not_, select
 
 from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, Camera, Lens, Place, SearchRow
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
-from photosvc.search.reading.conditions.context import Column, Context, unindexed
+from photosvc.search.reading.conditions.context import Column, unindexed
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.planner.plan import Plan, make_plan
-from photosvc.search.reading.window import whole_node
+from photosvc.search.reading.resolve import resolve
+from photosvc.search.reading.window import context_of
 from photosvc.search.word_text import gear_name
 
 #: Values of one facet that are told, the commonest first.
@@ -58,56 +59,64 @@ def parse_facets(text: str) -> list[str]:
     return names
 
 
-def count_values(context: Context, node: Node, album: str, facets: Iterable[str]) -> dict[str, list[Value]]:
+def count_values(
+    connection: Connection, node: Node, album: str, facets: Iterable[str], *, sees_private: bool
+) -> dict[str, list[Value]]:
     """The values of each facet, the commonest first, under the query.
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
 
     """
-    plan = make_plan(whole_node(context, node, album), "", context)
-    return {name: _albums(context, plan) if name == "album" else _values(context, plan, name) for name in facets}
+    context = context_of(connection, node, sees_private=sees_private)
+    plan = make_plan(resolve(node, album, connection, sees_private=sees_private), "", context, connection)
+    return {
+        name: _albums(connection, plan, sees_private=sees_private)
+        if name == "album"
+        else _values(connection, plan, name)
+        for name in facets
+    }
 
 
-def _values(context: Context, plan: Plan, name: str) -> list[Value]:
+def _values(connection: Connection, plan: Plan, name: str) -> list[Value]:
     column = COLUMNS[name]
     # Rows that are known already are sooner grouped than found again by the index of the value.
     grouped = unindexed(column) if len(plan.conditions) > 1 else column
-    counted = _counted(context, select(column, func.count()).where(*plan.conditions), grouped)
-    label = _LABELS.get(name, lambda _context, values: {value: str(value) for value in values})
-    labels = label(context, [value for value, _ in counted])
+    counted = _counted(connection, select(column, func.count()).where(*plan.conditions), grouped)
+    label = _LABELS.get(name, lambda _connection, values: {value: str(value) for value in values})
+    labels = label(connection, [value for value, _ in counted])
     named = name in {"city", "color"}
     return [
         Value(labels[value] if named else value, labels[value], count) for value, count in counted if value in labels
     ]
 
 
-def _albums(context: Context, plan: Plan) -> list[Value]:
+def _albums(connection: Connection, plan: Plan, *, sees_private: bool) -> list[Value]:
     query = select(AlbumPhoto.album_id, func.count()).join(SearchRow, SearchRow.photo_id == AlbumPhoto.photo_id)
-    shown = select(Album.id).where(visible_albums(sees_private=context.sees_private))
+    shown = select(Album.id).where(visible_albums(sees_private=sees_private))
     query = query.where(*plan.conditions, not_(AlbumPhoto.hidden), AlbumPhoto.album_id.in_(shown))
-    counted = _counted(context, query, AlbumPhoto.album_id)
+    counted = _counted(connection, query, AlbumPhoto.album_id)
     named = select(Album.id, Album.uid, Album.title).where(Album.id.in_([key for key, _ in counted]))
-    known = {row.id: row for row in context.connection.execute(named)}
+    known = {row.id: row for row in connection.execute(named)}
     return [Value(known[key].uid, known[key].title, count) for key, count in counted]
 
 
-def _counted(context: Context, query: Any, column: Column) -> list[tuple[Any, int]]:  # noqa: ANN401
+def _counted(connection: Connection, query: Any, column: Column) -> list[tuple[Any, int]]:  # noqa: ANN401
     query = query.group_by(column).order_by(func.count().desc(), column).limit(MOST_VALUES)
-    return [(row[0], row[1]) for row in context.connection.execute(query)]
+    return [(row[0], row[1]) for row in connection.execute(query)]
 
 
 def _gear(kind: type[Camera | Lens]) -> Any:  # noqa: ANN401
-    def labels(context: Context, ids: list[int]) -> dict[int, str]:
+    def labels(connection: Connection, ids: list[int]) -> dict[int, str]:
         known = select(kind.id, kind.make, kind.model).where(kind.id.in_(ids))
-        return {key: gear_name(make, model) for key, make, model in context.connection.execute(known)}
+        return {key: gear_name(make, model) for key, make, model in connection.execute(known)}
 
     return labels
 
 
-def _cities(context: Context, keys: list[str]) -> dict[str, str]:
+def _cities(connection: Connection, keys: list[str]) -> dict[str, str]:
     """Search rows hold cities folded; the places know how they are written."""
-    written = context.connection.scalars(select(Place.city).distinct().order_by(Place.city))
+    written = connection.scalars(select(Place.city).distinct().order_by(Place.city))
     names = {fold(name): name for name in written}
     return {key: names[key] for key in keys if key in names}
 
@@ -116,5 +125,5 @@ _LABELS = {
     "camera": _gear(Camera),
     "lens": _gear(Lens),
     "city": _cities,
-    "color": lambda _context, ids: {number: COLORS[number] for number in ids if 0 <= number < len(COLORS)},
+    "color": lambda _connection, ids: {number: COLORS[number] for number in ids if 0 <= number < len(COLORS)},
 }

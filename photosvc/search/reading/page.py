@@ -8,7 +8,6 @@ from sqlalchemy import Connection
 
 from photosvc.search.projection.render import join_results, merge_result
 from photosvc.search.reading import documents
-from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.cursor import Cursor
 from photosvc.search.reading.merged import Groups, merged_window, single_files
 from photosvc.search.reading.request import SearchRequest
@@ -50,7 +49,7 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
         NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
 
     """
-    search = prepare(Context(connection, sees_private), request)
+    search = prepare(connection, request, sees_private=sees_private)
     total = search.total() if request.total else None
     pieces: Iterable[str]
     if request.merged:
@@ -87,7 +86,7 @@ def _rest(search: Search, groups: Groups) -> Iterator[str]:
 
 
 def _records(search: Search, groups: Sequence[Sequence[int]]) -> str:
-    connection = search.context.connection
+    connection = search.connection
     heads = documents.result_heads(connection, [group[0] for group in groups])
     if not search.request.merged:
         return join_results(heads)

@@ -1,25 +1,26 @@
-"""A window: the files that lie between two places of an order, by their ids."""
+"""A window: the files between two places of an order, by their ids."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
-from sqlalchemy import Label, func, select, tuple_
+from sqlalchemy import Connection, Label, bindparam, func, select, tuple_
+from sqlalchemy.engine import Dialect
 
-from photosvc.core.errors import NotFoundError
-from photosvc.core.ids import ALBUM, is_uid
-from photosvc.models import FileKey, SearchAlbum, SearchRow
-from photosvc.query.nodes import Everything, Filter, Node, conjunction
-from photosvc.query.operands import Choice, Uid
-from photosvc.search.reading.conditions import full_text, names
+from photosvc.models import FileKey, SearchAlbum, SearchDocument, SearchRow
+from photosvc.models.prepared import Prepared, prepare_statement
+from photosvc.query.nodes import Everything, Node
+from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.context import Column, Context, unindexed
+from photosvc.search.reading.conditions.visible import asked_open, visible
 from photosvc.search.reading.cursor import Cursor
-from photosvc.search.reading.plain_window import plain_window
+from photosvc.search.reading.orders import Order, order_named
 from photosvc.search.reading.planner.plan import Plan, make_plan
 from photosvc.search.reading.request import SearchRequest
+from photosvc.search.reading.resolve import resolve
 
-#: A file in a window: its id and its place in the order.
+#: A file in a window: its id and its sort keys.
 Found = Sequence[Any]
 
 
@@ -30,24 +31,41 @@ def photo_of(found: Found) -> int:
 
 @dataclass(frozen=True)
 class Search:
-    """A request made ready to be run."""
+    """A request with everything that its statements are made from."""
 
     request: SearchRequest
+    connection: Connection
     context: Context
     node: Node
-    """What the request asks for, its album included."""
+    """The resolved query, inside the request's album."""
 
     @cached_property
     def plan(self) -> Plan:
         """How its rows are found."""
         request = self.request
-        reach = request.count + (0 if request.cursor else request.offset)
-        return make_plan(self.node, request.order.name, self.context, reach=reach, ranked=request.ranked)
+        skipped = 0 if request.cursor else request.offset
+        return make_plan(
+            self.node,
+            request.order.name,
+            self.context,
+            self.connection,
+            rows_needed=request.count + skipped,
+            ranked=request.ranked,
+        )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has no conditions, in an order that has an index: then its statements are prepared ones."""
+        return isinstance(self.node, Everything) and self.request.order.name != "random"
 
     def window(self, offset: int, count: int) -> Sequence[Found]:
         """At most `count` files: behind the request's cursor if it has one, else from `offset` on."""
         if self.is_plain:
-            return self._plain_window(offset, count)
+            return self._run_plain(offset, count)
+        return self.connection.execute(self.window_query(offset, count)).all()
+
+    def window_query(self, offset: int, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        """The SELECT of `window` for a search that is not plain."""
         keys = self._keys()
         query = self.matching(SearchRow.file_id, *keys)
         cursor = self.request.cursor
@@ -56,41 +74,21 @@ class Search:
             query = query.where(here < there if self.request.order.falling else here > there)
         elif offset:
             query = query.offset(offset)
-        return self.context.connection.execute(self._sorted(query, keys).limit(count)).all()
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether all files are wanted, in an order that has an index."""
-        return isinstance(self.node, Everything) and self.request.order.name != "random"
+        return self._sorted(query, keys).limit(count)
 
     def first_results(self) -> tuple[Sequence[Found], list[str]]:
-        """A plain search: the window at the start or behind the cursor, and the stored results, in one statement."""
-        rows = self._plain_window(0, self.request.count, with_results=True)
+        """A plain search: the first window and its result heads, in one statement."""
+        rows = self._run_plain(0, self.request.count, with_results=True)
         return [row[:-1] for row in rows], [row[-1] for row in rows]
-
-    def _plain_window(self, offset: int, count: int, *, with_results: bool = False) -> Sequence[Found]:
-        request, connection = self.request, self.context.connection
-        prepared = plain_window(
-            request.order.name,
-            connection.dialect,
-            merged=request.merged,
-            sees_private=self.context.sees_private,
-            by_cursor=request.cursor is not None,
-            with_results=with_results,
-        )
-        values: dict[str, Any] = {"count": count, "offset": offset}
-        if request.cursor:
-            values |= {f"key{number}": value for number, value in enumerate(request.cursor.values)}
-        return prepared.run(connection, values)
 
     def files_of(self, photo_id: int) -> list[int]:
         """All matching files of a photo, in order."""
         query = self.matching(SearchRow.file_id).where(SearchRow.photo_id == photo_id)
-        return list(self.context.connection.scalars(self._sorted(query, self._keys())))
+        return list(self.connection.scalars(self._sorted(query, self._keys())))
 
     def total(self) -> int:
         """How many files match."""
-        return self.context.connection.scalar(self.matching(func.count(SearchRow.file_id))) or 0
+        return self.connection.scalar(self.matching(func.count(SearchRow.file_id))) or 0
 
     def cursor_behind(self, found: Found, position: int) -> Cursor:
         """Where the page behind this file begins."""
@@ -104,6 +102,21 @@ class Search:
         inside = query.select_from(SearchAlbum).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
         return inside.where(SearchAlbum.album_id == self.plan.album)
 
+    def _run_plain(self, offset: int, count: int, *, with_results: bool = False) -> Sequence[Found]:
+        request = self.request
+        prepared = _plain_statement(
+            request.order.name,
+            self.connection.dialect,
+            merged=request.merged,
+            sees_private=self.context.sees_private,
+            by_cursor=request.cursor is not None,
+            with_results=with_results,
+        )
+        values: dict[str, Any] = {"count": count, "offset": offset}
+        if request.cursor:
+            values |= {f"key{number}": value for number, value in enumerate(request.cursor.values)}
+        return prepared.run(self.connection, values)
+
     def _keys(self) -> list[Column]:
         request = self.request
         keys: list[Column] = list(request.order.columns(request.seed))
@@ -112,36 +125,59 @@ class Search:
         return [full_text.rank(request.ranked, self.context).label("rank"), *keys] if request.ranked else keys
 
     def _compared(self, key: Column) -> Column:
-        # Where rows are sorted, no index of an order may lead away from the few that are known.
+        # Where candidates are sorted, SQLite must not walk the index of the order instead.
         return unindexed(key) if self.plan.sorts and not isinstance(key, Label) else key
 
     def _sorted(self, query: Any, keys: list[Column]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
-        compared = map(self._compared, keys)
-        return query.order_by(*(key.desc() if self.request.order.falling else key.asc() for key in compared))
+        return _in_order(query, self.request.order, [self._compared(key) for key in keys])
 
 
-def prepare(context: Context, request: SearchRequest) -> Search:
-    """The request made ready to be run.
-
-    Raises:
-        NotFoundError: its album does not exist, or may not be seen.
-
-    """
-    return Search(request, context, whole_node(context, request.node, request.album))
-
-
-def whole_node(context: Context, node: Node, album: str) -> Node:
-    """The query inside the album with this UID; without one the query itself.
+def prepare(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Search:
+    """The search for this request, its names looked up.
 
     Raises:
-        NotFoundError: there is no such album, or it may not be seen.
+        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
 
     """
-    if not album:
-        return node
-    # Only what looks like a UID is looked up: PostgreSQL refuses some texts.
-    known = is_uid(album, ALBUM) and names.is_album(context, album)
-    if not known:
-        msg = "there is no such album"
-        raise NotFoundError(msg, field="s")
-    return conjunction([node, Filter("album", Choice((Uid(album, "albums"),)))])
+    context = context_of(connection, request.node, sees_private=sees_private)
+    return Search(
+        request, connection, context, resolve(request.node, request.album, connection, sees_private=sees_private)
+    )
+
+
+def context_of(connection: Connection, node: Node, *, sees_private: bool) -> Context:
+    """The database and the rights of a search for the parsed query `node`."""
+    opened = asked_open(node) if sees_private else ()
+    return Context(connection.dialect.name == "postgresql", sees_private, opened)
+
+
+def plain_query(order: Order, *, sees_private: bool, by_cursor: bool, with_results: bool) -> Any:  # noqa: ANN401
+    """The SELECT of a search without conditions: `file_id`, the keys of the order and, if wanted, the result heads.
+
+    Takes `count` and, by cursor, `key0`, `key1`… of the last row, else `offset`.
+    """
+    keys = order.columns(0)
+    query: Any = select(SearchRow.file_id, *keys).where(visible(sees_private=sees_private))
+    if with_results:
+        query = query.add_columns(SearchDocument.result_head).join(
+            SearchDocument, SearchDocument.file_id == SearchRow.file_id
+        )
+    if by_cursor:
+        last = tuple_(*(bindparam(f"key{n}", type_=key.type) for n, key in enumerate(keys)))
+        query = query.where(tuple_(*keys) < last if order.falling else tuple_(*keys) > last)
+    else:
+        query = query.offset(bindparam("offset", type_=SearchRow.newest_key.type))
+    return _in_order(query, order, keys).limit(bindparam("count", type_=SearchRow.newest_key.type))
+
+
+@lru_cache(maxsize=128)
+def _plain_statement(
+    order: str, dialect: Dialect, *, merged: bool, sees_private: bool, by_cursor: bool, with_results: bool
+) -> Prepared:
+    chosen = order_named(order, merged=merged)
+    query = plain_query(chosen, sees_private=sees_private, by_cursor=by_cursor, with_results=with_results)
+    return prepare_statement(query, dialect)
+
+
+def _in_order(query: Any, order: Order, keys: Sequence[Column]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    return query.order_by(*(key.desc() if order.falling else key.asc() for key in keys))

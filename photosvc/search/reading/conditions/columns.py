@@ -1,4 +1,4 @@
-"""Conditions on the columns of search rows."""
+"""Conditions on single columns of search rows."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -13,7 +13,7 @@ from photosvc.search.reading.conditions.context import Column, Context
 
 Condition = ColumnElement[bool]
 
-#: No text that begins alike comes behind it.
+#: Appended to a prefix, it sorts behind every text with that prefix.
 LAST = chr(0x10FFFF)
 
 _ESCAPE = "\\"
@@ -21,30 +21,30 @@ _SPECIAL = str.maketrans({character: _ESCAPE + character for character in "\\%_"
 
 
 def column_named(name: str) -> Column:
-    """The column of search rows that a filter's column is."""
+    """The column of search rows that `FilterSpec.columns` calls `name`."""
     column: Column = getattr(SearchRow, FILTER_COLUMNS.get(name, name))
     return column
 
 
 def compare(name: str, item: Operand | str, context: Context) -> Condition:
-    """Whether the column holds what `item` asks for."""
+    """Whether the column has the value, or fits the pattern or range, that `item` is."""
     column = context.column(column_named(name))
     match item:
         case bool():
             return and_(column) if item else not_(column)
         case Pattern():
-            return and_(begins(column, item), fits(column, item)) if context.bare else fits(column, item)
+            return and_(begins(column, item), fits(column, item)) if context.may_use_index else fits(column, item)
         case Range(low, high):
             return _between(column, low, high)
         case Days(start, end):
-            known = column >= (day_number(start) if start else 1)  # 0 is an unknown day
+            known = column >= (day_number(start) if start else 1)  # 0 means unknown
             return and_(known, column < day_number(end)) if end else known
         case _:
             return column == item
 
 
 def split_exact(items: Iterable[Operand]) -> tuple[list[Any], list[Operand]]:
-    """Values that must be equal, and what has to be compared otherwise."""
+    """The values that a column must equal, and the operands that need another comparison."""
     exact: list[Any] = []
     rest: list[Operand] = []
     for item in items:
@@ -59,31 +59,31 @@ def split_exact(items: Iterable[Operand]) -> tuple[list[Any], list[Operand]]:
 
 
 def one_of(name: str, values: list[Any], context: Context) -> Condition:
-    """Whether the column holds one of these."""
+    """Whether the column has one of these values."""
     column = context.column(column_named(name))
     return column == values[0] if len(values) == 1 else column.in_(values)
 
 
 def since(name: str, value: Since, context: Context) -> Condition:
-    """From a moment on. What never happened (0) did not happen since."""
+    """Whether the column holds this moment or a later one; 0 means that it never happened."""
     column = context.column(column_named(name))
     return and_(column >= microseconds(value.moment), column != 0)
 
 
 def fits(column: Column, pattern: Pattern) -> Condition:
-    """Whether the whole of a folded text fits; `Pattern.matches` says the same in Python."""
+    """Whether a whole folded text fits the pattern; `Pattern.matches` is the same rule in Python."""
     if len(pattern.pieces) == 1:
         return column == pattern.pieces[0]
     return column.like("%".join(piece.translate(_SPECIAL) for piece in pattern.pieces), escape=_ESCAPE)
 
 
 def day_number(day: date) -> int:
-    """The day as `taken_day` has it: yyyymmdd."""
+    """The day in the form of the column `taken_day`: yyyymmdd."""
     return day.year * 10_000 + day.month * 100 + day.day
 
 
 def begins(column: Column, pattern: Pattern) -> Condition:
-    """What an index can tell of a pattern: how the text begins."""
+    """The part of a pattern that an index can look up: the beginning of the text."""
     first = pattern.pieces[0]
     return and_(column >= first, column <= first + LAST) if len(pattern.pieces) > 1 and first else true()
 

@@ -1,6 +1,6 @@
-"""Query nodes to SQL conditions on search rows.
+"""Resolved query nodes to SQL conditions on search rows, without a database.
 
-Values become bind parameters and nothing else: queries of the same shape give the same SQL text.
+Every value becomes a bind parameter, so queries of the same shape give the same SQL text.
 """
 
 from collections.abc import Sequence
@@ -10,24 +10,35 @@ from sqlalchemy import ColumnElement, and_, false, not_, or_, true
 from photosvc.core.geo import Box
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
-from photosvc.query.operands import Cell, Choice, Circle, Near, Operand, Phrase, PlusCode, Since, Uid, Value, Word
-from photosvc.search.reading.conditions import columns, full_text, names, positions
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or
+from photosvc.query.operands import (
+    Cell,
+    Choice,
+    Circle,
+    MarkerNames,
+    Near,
+    Operand,
+    Phrase,
+    PlusCode,
+    Since,
+    TakenOut,
+    Uid,
+    Value,
+    Word,
+)
+from photosvc.search.reading.conditions import albums, columns, full_text, positions
 from photosvc.search.reading.conditions.context import Context
 
 Condition = ColumnElement[bool]
 
 
 def compile_query(node: Node, context: Context) -> Condition:
-    """The condition that holds for the search rows `node` matches.
-
-    Raises:
-        NotFoundError: the photo of `near` does not exist, or may not be seen.
-
-    """
+    """The condition that holds for the search rows that the resolved query `node` matches."""
     match node:
         case Everything():
             return true()
+        case Nothing():
+            return false()
         case Word() | Phrase():
             return full_text.contains("words", [node], context)
         case Filter(name, value):
@@ -41,7 +52,7 @@ def compile_query(node: Node, context: Context) -> Condition:
 
 
 def compile_all(parts: Sequence[Node], context: Context) -> Condition:
-    """The condition that all parts hold. Words are looked for together: the text of a photo is read once."""
+    """The condition that all parts hold. All words make one condition, so that the text of a photo is read once."""
     terms = [part for part in parts if isinstance(part, Word | Phrase)]
     others = [compile_query(part, context) for part in parts if not isinstance(part, Word | Phrase)]
     return and_(true(), *others, *([full_text.contains("words", terms, context)] if terms else []))
@@ -64,21 +75,19 @@ def _choice(spec: FilterSpec, value: Choice, context: Context) -> Condition:
 
 
 def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Condition:
-    """Any of these: names are looked up together, and plain numbers make one list."""
+    """Any of these. Values that must be equal make one list."""
     match spec.columns[0]:
         case "albums":
-            return names.in_albums(items, context, compile_query)
+            return albums.in_albums(items, context)
         case "has_album" if not context.sees_private:  # the column counts private albums too
-            return names.in_seen_album(context) if True in items else not_(names.in_seen_album(context))
+            return albums.in_public_album(context) if True in items else not_(albums.in_public_album(context))
         case "subjects":
-            return names.shows(items, context)
+            return albums.shows(items, context)
         case "keywords":
             return or_(
                 *(full_text.contains("keywords", [item], context) for item in items if isinstance(item, Word | Phrase))
             )
-        case "camera_id" | "lens_id" as column:
-            return names.taken_with(column, items, context)
-    if spec.kind in {Kind.COLOR, Kind.COUNTRY} or spec.columns == ("photo_type",):
+    if spec.kind in {Kind.COLOR, Kind.COUNTRY, Kind.ID_OR_WORDS} or spec.columns == ("photo_type",):
         exact, rest = columns.split_exact(items)
         listed = [columns.one_of(spec.columns[0], exact, context)] if exact else []
         return or_(false(), *listed, *(_item(spec, item, context) for item in rest))
@@ -87,13 +96,13 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
 
 def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
     match item:
-        case Near() | Circle() | Cell() | Box() | PlusCode():
+        case Circle() | Cell() | Box() | PlusCode():
             return positions.inside(item, context)
         case Uid(text, column):
             return columns.compare(column, text, context)
-        case Word() | Phrase():
-            raise TypeError(spec.name)  # only names and keywords are made of words
+        case Word() | Phrase() | Near() | MarkerNames() | TakenOut():
+            raise TypeError(spec.name)  # compiled elsewhere, or resolved before
         case _ if spec.columns == ("description",):
-            return full_text.described_as(item, context)
+            return full_text.described_as(item)
         case _:
             return or_(*(columns.compare(column, item, context) for column in spec.columns))

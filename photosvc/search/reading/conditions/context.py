@@ -1,9 +1,9 @@
-"""What compiling a query needs to know besides the query."""
+"""What a condition depends on besides the query: the database and the rights of the search."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection
+from sqlalchemy import ColumnElement
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -17,27 +17,19 @@ _SIGN: custom_op[Any] = custom_op("+")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Who searches, and where."""
+    """The database and the rights of one search."""
 
-    connection: Connection
+    on_postgresql: bool
+    """Whether the database plans by its own statistics and has tsvector."""
     sees_private: bool
-    bare: bool = False
-    """Whether SQLite may look values up in the columns' own indexes."""
-    depth: int = 0
-    """How many smart albums this query lies in."""
-
-    @property
-    def on_postgresql(self) -> bool:
-        """Whether the database plans by statistics of its own and has tsvector."""
-        return self.connection.dialect.name == "postgresql"
+    opened: tuple[str, ...] = ()
+    """The switches by which the query asks for rows that are otherwise left out (`visible.asked_open`)."""
+    may_use_index: bool = False
+    """Whether SQLite may look up the compared columns in their own indexes."""
 
     def column(self, column: Column) -> Column:
         """The column as conditions compare it."""
-        return column if self.bare else unindexed(column)
-
-    def inside(self) -> "Context":
-        """The same for the filter of a smart album."""
-        return replace(self, depth=self.depth + 1, bare=False)
+        return column if self.may_use_index else unindexed(column)
 
 
 class _Unindexed(UnaryExpression[Any]):
@@ -50,14 +42,15 @@ def _with_sign(element: _Unindexed, compiler: SQLCompiler, **options: Any) -> st
 
 
 @compiles(_Unindexed, "postgresql")
-def _as_it_is(element: _Unindexed, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401
+def _without_sign(element: _Unindexed, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401
     return compiler.process(element.element, **options)
 
 
 def unindexed(column: Column) -> ColumnElement[Any]:
-    """The column's value, in a form that no index of SQLite answers to.
+    """The column's value in a form for which SQLite uses no index.
 
-    SQLite knows nothing of how common a value is and would rather sort a million rows of one colour than walk an
-    order that every tenth row is part of. A unary `+` keeps a column out of its choice of index; `plan` chooses.
+    SQLite does not know how frequent a value is: it would rather look up and sort a million rows of one colour than
+    walk an order in which every tenth row matches. A unary `+` takes the column out of SQLite's choice of index;
+    `planner.plan` chooses instead.
     """
     return _Unindexed(column, operator=_SIGN, type_=column.type)  # type: ignore[arg-type]

@@ -1,10 +1,10 @@
 """Conditions on the words of photos.
 
-Every one is a substring of `SearchText`, on both databases alike; which photos to look at is then the planner's
-affair: `matching` asks the full-text index for the few that have a rare word.
+A condition asks whether `SearchText` contains a substring, on both databases alike. It decides about one photo;
+`matching` finds photos by their words in the full-text index of SQLite, where the planner asks for it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, case, cast, func, literal, literal_column, select
@@ -12,18 +12,16 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.sql.expression import column, table
 
 from photosvc.models import SearchRow, SearchText
-from photosvc.models.search.text import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
+from photosvc.models.search.text import WORD_INDEX, WORD_TERMS
 from photosvc.query.operands import Operand, Pattern, Word
-from photosvc.search.reading.conditions.columns import LAST, fits
+from photosvc.search.reading.conditions.columns import fits
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.word_text import Term, needle
 
 Condition = ColumnElement[bool]
 
+#: Terms that count for the rank; further ones only decide whether a photo matches.
 _MOST_RANKED = 16
-
-#: Words that a beginning may stand for before FTS5 looks them up by itself.
-_MOST_NAMED = 64
 
 
 def contains(section: str, terms: Sequence[Term], context: Context) -> Condition:
@@ -36,14 +34,14 @@ def contains(section: str, terms: Sequence[Term], context: Context) -> Condition
     return query.exists()
 
 
-def named(name: str, context: Context) -> Condition:
-    """Whether somebody on the photo has this whole name."""
+def names_person(name: str, context: Context) -> Condition:
+    """Whether a person on the photo has this whole name."""
     people: Any = literal(" ,") + SearchText.people + literal(", ")
     query = select(1).where(SearchText.photo_id == SearchRow.photo_id, _has(people, f" , {name} , ", context))
     return query.exists()
 
 
-def described_as(item: Operand, _context: Context) -> Condition:
+def described_as(item: Operand) -> Condition:
     """Whether the description fits a pattern."""
     if not isinstance(item, Pattern):
         raise TypeError(item)
@@ -51,15 +49,26 @@ def described_as(item: Operand, _context: Context) -> Condition:
     return query.exists()
 
 
-def matching(terms: Iterable[Term], context: Context, *, whole: bool = False) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
-    """SQLite: the ids of photos that have all words of these terms, in any order, from the full-text index.
+def matching(terms: Iterable[Term], expanded: Mapping[str, Sequence[str]] | None = None) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
+    """SQLite: the ids of photos that contain every word of these terms, in any order, from the full-text index.
 
-    With `whole` only those that have the words as they stand, not longer ones that begin so.
+    Args:
+        terms: words and phrases.
+        expanded: the words that each of the `prefixes` stands for; empty: all that FTS5 finds. Without this
+            argument a prefix matches only as a whole word.
+
     """
-    words = dict.fromkeys(word for term in terms for word in _words(term))
-    found = (_longer(word, context) if prefix and not whole else f'"{word}"' for word, prefix in words)
+    found = (
+        f'"{word}"' if expanded is None or not prefix else _any_of(expanded[word]) or f'"{word}" *'
+        for word, prefix in _distinct_words(terms)
+    )
     index = table(WORD_INDEX, column("rowid"))
     return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(" AND ".join(found)))
+
+
+def prefixes(terms: Iterable[Term]) -> list[str]:
+    """The words of these terms that may be the beginning of a longer one."""
+    return [word for word, prefix in _distinct_words(terms) if prefix]
 
 
 def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
@@ -92,20 +101,13 @@ def _words(term: Term) -> list[tuple[str, bool]]:
     return [*((word, False) for word in term.words[:-1]), (term.words[-1], term.prefix)]
 
 
-def _longer(beginning: str, context: Context) -> str:
-    """Any word that begins so.
+def _distinct_words(terms: Iterable[Term]) -> list[tuple[str, bool]]:
+    return list(dict.fromkeys(word for term in terms for word in _words(term)))
 
-    Before it gives the first photo, FTS5 merges those of all words that begin alike; those of words that are named it
-    reads as far as they are wanted.
-    """
-    term: ColumnElement[str] = literal_column("term")
-    known = select(term).select_from(table(WORD_VOCABULARY)).where(term >= beginning, term <= beginning + LAST)
-    found = context.connection.scalars(known.limit(_MOST_NAMED + 1)).all()
-    if not found or len(found) > _MOST_NAMED:
-        return f'"{beginning}" *'
-    return '("' + '" OR "'.join(found) + '")'
+
+def _any_of(words: Sequence[str]) -> str:
+    return '("' + '" OR "'.join(words) + '")' if words else ""
 
 
 def _tsquery(terms: Iterable[Term]) -> str:
-    words = dict.fromkeys(word for term in terms for word in _words(term))
-    return " & ".join(f"'{word}'{':*' if prefix else ''}" for word, prefix in words)
+    return " & ".join(f"'{word}'{':*' if prefix else ''}" for word, prefix in _distinct_words(terms))

@@ -1,32 +1,22 @@
 """Conditions on where a photo was taken: circles with true distances, boxes, S2 cells, plus codes."""
 
 import s2cell
-from sqlalchemy import ColumnElement, and_, false, or_, select
+from sqlalchemy import ColumnElement, and_, or_
 
-from photosvc.core.errors import NotFoundError
 from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vector
-from photosvc.models import NOWHERE, SearchRow
-from photosvc.query.operands import Cell, Circle, Near, PlusCode
+from photosvc.models import SearchRow
+from photosvc.query.operands import Cell, Circle, PlusCode
 from photosvc.search.reading.conditions.context import Context
-from photosvc.search.reading.conditions.visible import visible
 
 Condition = ColumnElement[bool]
-Area = Near | Circle | Cell | Box | PlusCode
+Area = Circle | Cell | Box | PlusCode
 
 _METRES = 1000.0
 
 
 def inside(area: Area, context: Context) -> Condition:
-    """Whether a photo lies in the area; one without a position lies in none.
-
-    Raises:
-        NotFoundError: the photo of `near` does not exist, or may not be seen.
-
-    """
+    """Whether a photo lies in the area; a photo without a position lies in none."""
     match area:
-        case Near(uid, km):
-            position = _position(uid, context)
-            return _within(*position, km or 0.0, context) if position else false()
         case Circle(lat, lng, km):
             return _within(lat, lng, km or 0.0, context)
         case Cell(token, None):
@@ -48,7 +38,8 @@ def _within(lat: float, lng: float, km: float, context: Context) -> Condition:
     radius = km * _METRES
     boxes = [_box(box, context) for box in bounding_boxes(lat, lng, radius)]
     x, y, z = unit_vector(lat, lng)
-    # The square of the chord: products and sums only, so that every database can, and exact for near points.
+    # Compares squares of chords: this needs only products and sums, which every database has, and loses no digits for
+    # near points.
     dx, dy, dz = SearchRow.x - x, SearchRow.y - y, SearchRow.z - z
     return and_(or_(*boxes), dx * dx + dy * dy + dz * dz <= chord(radius) ** 2)
 
@@ -59,13 +50,3 @@ def _box(box: Box, context: Context) -> Condition:
     if box.west <= box.east:
         return and_(tall, lng.between(box.west, box.east))
     return and_(tall, or_(lng >= box.west, lng <= box.east))
-
-
-def _position(uid: str, context: Context) -> tuple[float, float] | None:
-    """Where a photo was taken; None for a photo without a position, and inside a smart album also for none at all."""
-    query = select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid)
-    found = context.connection.execute(query.where(visible(sees_private=context.sees_private)).limit(1)).first()
-    if found is None and not context.depth:  # not everybody must know that an album lies around it
-        msg = f"there is no photo {uid}"
-        raise NotFoundError(msg, field="near")
-    return None if found is None or found.lat == NOWHERE else (found.lat, found.lng)

@@ -1,14 +1,14 @@
-"""What a search may show at all."""
+"""Which rows a search may show at all."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sqlalchemy import ColumnElement, and_, not_, or_
 
 from photosvc.models import Album, SearchRow
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.query.nodes import And, Filter, Node, Not, Or
 from photosvc.search.reading.conditions.context import unindexed
 
-#: Switches that open what is left out otherwise, to those who see private photos.
+#: Switches that show rows which are otherwise left out, to searches with the right to private photos.
 _OPENED = {
     "error": SearchRow.has_error,
     "hidden": SearchRow.hidden,
@@ -16,14 +16,16 @@ _OPENED = {
 }
 
 
-def visible(*, sees_private: bool, node: Node = Everything()) -> ColumnElement[bool]:  # noqa: B008 - frozen
+def visible(*, sees_private: bool, opened: Iterable[str] = ()) -> ColumnElement[bool]:
     """The condition that is always the outer AND of a search, whatever the query says.
 
-    Nobody without the right to private photos sees more by asking for hidden, archived or broken ones.
+    Args:
+        sees_private: whether private photos are shown. Without this right `opened` shows no further rows.
+        opened: the switches, of those that `asked_open` gives, whose rows are shown too.
+
     """
     if not sees_private:
         return and_(SearchRow.listed, not_(unindexed(SearchRow.private)))
-    opened = asked_open(node)
     if not opened:
         return and_(SearchRow.listed)
     return or_(SearchRow.listed, and_(SearchRow.present, or_(*(_OPENED[name] for name in opened))))
@@ -34,9 +36,9 @@ def visible_albums(*, sees_private: bool) -> ColumnElement[bool]:
     return and_(Album.deleted_at.is_(None), *([] if sees_private else [not_(Album.private)]))
 
 
-def asked_open(node: Node) -> list[str]:
-    """The switches by which the query asks for what is left out otherwise."""
-    return sorted({name for name in _asked(node, wanted=True) if name in _OPENED})
+def asked_open(node: Node) -> tuple[str, ...]:
+    """The switches by which a parsed query asks for rows that are otherwise left out."""
+    return tuple(sorted({name for name in _asked(node, wanted=True) if name in _OPENED}))
 
 
 def _asked(node: Node, *, wanted: bool) -> Iterator[str]:

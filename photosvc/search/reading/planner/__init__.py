@@ -1,1 +1,1 @@
-"""How the rows of a page are found."""
+"""How the rows of a page are found; `plan` explains it."""

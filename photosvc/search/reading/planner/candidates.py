@@ -1,23 +1,20 @@
-"""The few photos that can match, found by the rarest thing asked for.
-
-SQLite does not know how common a word or colour is, so it is counted first, up to a limit.
-"""
+"""Candidates: the photos that the index of one condition finds, and how many they are."""
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, SORT_KEYS, VALUE_COLUMNS, FileKey, SearchRow
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import Filter, Node
-from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Word
-from photosvc.search.reading.conditions import full_text, names
+from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Range, TakenOut, Word
+from photosvc.search.reading.conditions import albums, full_text
 from photosvc.search.reading.conditions.compile import compile_query
 from photosvc.search.reading.conditions.context import Context
-from photosvc.search.reading.conditions.visible import asked_open
+from photosvc.search.reading.resolve import expand_prefix
 from photosvc.search.word_text import Term
 
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
@@ -32,75 +29,128 @@ _LOOKED_UP = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Few:
-    """The photos that some of the parts can match, as an index tells them."""
+class Candidates:
+    """The photos that the index of some conjuncts finds: all that match, and maybe further ones."""
 
+    parts: tuple[Node, ...]
+    """The conjuncts that the index was asked for."""
     photos: Any
+    """The SELECT of their ids."""
     exact: tuple[Node, ...] = ()
-    """Parts that all of them match for certain."""
+    """Those of the conjuncts that all candidates match, so that they need no further check."""
 
 
-def fewest(parts: tuple[Node, ...], order: str, context: Context, reach: int) -> Few | None:
-    """The photos that the rarest parts can match, if they are so few that to sort them is sooner done than to walk."""
-    best, least = None, _few(context, reach) + 1
-    for candidate in _candidates(parts, order, context, least):
-        count = _count(candidate.photos, least, context)
-        if count < least:
-            best, least = candidate, count
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many candidates some conjuncts have."""
+
+    parts: tuple[Node, ...]
+    count: int
+    """At most one more than the counter's limit."""
+
+
+class Counter:
+    """Counts candidates up to a limit, and records what it counted."""
+
+    def __init__(self, connection: Connection, rows_needed: int) -> None:
+        self.counted: list[Counted] = []
+        self._connection = connection
+        newest = connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
+        self.limit = math.isqrt(rows_needed * (FileKey.unpack_photo_id(newest) + 1)) // 2
+        """The most candidates for which sorting them is faster than walking the order (see `plan`)."""
+
+    def count(self, candidates: Candidates) -> int:
+        """The number of candidates, at most one more than the limit."""
+        some = candidates.photos.limit(self.limit + 1).subquery()
+        count = self._connection.scalar(select(func.count()).select_from(some)) or 0
+        self.counted.append(Counted(candidates.parts, count))
+        return count
+
+
+def most_selective(
+    parts: tuple[Node, ...], order: str, context: Context, connection: Connection, counter: Counter
+) -> Candidates | None:
+    """The candidates of the most selective conjuncts; None when all of these have more than the counter's limit."""
+    best, fewest = None, counter.limit + 1
+    for candidates in _candidates(parts, order, context, connection, counter):
+        count = counter.count(candidates)
+        if count < fewest:
+            best, fewest = candidates, count
     return best
 
 
-def _count(photos: Any, limit: int, context: Context) -> int:  # noqa: ANN401 - the select types of SQLAlchemy differ
-    """How many there are, up to a limit."""
-    return context.connection.scalar(select(func.count()).select_from(photos.limit(limit).subquery())) or 0
-
-
-def _few(context: Context, reach: int) -> int:
-    """How many photos are few.
-
-    Of N rows n match: to walk until `reach` of them are found takes about reach * N / n looks at a row, to sort them
-    n dearer looks. Measured, they take as long when n is half the square root of reach * N.
-    """
-    newest = context.connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
-    return math.isqrt(reach * (FileKey.unpack_photo_id(newest) + 1)) // 2
-
-
-def _candidates(parts: tuple[Node, ...], order: str, context: Context, least: int) -> Iterator[Few]:
+def with_words(parts: tuple[Node, ...], connection: Connection) -> Candidates | None:
+    """The photos that have all words of these conjuncts, however many; None without words."""
     terms = _terms(parts)
-    # Words that are many as they stand are more with all that begin so, and those take longer to look up.
-    if terms and _count(full_text.matching(terms, context, whole=True), least, context) < least:
-        yield _worded(terms, parts, context)
-    bare = replace(context, bare=True)
-    listed_only = not (context.sees_private and any(map(asked_open, parts)))  # as the indexes are
+    if not terms:
+        return None
+    expanded = {prefix: expand_prefix(prefix, connection) for prefix in full_text.prefixes(terms)}
+    exact = tuple(part for part in parts if isinstance(part, Word))
+    return Candidates(tuple(terms), full_text.matching(terms, expanded), exact)
+
+
+def _candidates(
+    parts: tuple[Node, ...], order: str, context: Context, connection: Connection, counter: Counter
+) -> Iterator[Candidates]:
+    terms = _terms(parts)
+    # A word that has more photos than the limit as a whole word has even more as a prefix; the prefix costs more to
+    # look up, so it is skipped.
+    if terms and counter.count(Candidates(tuple(terms), full_text.matching(terms))) <= counter.limit:
+        words = with_words(parts, connection)
+        if words is not None:
+            yield words
     for part in parts:
-        match part:
-            case Filter("album" | "albums", Choice(any_of)) if any_of:
-                albums = names.plain_albums(any_of, context)
-                if albums is not None:
-                    yield Few(names.members(albums))
-            case Filter("uid", Choice(any_of)) if any_of:
-                yield Few(select(SearchRow.photo_id).where(compile_query(part, bare)))
-            case Filter(name, Choice(any_of)) if any_of and name in _LOOKED_UP and listed_only:
-                yield Few(select(SearchRow.photo_id).where(SearchRow.listed, compile_query(part, bare)))
-            case Filter(name) if (
-                listed_only and FILTERS[name].columns[:1] and FILTERS[name].columns[0] in VALUE_COLUMNS
-            ):
-                if order not in BY_VALUE or value_column(part) is None:
-                    yield Few(select(SearchRow.photo_id).where(SearchRow.listed, compile_query(part, bare)))
+        photos = _photos(part, order, replace(context, may_use_index=True))
+        if photos is not None:
+            yield Candidates((part,), photos)
 
 
-def by_words(parts: tuple[Node, ...], context: Context) -> Few | None:
-    """The photos that have all the words asked for, however many."""
-    terms = _terms(parts)
-    return _worded(terms, parts, context) if terms else None
+def _photos(part: Node, order: str, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    """The photos that a conjunct's own index finds; None without such an index."""
+    rows = select(SearchRow.photo_id)
+    match part:
+        case Filter("album" | "albums", Choice(ids)) if ids and not any(isinstance(one, TakenOut) for one in ids):
+            return albums.members([one for one in ids if isinstance(one, int)])
+        case Filter("uid", Choice(any_of)) if any_of:
+            return rows.where(compile_query(part, context))
+        case _ if context.opened:  # the other indexes contain listed rows only
+            return None
+        case Filter(name, Choice(any_of)) if any_of and name in _LOOKED_UP:
+            return rows.where(SearchRow.listed, compile_query(part, context))
+        case Filter(name) if _column(name) in VALUE_COLUMNS:
+            walked = order in BY_VALUE and value_column(part) is not None
+            return None if walked else rows.where(SearchRow.listed, compile_query(part, context))
+        case _:
+            return None
 
 
-def _worded(terms: list[Term], parts: tuple[Node, ...], context: Context) -> Few:
-    return Few(full_text.matching(terms, context), exact=tuple(part for part in parts if isinstance(part, Word)))
+def value_column(part: Node) -> str | None:
+    """The indexed column that a conjunct compares with one value."""
+    if not isinstance(part, Filter):
+        return None
+    column = _column(part.name)
+    value = FILTERS[part.name].means if part.value is True else part.value
+    if column not in VALUE_COLUMNS or not isinstance(value, Choice) or len(value.any_of) != 1 or value.none_of:
+        return None
+    return column if _is_value(value.any_of[0]) else None
+
+
+def _column(name: str) -> str:
+    return next(iter(FILTERS[name].columns), "")
+
+
+def _is_value(operand: Operand) -> bool:
+    match operand:
+        case int() | Pattern((_,)):
+            return True
+        case Range(low, high):
+            return low is not None and low == high
+        case _:
+            return False
 
 
 def _terms(parts: tuple[Node, ...]) -> list[Term]:
-    """Terms of which a matching photo has every word."""
+    """Terms of which every matching photo has all words."""
     found: list[Term] = []
     for part in parts:
         match part:
@@ -109,23 +159,3 @@ def _terms(parts: tuple[Node, ...]) -> list[Term]:
             case Filter("keywords" | "label" | "subject" | "subjects", Choice((Word() | Phrase() as term,))):
                 found.append(term)
     return found
-
-
-def value_column(part: Node) -> str | None:
-    """The indexed column that a part compares with one value."""
-    if not isinstance(part, Filter):
-        return None
-    spec = FILTERS[part.name]
-    value = spec.means if part.value is True else part.value
-    column = spec.columns[0] if spec.columns else ""
-    if column not in VALUE_COLUMNS or not isinstance(value, Choice) or len(value.any_of) != 1 or value.none_of:
-        return None
-    return column if _is_value(value.any_of[0]) else None
-
-
-def _is_value(item: Operand) -> bool:
-    match item:
-        case Pattern((_,)):
-            return True
-        case _:
-            return isinstance(item, int) or (getattr(item, "low", None) is not None and item.low == item.high)  # type: ignore[union-attr]

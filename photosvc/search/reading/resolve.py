@@ -1,0 +1,234 @@
+"""The pass between parsing and compiling: names become ids, once for each search.
+
+A resolved query compares ids and points only, so that compiling it needs no database:
+
+| parsed | resolved |
+|---|---|
+| `camera`, `lens` by words | ids |
+| `album`, `albums` by UIDs and titles | ids of plain albums; for a smart album the resolved query of its filter |
+| `subject` with wildcards | the names of people as their markers spell them |
+| `near` a photo | a circle around its position |
+
+There are few names and many photos, so names are compared in Python, by the word rule of `query.fold.words`.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from sqlalchemy import ColumnElement, Connection, Row, literal_column, select
+from sqlalchemy.sql.expression import table
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.ids import ALBUM, is_uid
+from photosvc.models import NOWHERE, Album, Camera, Lens, Marker, SearchRow
+from photosvc.models.search.text import WORD_VOCABULARY
+from photosvc.query.filters import FILTERS
+from photosvc.query.fold import words
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or, conjunction, disjunction, negation
+from photosvc.query.operands import (
+    Choice,
+    Circle,
+    MarkerNames,
+    Near,
+    Operand,
+    Pattern,
+    Phrase,
+    TakenOut,
+    Uid,
+    Word,
+)
+from photosvc.query.parser import parse_query
+from photosvc.query.values.areas import locate
+from photosvc.search.reading.conditions.columns import LAST
+from photosvc.search.reading.conditions.visible import visible, visible_albums
+from photosvc.search.word_text import gear_name, needle, word_text
+
+Operands: TypeAlias = tuple[Operand, ...]
+
+#: Smart albums inside smart albums: deeper ones contain nothing.
+_DEEPEST_ALBUM = 3
+#: Smart albums that one filter may stand for; further ones are left out.
+_MOST_SMART_ALBUMS = 20
+#: Words that a prefix may stand for; FTS5 looks up a prefix of more words by itself.
+_MOST_EXPANDED = 64
+
+
+def resolve(node: Node, album: str, connection: Connection, *, sees_private: bool) -> Node:
+    """The query with ids in place of names, inside the album with the UID `album`; empty: all photos.
+
+    Raises:
+        NotFoundError: the album, or the photo of `near`, does not exist or may not be seen.
+
+    """
+    if not album and isinstance(node, Everything):
+        return node
+    resolver = _Resolver(connection, sees_private=sees_private)
+    resolved = resolver.resolve(node)
+    return conjunction([resolved, resolver.album(album)]) if album else resolved
+
+
+def expand_prefix(prefix: str, connection: Connection) -> list[str]:
+    """SQLite: the indexed words that begin with `prefix`; empty when there are none or more than 64.
+
+    FTS5 merges the photos of all words with a prefix before it gives the first one. Of words that are named one by
+    one it reads only as many photos as are wanted.
+    """
+    term: ColumnElement[str] = literal_column("term")
+    query = select(term).select_from(table(WORD_VOCABULARY)).where(term >= prefix, term <= prefix + LAST)
+    found = connection.scalars(query.limit(_MOST_EXPANDED + 1)).all()
+    return list(found) if len(found) <= _MOST_EXPANDED else []
+
+
+class _Resolver:
+    """Resolves one query. Each lookup runs once, however often the query and its smart albums repeat it."""
+
+    def __init__(self, connection: Connection, *, sees_private: bool) -> None:
+        self._connection = connection
+        self._sees_private = sees_private
+        self._found: dict[object, Any] = {}
+
+    def resolve(self, node: Node, inside: tuple[int, ...] = ()) -> Node:
+        """The node with ids in place of names; `inside` are the ids of the smart albums whose filter it is in."""
+        match node:
+            case Filter(_, Choice() as value):
+                return self._filter(node, value, inside)
+            case Not(part):
+                return negation(self.resolve(part, inside))
+            case And(parts):
+                return conjunction([self.resolve(part, inside) for part in parts])
+            case Or(parts):
+                return disjunction([self.resolve(part, inside) for part in parts])
+            case _:
+                return node
+
+    def album(self, uid: str) -> Node:
+        """What lies in the album with this UID.
+
+        Raises:
+            NotFoundError: there is none, or it may not be seen.
+
+        """
+        # PostgreSQL refuses texts with NUL, so only what has the form of a UID is looked up.
+        found = self._albums((Uid(uid, "albums"),)) if is_uid(uid, ALBUM) else []
+        if not found:
+            msg = "there is no such album"
+            raise NotFoundError(msg, field="s")
+        return self._in_any(found, "album", ())
+
+    def _filter(self, node: Filter, value: Choice, inside: tuple[int, ...]) -> Node:
+        match FILTERS[node.name].columns[0]:
+            case "albums":
+                parts: list[Node] = []
+                if value.any_of:
+                    parts.append(self._in_any(self._albums(value.any_of), node.name, inside))
+                if value.none_of:
+                    parts.append(negation(self._in_any(self._albums(value.none_of), node.name, inside)))
+                return conjunction(parts)
+            case "camera_id":
+                return _with_operands(node, value, lambda operands: self._gear_ids(Camera, operands))
+            case "lens_id":
+                return _with_operands(node, value, lambda operands: self._gear_ids(Lens, operands))
+            case "subjects":
+                return _with_operands(node, value, self._people)
+            case _ if node.name == "near":
+                return _with_operands(node, value, lambda operands: self._circles(operands, required=not inside))
+            case _:
+                return node
+
+    def _once(self, key: object, look_up: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `look_up` gives
+        if key not in self._found:
+            self._found[key] = look_up()
+        return self._found[key]
+
+    # Albums
+
+    def _albums(self, operands: Operands) -> list[Row[Any]]:
+        """The albums with one of these UIDs or titles."""
+        return self._once(("albums", operands), lambda: self._look_up_albums(operands))  # type: ignore[no-any-return]
+
+    def _look_up_albums(self, operands: Operands) -> list[Row[Any]]:
+        query = select(Album.id, Album.uid, Album.title, Album.filter)
+        query = query.where(visible_albums(sees_private=self._sees_private))
+        uids = [operand.text for operand in operands if isinstance(operand, Uid)]
+        if len(uids) == len(operands):
+            return list(self._connection.execute(query.where(Album.uid.in_(uids))))
+        every = self._once("albums", lambda: self._connection.execute(query).all())
+        return [album for album in every if album.uid in uids or _fits(album.title, operands)]
+
+    def _in_any(self, albums: list[Row[Any]], name: str, inside: tuple[int, ...]) -> Node:
+        plain = tuple(album.id for album in albums if not album.filter)
+        smart = [album for album in albums if album.filter] if len(inside) < _DEEPEST_ALBUM else []
+        parts: list[Node] = [Filter(name, Choice(plain))] if plain else []
+        parts += [self._in_smart_album(album, inside) for album in smart[:_MOST_SMART_ALBUMS]]
+        return disjunction(parts) if parts else Nothing()
+
+    def _in_smart_album(self, album: Row[Any], inside: tuple[int, ...]) -> Node:
+        """What the album's filter matches, without the photos taken out of the album. A cycle contains nothing."""
+        if album.id in inside:
+            return Nothing()
+        try:
+            node = self._once(("parsed", album.id), lambda: locate(parse_query(album.filter, "filter")))
+        except InvalidValueError:  # saved by a version with other filters; the search itself is valid
+            return Nothing()
+        taken_out = Filter("album", Choice((TakenOut(album.id),)))
+        return conjunction([self.resolve(node, (*inside, album.id)), Not(taken_out)])
+
+    # Cameras, lenses, people, positions
+
+    def _gear_ids(self, kind: type[Camera | Lens], operands: Operands) -> Operands:
+        ids = {operand for operand in operands if isinstance(operand, int)}
+        terms = [operand for operand in operands if isinstance(operand, Word | Phrase)]
+        if terms:
+            query = select(kind.id, kind.make, kind.model)
+            every = self._once(kind, lambda: self._connection.execute(query).all())
+            ids |= {row.id for row in every if _fits(gear_name(row.make, row.model), terms)}
+        return tuple(sorted(ids))
+
+    def _people(self, operands: Operands) -> Operands:
+        """Names with wildcards as the names that fit; whole names and words are found in the words of photos."""
+        patterns = [operand for operand in operands if isinstance(operand, Pattern) and len(operand.pieces) > 1]
+        if not patterns:
+            return operands
+        query = select(Marker.name).where(Marker.name != "").distinct()
+        every = self._once(Marker, lambda: self._connection.scalars(query).all())
+        names = tuple(name for name in every if _fits(name, patterns))
+        others = tuple(operand for operand in operands if operand not in patterns)
+        return (*others, MarkerNames(names)) if names else others
+
+    def _circles(self, operands: Operands, *, required: bool) -> Operands:
+        """Photos as circles around their positions; those without a position are left out."""
+        found: list[Operand] = []
+        for operand in operands:
+            if isinstance(operand, Near):
+                position = self._position(operand.uid, required=required)
+                found += [Circle(*position, operand.km)] if position else []
+        return tuple(found)
+
+    def _position(self, uid: str, *, required: bool) -> tuple[float, float] | None:
+        query = select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid)
+        query = query.where(visible(sees_private=self._sees_private)).limit(1)
+        found = self._once(("near", uid), lambda: self._connection.execute(query).first())
+        if found is None and required:  # in the filter of a smart album an unknown photo is no error of the search
+            msg = f"there is no photo {uid}"
+            raise NotFoundError(msg, field="near")
+        return None if found is None or found.lat == NOWHERE else (found.lat, found.lng)
+
+
+def _with_operands(node: Filter, value: Choice, resolved: Callable[[Operands], Operands]) -> Node:
+    """The filter with resolved operands. An empty `any_of` would mean anything, so what fits nothing is replaced."""
+    wanted = resolved(value.any_of)
+    if value.any_of and not wanted:
+        return Nothing()
+    return replace(node, value=Choice(wanted, resolved(value.none_of)))
+
+
+def _fits(name: str, operands: Iterable[Operand]) -> bool:
+    """Whether a name has one of these words, or its words make one of these whole names."""
+    text, whole = word_text((name,)), " ".join(words(name))
+    return any(
+        needle(operand) in text
+        if isinstance(operand, Word | Phrase)
+        else isinstance(operand, Pattern) and operand.matches(whole)
+        for operand in operands
+    )
