@@ -25,7 +25,7 @@ from photosvc.core.ids import BASE36
 from photosvc.models import Album, AlbumPhoto, Base, Camera, File, Keyword, Lens, Photo, Place, migrate, photo_keywords
 from photosvc.models.database import begin_write
 from photosvc.search.projection.project import project
-from photosvc.web.current import current_service
+from photosvc.web.current import Service, current_service
 
 #: A word of every eleventh photo, two of every fifth and every thirtieth, and one of a handful.
 COMMON_WORD, FREQUENT_WORD, SELDOM_WORD, RARE_WORD = "family", "summer", "harvest", "zeppelin"
@@ -83,26 +83,31 @@ def make_library(app: Flask, files: int, seed: int = 1) -> None:
     with app.app_context():
         service = current_service()
         migrate.upgrade(service.engine())
-        session, draw = service.session, Draw(seed)
+        draw = Draw(seed)
+        with Session(service.engine()) as session:
+            _fill(session, service, Path(app.instance_path, TOKEN_FILE), draw, files)
+
+
+def _fill(session: Session, service: Service, token_file: Path, draw: Draw, files: int) -> None:
+    begin_write(session)
+    places = _add_shared(session, draw)
+    secret = issue(session, service.now(), name="bench", scope=parse_scope("*"))
+    token_file.write_text(secret.secret)
+    session.commit()
+    started, made, photo_id = time.monotonic(), 0, 0
+    while made < files:
+        batch = list(_photos(draw, places, photo_id, min(_BATCH, files - made)))
         begin_write(session)
-        places = _add_shared(session, draw)
-        secret = issue(session, service.now(), name="bench", scope=parse_scope("*"))
-        Path(app.instance_path, TOKEN_FILE).write_text(secret.secret)
+        made += _store(session, draw, batch, photo_id)
+        photo_id += len(batch)
         session.commit()
-        started, made, photo_id = time.monotonic(), 0, 0
-        while made < files:
-            batch = list(_photos(draw, places, photo_id, min(_BATCH, files - made)))
-            begin_write(session)
-            made += _store(session, draw, batch, photo_id)
-            photo_id += len(batch)
-            session.commit()
-            session.expunge_all()
-            print(f"\r{made} files, {made / (time.monotonic() - started):.0f}/s", end="", file=sys.stderr)
-        print(file=sys.stderr)
-        begin_write(session)
-        _scatter_rare(session, draw, photo_id)
-        _go_on_counting(session)
-        session.commit()
+        session.expunge_all()
+        print(f"\r{made} files, {made / (time.monotonic() - started):.0f}/s", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    begin_write(session)
+    _scatter_rare(session, draw, photo_id)
+    _go_on_counting(session)
+    session.commit()
 
 
 def _go_on_counting(session: Session) -> None:

@@ -44,15 +44,10 @@ def ours(folder: Path, token_format: str) -> Iterator[TokenServer]:
     with app.app_context():
         service = current_service()
         migrate.upgrade(service.engine())
-        made = register(
-            service.session,
-            service.now(),
-            name="bench",
-            scope=parse_scope("photos metrics"),
-            token_format=token_format,
-        )
-        pair = f"{made.client.uid}:{made.secret}"
-        service.session.commit()
+        scope = parse_scope("photos metrics")
+        with service.writing() as session:
+            made = register(session, service.now(), name="bench", scope=scope, token_format=token_format)
+            pair = f"{made.client.uid}:{made.secret}"
     with gunicorn("photosvc.app:create_app()", folder / "log", PHOTOSVC_INSTANCE=str(folder)) as server:
         yield TokenServer(f"photosvc, {token_format}", server, "/api/v1/oauth/token", basic(pair))
 

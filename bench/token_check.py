@@ -16,7 +16,7 @@ from flask import Response, request
 from flask.testing import FlaskClient
 
 from photosvc.app import create_app
-from photosvc.auth.accounts.users import add_user
+from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import migrate
@@ -38,10 +38,11 @@ def prepare(instance: Path) -> tuple[FlaskClient, str]:
     with app.app_context():
         service = current_service()
         migrate.upgrade(service.engine())
-        add_user(service.session, service.now(), name="alice", password=_PASSWORD)
+        user = new_user(service.now(), name="alice", password=_PASSWORD)
         scope = parse_scope("photos albums")
-        secret = issue(service.session, service.now(), name="bench", scope=scope).secret
-        service.session.commit()
+        with service.writing() as session:
+            add_user(session, user)
+            secret = issue(session, service.now(), name="bench", scope=scope).secret
     return app.test_client(), secret
 
 
@@ -51,8 +52,9 @@ def empty() -> Response:
 
 def search() -> Response:
     """The part of the search view between the token check and the response headers."""
-    page = find(current_service().reader, parse_request(request.args), sees_private=False)
-    return json_text(page.body)
+    with current_service().reading() as connection:
+        page = find(connection, parse_request(request.args), sees_private=False)
+        return json_text(page.body)
 
 
 def microseconds(call: Callable[[], int], times: int, status: int = 200) -> float:

@@ -65,13 +65,13 @@ class Library:
         """One index run, with one worker."""
         with self.app.app_context():
             service = current_service()
-            return run_index(service.session, service.settings, self.clock, IndexOptions(**{"workers": 1, **options}))
+            with Session(service.engine()) as session:
+                return run_index(session, service.settings, self.clock, IndexOptions(**{"workers": 1, **options}))
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """The app's SQLAlchemy session; commits at the end."""
-        with self.app.app_context():
-            session = current_service().session
+        """A session on the app's database; commits at the end."""
+        with self.app.app_context(), Session(current_service().engine()) as session:
             yield session
             session.commit()
 
@@ -197,8 +197,8 @@ def new_engine(folder: Path, name: str = "auth.db") -> Engine:
 
 @contextmanager
 def open_session(folder: Path) -> Iterator[Session]:
-    """A session on a database of its own."""
-    engine = new_engine(folder)
+    """A session on a database of its own; as in `Service.writing`, all of its transactions hold the write lock."""
+    engine = new_engine(folder).execution_options(photosvc_writes=True)
     with Session(engine) as session:
         yield session
     engine.dispose()

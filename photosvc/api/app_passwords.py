@@ -4,18 +4,17 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from photosvc.auth.accounts import passwords
+from photosvc.auth.accounts import users
 from photosvc.auth.credentials import bearer
-from photosvc.auth.errors import InvalidCredentialsError
 from photosvc.auth.policy import check_grantable
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import NotFoundError
 from photosvc.models import APP_PASSWORD
 from photosvc.records.credential import CredentialSchema, NewAppPasswordSchema
-from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
+from photosvc.web.proof import proving
 from photosvc.web.protector import principal, require
 
 _CREDENTIAL, _CREDENTIALS = CredentialSchema(), CredentialSchema(many=True)
@@ -35,9 +34,10 @@ def add_routes(api: Blueprint) -> None:
 @answers(CredentialSchema, "The app passwords.", many=True)
 def list_app_passwords(user_uid: str) -> Response:
     """The account's app passwords, without their secrets."""
-    user = find_account(user_uid)
-    found = bearer.list_credentials(current_service().session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
-    return json_answer(_CREDENTIALS.dump(found))
+    with current_service().loading() as session:
+        user = users.find_user(session, user_uid)
+        found = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
+        return json_answer(_CREDENTIALS.dump(found))
 
 
 @require("users.app_passwords.add")
@@ -49,16 +49,14 @@ def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
     service = current_service()
     scope = parse_scope(body["scope"])
     check_grantable(principal(), scope)
-    user = find_account(user_uid)
+    with service.loading() as session:
+        user = users.find_user(session, user_uid)
     with proving():
-        if not passwords.verify_password(body["password"], user.password_hash):
-            raise InvalidCredentialsError(field="password")
-    user = find_account_to_change(user_uid)
-    issued = bearer.issue(
-        service.session, service.now(), name=body["name"], scope=scope, lifetime=body["expires"], user=user
-    )
-    record = {**_CREDENTIAL.dump(issued.credential), "secret": issued.secret}
-    service.session.commit()
+        users.prove_password(user, body["password"])
+    wanted = {"name": body["name"], "scope": scope, "lifetime": body["expires"]}
+    with service.writing() as session:
+        issued = bearer.issue(session, service.now(), user=users.find_user(session, user_uid), **wanted)
+        record = {**_CREDENTIAL.dump(issued.credential), "secret": issued.secret}
     return json_answer(record, 201)
 
 
@@ -66,12 +64,11 @@ def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
 @answers(MESSAGE, "It is over.")
 def remove_app_password(user_uid: str, credential: str) -> Response:
     """Revoke one of the account's app passwords, and the login sessions made from it."""
-    session = current_service().session
-    user = find_account_to_change(user_uid)
-    found = bearer.find_credential(session, credential)
-    if found.user_id != user.id or found.kind != APP_PASSWORD:
-        msg = "no such app password"
-        raise NotFoundError(msg)
-    bearer.revoke(session, found)
-    session.commit()
+    with current_service().writing() as session:
+        user = users.find_user(session, user_uid)
+        found = bearer.find_credential(session, credential)
+        if found.user_id != user.id or found.kind != APP_PASSWORD:
+            msg = "no such app password"
+            raise NotFoundError(msg)
+        bearer.revoke(session, found.id)
     return json_answer({"code": 200, "message": "App password revoked."})

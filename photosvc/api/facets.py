@@ -30,13 +30,14 @@ def add_routes(api: Blueprint) -> None:
 @refuses(404)
 def count_facets() -> Response:
     """How many files of a search have each value of the filters in `by`; with `primary=true`, how many photos."""
-    reader, sees_private = current_service().reader, principal().sees_private
+    sees_private = principal().sees_private
     facets = parse_facets(request.args.get("by", ""))
     node, album = parse_node(request.args.items(multi=True)), request.args.get("s", "").strip()
-    etag = state_tag(reader, canonical_text(node), album, facets, sees_private=sees_private)
-    if is_fresh(etag):
-        return ReadyResponse(status=304, headers=cache_headers(etag))
-    counted = count_values(reader, node, album, facets, sees_private=sees_private)
+    with current_service().reading() as connection:
+        etag = state_tag(connection, canonical_text(node), album, facets, sees_private=sees_private)
+        if is_fresh(etag):
+            return ReadyResponse(status=304, headers=cache_headers(etag))
+        counted = count_values(connection, node, album, facets, sees_private=sees_private)
     answer = json_answer({name: [asdict(value) for value in values] for name, values in counted.items()})
     answer.headers.extend(cache_headers(etag))
     return answer

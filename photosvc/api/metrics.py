@@ -20,7 +20,8 @@ def add_routes(api: Blueprint) -> None:
 @answers(TEXT, "Prometheus text format 0.0.4.", media_type="text/plain")
 def metrics() -> Response:
     """How large the library is; counts only, nothing of what is in it."""
-    return Response(_text(figures(current_service().session)), content_type=_TEXT)
+    with current_service().loading() as session:
+        return Response(_text(figures(session)), content_type=_TEXT)
 
 
 def _text(found: Figures) -> str:

@@ -3,9 +3,9 @@
 from flask import Blueprint, Response
 
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_client_form, undocumented
-from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 from photosvc.web.oauth.errors import oauth_error, render_oauth
+from photosvc.web.oauth.server import current_oauth_server
 from photosvc.web.protector import public, uses
 
 _TOKEN_REQUEST = json_object(
@@ -39,7 +39,7 @@ def add_routes(api: Blueprint) -> None:
 @refuses(401, 429)
 def token() -> Response:
     """Issue an access token to a client that shows its secret (RFC 6749 section 4.4)."""
-    answer: Response = current_service().oauth.create_token_response()
+    answer: Response = current_oauth_server().create_token_response()
     return answer
 
 
@@ -49,7 +49,7 @@ def token() -> Response:
 @refuses(401, 429)
 def revoke() -> Response:
     """End a token (RFC 7009)."""
-    answer: Response = current_service().oauth.create_endpoint_response("revocation")
+    answer: Response = current_oauth_server().create_endpoint_response("revocation")
     return answer
 
 
@@ -60,7 +60,7 @@ def revoke() -> Response:
 @refuses(401, 429)
 def introspect() -> Response:
     """Tell a client about a token (RFC 7662)."""
-    answer: Response = current_service().oauth.create_endpoint_response("introspection")
+    answer: Response = current_oauth_server().create_endpoint_response("introspection")
     return answer
 
 

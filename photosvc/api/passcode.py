@@ -4,12 +4,12 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from photosvc.auth.accounts import second_factor
+from photosvc.auth.accounts import second_factor, users
 from photosvc.records.user import EnrolmentSchema, PasscodeSchema, PasswordSchema
-from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
+from photosvc.web.proof import proving
 from photosvc.web.protector import require
 
 _ENROLMENT = EnrolmentSchema()
@@ -31,11 +31,12 @@ def add_routes(api: Blueprint) -> None:
 def enrol(body: dict[str, Any], user_uid: str) -> Response:
     """Begin: a secret for an authenticator app, as text, `otpauth` URI and QR code."""
     service = current_service()
-    user = find_account(user_uid)
-    session, now = service.session, service.now()
+    with service.loading() as session:
+        user = users.find_user(session, user_uid)
     with proving():
-        enrolment = second_factor.enrol(session, service.settings, now, user, password=body["password"])
-        session.commit()
+        users.prove_password(user, body["password"])
+        with service.writing() as session:
+            enrolment = second_factor.enrol(session, service.settings, service.now(), user)
     return json_answer(_ENROLMENT.dump(enrolment))
 
 
@@ -46,11 +47,9 @@ def enrol(body: dict[str, Any], user_uid: str) -> Response:
 def confirm(body: dict[str, Any], user_uid: str) -> Response:
     """Turn it on with a first code; the recovery codes are in this answer and nowhere else."""
     service = current_service()
-    session, now = service.session, service.now()
-    with proving():
-        user = find_account_to_change(user_uid)
-        codes = second_factor.confirm(session, service.settings, now, user, code=body["code"])
-        session.commit()
+    with proving(), service.writing() as session:
+        user = users.find_user(session, user_uid)
+        codes = second_factor.confirm(session, service.settings, service.now(), user, code=body["code"])
     return json_answer({"code": 200, "recovery_codes": list(codes)})
 
 
@@ -61,10 +60,12 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
 def disable(body: dict[str, Any], user_uid: str) -> Response:
     """Turn it off; the account's password confirms it."""
     service = current_service()
-    user = find_account(user_uid)
+    with service.loading() as session:
+        user = users.find_user(session, user_uid)
     with proving():
-        second_factor.disable(service.session, service.now(), user, password=body["password"])
-        service.session.commit()
+        users.prove_password(user, body["password"])
+        with service.writing() as session:
+            second_factor.reset(session, service.now(), user)
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})
 
 
@@ -73,6 +74,6 @@ def disable(body: dict[str, Any], user_uid: str) -> Response:
 def reset(user_uid: str) -> Response:
     """Take it off an account whose owner lost both phone and recovery codes."""
     service = current_service()
-    second_factor.reset(service.session, service.now(), find_account_to_change(user_uid))
-    service.session.commit()
+    with service.writing() as session:
+        second_factor.reset(session, service.now(), users.find_user(session, user_uid))
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})

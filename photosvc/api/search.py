@@ -48,22 +48,23 @@ def search_photos() -> Response:
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
     asked = parse_request(pairs)
-    etag = page_tag(service.reader, asked, sees_private=who.sees_private)
-    headers = [
-        *cache_headers(etag),
-        ("X-Preview-Token", link_tokens.preview_token(service.settings, who)),
-        ("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())),
-    ]
-    if is_fresh(etag):
-        return ReadyResponse(status=304, headers=headers)
-    page = find(service.reader, asked, sees_private=who.sees_private)
-    headers += _page_headers(service, page, pairs)
-    if page.is_whole:
-        return ReadyResponse(page.body, content_type=JSON, headers=headers)
-    answer = ReadyResponse(page.pieces, content_type=JSON, headers=headers)
-    # An answer that is dropped before a server has read it is not closed.
-    answer.call_on_close(finalize(answer, service.keep_open()))
-    return answer
+    with service.reading() as connection:
+        etag = page_tag(connection, asked, sees_private=who.sees_private)
+        headers = [
+            *cache_headers(etag),
+            ("X-Preview-Token", link_tokens.preview_token(service.settings, who)),
+            ("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())),
+        ]
+        if is_fresh(etag):
+            return ReadyResponse(status=304, headers=headers)
+        page = find(connection, asked, sees_private=who.sees_private)
+        headers += _page_headers(service, page, pairs)
+        if page.is_whole:
+            return ReadyResponse(page.body, content_type=JSON, headers=headers)
+        answer = ReadyResponse(page.pieces, content_type=JSON, headers=headers)
+        # `finalize`, because an answer that is dropped before a server reads it is never closed.
+        answer.call_on_close(finalize(answer, service.keep_open()))
+        return answer
 
 
 def _page_headers(service: Service, page: Page, pairs: Pairs) -> list[tuple[str, str]]:

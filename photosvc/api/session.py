@@ -11,11 +11,10 @@ from photosvc.auth import policy
 from photosvc.auth.accounts import users
 from photosvc.auth.credentials import bearer, link_tokens, login_sessions
 from photosvc.auth.principal import Principal
-from photosvc.auth.throttle import attempts, database
+from photosvc.auth.throttle import buckets
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
-from photosvc.models.database import begin_write, write_if_free
 from photosvc.records.login import LoginSchema, LoginSessionSchema
 from photosvc.search.reading.library import years
 from photosvc.web.answer import json_answer
@@ -70,33 +69,28 @@ class _View:
 def log_in(body: dict[str, Any]) -> Response:
     """Exchange a password, or an app password, for a login session. A token on the call is not looked at."""
     service = current_service()
-    session, now = service.session, service.now()
+    now = service.now()
     username, password, address = body["username"], body["password"], request.remote_addr or ""
-    with attempts.login_attempt(service.failures, session, now, username=username, password=password, address=address):
-        login = login_sessions.log_in(
-            session,
-            service.settings,
-            now,
-            username=username,
-            password=password,
-            code=body["code"],
-            origin=login_sessions.Origin(address, request.user_agent.string),
-        )
-        session.commit()
+    with service.throttle.login_attempt(now, username=username, password=password, address=address):
+        with service.reading() as connection:
+            proof = login_sessions.check_login(connection, now, username=username, password=password, code=body["code"])
+        origin = login_sessions.Origin(address, request.user_agent.string)
+        with service.writing() as session:
+            login = login_sessions.open_login(session, service.settings, now, proof, origin)
     answer = _answer(service, login.principal, login.secret)
     _sweep(service)
     return answer
 
 
 def _sweep(service: Service) -> None:
-    """Remove what is over, unless others write. Logging in is rare and slow by design, so here nobody notices."""
+    """Delete what has expired, unless others write. Log-ins are rare and slow by design, so it adds little to them."""
     now = service.now()
 
     def sweep(session: Session) -> None:
         bearer.sweep(session, now)
-        database.sweep(session, now)
+        buckets.sweep(session, now)
 
-    write_if_free(service.session, sweep)
+    service.write_if_free(sweep)
 
 
 @require("session.read")
@@ -112,10 +106,8 @@ def read(session_id: str | None = None) -> Response:
 def log_out(session_id: str | None = None) -> Response:
     """End the login session of the token that is shown, on every worker at once."""
     token = _own_token(session_id)
-    session = current_service().session
-    begin_write(session)
-    login_sessions.log_out(session, principal())
-    session.commit()
+    with current_service().writing() as session:
+        login_sessions.log_out(session, principal())
     return json_answer({"code": 200, "status": "deleted", "session_id": ids.digest(token)})
 
 
@@ -131,12 +123,15 @@ def _own_token(session_id: str | None) -> str:
 
 
 def _answer(service: Service, who: Principal, token: str) -> Response:
-    session, settings, now = service.session, service.settings, service.now()
+    settings, now = service.settings, service.now()
     may_download = policy.may(who, "photos.download")
+    with service.loading() as session:
+        seen_years = years(session, sees_private=who.sees_private)
+        user = users.find_user(session, who.user_uid or "")
     config = _Config(
         download_token=link_tokens.download_token(settings, who, now) if may_download else "",
         preview_token=link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
-        years=years(session, sees_private=who.sees_private),
+        years=seen_years,
     )
     view = _View(
         access_token=token,
@@ -144,7 +139,7 @@ def _answer(service: Service, who: Principal, token: str) -> Response:
         expires_in=who.expires_in(now),
         provider="local" if who.standing == LOGIN_SESSION else "application",
         scope=str(who.scope),
-        user=users.find_user(session, who.user_uid or ""),
+        user=user,
         config=config,
     )
     answer = json_answer(LoginSessionSchema(has_webdav=is_mounted("webdav.read")).dump(view))

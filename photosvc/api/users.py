@@ -4,13 +4,13 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from photosvc.auth.accounts import users
+from photosvc.auth.accounts import passwords, users
 from photosvc.auth.policy import may
 from photosvc.records.user import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
-from photosvc.web.accounts import find_account, find_account_to_change, proving
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service
+from photosvc.web.proof import proving
 from photosvc.web.protector import is_mounted, principal, require
 
 _MOST = 1000
@@ -34,7 +34,8 @@ def _schema(*, many: bool = False) -> UserSchema:
 @answers(UserSchema, "The accounts.", many=True)
 def list_users() -> Response:
     """All accounts by name, at most a thousand."""
-    return json_answer(_schema(many=True).dump(users.list_users(current_service().session, limit=_MOST)))
+    with current_service().loading() as session:
+        return json_answer(_schema(many=True).dump(users.list_users(session, limit=_MOST)))
 
 
 @require("users.add")
@@ -44,16 +45,18 @@ def list_users() -> Response:
 def add_user(body: dict[str, Any]) -> Response:
     """Add an account."""
     service = current_service()
-    user = users.add_user(service.session, service.now(), **body)
-    service.session.commit()
-    return json_answer(_schema().dump(user), 201)
+    user = users.new_user(service.now(), **body)
+    with service.writing() as session:
+        record = _schema().dump(users.add_user(session, user))
+    return json_answer(record, 201)
 
 
 @require("users.view")
 @answers(UserSchema, "The account.")
 def view_user(user_uid: str) -> Response:
     """One account."""
-    return json_answer(_schema().dump(find_account(user_uid)))
+    with current_service().loading() as session:
+        return json_answer(_schema().dump(users.find_user(session, user_uid)))
 
 
 @require("users.change")
@@ -63,10 +66,10 @@ def view_user(user_uid: str) -> Response:
 def change_user(changes: dict[str, Any], user_uid: str) -> Response:
     """Change an account; the last enabled administrator stays one."""
     service = current_service()
-    user = find_account_to_change(user_uid)
-    users.change_user(service.session, user, service.now(), **changes)
-    service.session.commit()
-    return json_answer(_schema().dump(user))
+    with service.writing() as session:
+        user = users.find_user(session, user_uid)
+        record = _schema().dump(users.change_user(session, user, service.now(), **changes))
+    return json_answer(record)
 
 
 @require("users.remove")
@@ -74,9 +77,8 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
 @refuses(409)
 def remove_user(user_uid: str) -> Response:
     """Remove an account with all of its credentials."""
-    service = current_service()
-    users.remove_user(service.session, find_account_to_change(user_uid))
-    service.session.commit()
+    with current_service().writing() as session:
+        users.remove_user(session, users.find_user(session, user_uid))
     return json_answer({"code": 200, "message": "Account removed."})
 
 
@@ -85,18 +87,21 @@ def remove_user(user_uid: str) -> Response:
 @answers(MESSAGE, "It is changed.")
 @refuses(429)
 def change_password(body: dict[str, Any], user_uid: str) -> Response:
-    """Change a password. Other login sessions of the account end; its app passwords live on.
+    """Change a password. Other login sessions of the account end; its app passwords stay valid.
 
-    The owner proves to know the old one; an administrator need not for other accounts.
+    The owner has to send the old password; an administrator does not for other accounts.
     """
     service, who = current_service(), principal()
-    user = find_account(user_uid)
-    keep = who.credential_id
+    with service.loading() as session:
+        user = users.find_user(session, user_uid)
     if who.user_uid != user.uid and may(who, "users.change"):
-        users.set_password(service.session, user, service.now(), body["new"])
-        service.session.commit()
+        new = passwords.new_hash(body["new"], user_name=user.name)
+        with service.writing() as session:
+            users.set_password(session, user, service.now(), new)
     else:
         with proving():
-            users.change_password(service.session, user, service.now(), old=body["old"], new=body["new"], keep=keep)
-            service.session.commit()
+            users.prove_password(user, body["old"], field="old")
+            new = passwords.new_hash(body["new"], user_name=user.name)
+            with service.writing() as session:
+                users.set_password(session, user, service.now(), new, keep=who.credential_id)
     return json_answer({"code": 200, "message": "Password changed."})

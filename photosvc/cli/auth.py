@@ -6,7 +6,7 @@ import click
 
 from photosvc.cli.context import with_database
 from photosvc.cli.group import LazyGroup
-from photosvc.cli.options import count_option, printing_secret, writing, yes_option
+from photosvc.cli.options import count_option, printing_secret, yes_option
 from photosvc.cli.prompts import ask, confirm
 from photosvc.cli.report import format_options, print_list, print_record, require_stdout
 
@@ -58,18 +58,19 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
     from photosvc.auth.scopes import parse_scope
 
     require_stdout()
-    session, now = service.session, service.now()
-    owner = find_user(session, username) if username is not None else None
+    now, owner_uid = service.now(), None
+    if username is not None:
+        with service.loading() as session:
+            owner_uid = find_user(session, username).uid
     expiry(expires, now)
     name = name or ask("--name", "Client name")
     wanted = parse_scope(scope or ask("--scope", "Authorization scopes", "*"))
-    owner_uid = owner.uid if owner else None
-    with writing(service):
+    with service.writing() as session:
         user = find_user(session, owner_uid) if owner_uid else None
         issued = issue(session, now, name=name, scope=wanted, lifetime=expires, user=user)
         record = {"secret": issued.secret, "scope": issued.credential.scope, "id": issued.credential.uid}
     kind = "App Password" if owner_uid else "Access Token"
-    with printing_secret(service, lambda: revoke(session, find_credential(session, record["id"]))):
+    with printing_secret(service, lambda session: revoke(session, find_credential(session, record["id"]).id)):
         print_record({"secret": kind, "scope": "Authorization Scope", "id": "ID"}, record)
 
 
@@ -85,7 +86,9 @@ def ls(service: "Service", search: str, count: int) -> None:
     """
     from photosvc.auth.credentials.bearer import list_credentials
 
-    print_list(_COLUMNS, [_row(found) for found in list_credentials(service.session, search=search, limit=count)])
+    with service.loading() as session:
+        rows = [_row(found) for found in list_credentials(session, search=search, limit=count)]
+    print_list(_COLUMNS, rows)
 
 
 @auth.command()
@@ -96,7 +99,9 @@ def show(service: "Service", identifier: str) -> None:
     """Show one credential, by its ID."""
     from photosvc.auth.credentials.bearer import find_credential
 
-    print_record(_DETAILS, _row(find_credential(service.session, identifier)))
+    with service.loading() as session:
+        row = _row(find_credential(session, identifier))
+    print_record(_DETAILS, row)
 
 
 @auth.command()
@@ -107,10 +112,11 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Revoke a credential; it is refused from the next request on."""
     from photosvc.auth.credentials.bearer import find_credential, revoke
 
-    uid = find_credential(service.session, identifier).uid
+    with service.loading() as session:
+        uid = find_credential(session, identifier).uid
     confirm(f"Revoke {uid}?", yes=yes)
-    with writing(service):
-        revoke(service.session, find_credential(service.session, uid))
+    with service.writing() as session:
+        revoke(session, find_credential(session, uid).id)
     click.echo(f"{uid} is revoked.", err=True)
 
 
@@ -122,8 +128,8 @@ def reset(service: "Service", yes: bool) -> None:
     from photosvc.auth.credentials.bearer import revoke_all
 
     confirm("Revoke every app password, access token and login session?", yes=yes)
-    with writing(service):
-        count = revoke_all(service.session)
+    with service.writing() as session:
+        count = revoke_all(session)
     click.echo(f"{count} credentials are revoked.", err=True)
 
 

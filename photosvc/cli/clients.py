@@ -7,11 +7,13 @@ import click
 
 from photosvc.cli.context import with_database
 from photosvc.cli.group import LazyGroup
-from photosvc.cli.options import count_option, printing_secret, writing, yes_option
+from photosvc.cli.options import count_option, printing_secret, yes_option
 from photosvc.cli.prompts import ask, confirm
 from photosvc.cli.report import format_options, print_list, print_record, require_stdout
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from photosvc.models import Client
     from photosvc.web.current import Service
 
@@ -98,7 +100,9 @@ def ls(service: "Service", search: str, count: int) -> None:
     """
     from photosvc.auth.oauth.clients import list_clients
 
-    print_list(_COLUMNS, [_row(client) for client in list_clients(service.session, search=search, limit=count)])
+    with service.loading() as session:
+        rows = [_row(client) for client in list_clients(session, search=search, limit=count)]
+    print_list(_COLUMNS, rows)
 
 
 @clients.command()
@@ -125,18 +129,20 @@ def add(
     from photosvc.auth.scopes import parse_scope
 
     require_stdout()
-    session, now = service.session, service.now()
-    owner_uid = find_user(session, username).uid if username is not None else None
+    now, owner_uid = service.now(), None
+    if username is not None:
+        with service.loading() as session:
+            owner_uid = find_user(session, username).uid
     check_lifetime(expires)
     check_limit(tokens)
     name = name or ask("--name", "Client name")
     wanted = parse_scope(scope or ask("--scope", "Authorization scopes", "*"))
-    with writing(service):
+    with service.writing() as session:
         user = find_user(session, owner_uid) if owner_uid else None
         registered = register(session, now, name=name, scope=wanted, lifetime=expires, limit=tokens, user=user, **rest)
         session.refresh(registered.client)
         record = {**_row(registered.client), "client_secret": registered.secret}
-    with printing_secret(service, lambda: remove_client(session, record["client_id"])):
+    with printing_secret(service, lambda session: remove_client(session, record["client_id"])):
         print_record({**_SECRET, **_COLUMNS}, record)
 
 
@@ -148,7 +154,9 @@ def show(service: "Service", identifier: str) -> None:
     """Show one client, by its ID."""
     from photosvc.auth.oauth.clients import find_client
 
-    print_record(_DETAILS, _row(find_client(service.session, identifier)))
+    with service.loading() as session:
+        row = _row(find_client(session, identifier))
+    print_record(_DETAILS, row)
 
 
 @clients.command()
@@ -168,15 +176,16 @@ def mod(service: "Service", /, identifier: str, regenerate: bool, **given: Any) 
     if not given and not regenerate:
         msg = "nothing to change: give at least one option"
         raise click.UsageError(msg)
-    session, now = service.session, service.now()
-    with writing(service):
-        client = change_client(session, identifier, now, _changes(service, **given))
+    now = service.now()
+    with service.writing() as session:
+        client = change_client(session, identifier, now, _changes(session, **given))
         record = _row(client)
         old = client.secret_digest
         if regenerate:
             record["client_secret"] = regenerate_secret(session, identifier, now)
     if regenerate:
-        with printing_secret(service, lambda: restore_secret(session, identifier, old, lost=record["client_secret"])):
+        lost = record["client_secret"]
+        with printing_secret(service, lambda session: restore_secret(session, identifier, old, lost=lost)):
             print_record({**_SECRET, **_DETAILS}, record)
     else:
         print_record(_DETAILS, record)
@@ -190,10 +199,11 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Remove a client; its tokens are refused from the next request on."""
     from photosvc.auth.oauth.clients import find_client, remove_client
 
-    name = find_client(service.session, identifier).name
+    with service.loading() as session:
+        name = find_client(session, identifier).name
     confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
-    with writing(service):
-        remove_client(service.session, identifier)
+    with service.writing() as session:
+        remove_client(session, identifier)
     click.echo(f"The client {name} is removed.", err=True)
 
 
@@ -205,13 +215,13 @@ def reset(service: "Service", yes: bool) -> None:
     from photosvc.auth.oauth.clients import remove_all_clients
 
     confirm("Remove every client and all of their tokens?", yes=yes)
-    with writing(service):
-        count = remove_all_clients(service.session)
+    with service.writing() as session:
+        count = remove_all_clients(session)
     click.echo(f"{count} clients are removed.", err=True)
 
 
 def _changes(
-    service: "Service",
+    session: "Session",
     *,
     scope: str | None = None,
     user: str | None = None,
@@ -225,7 +235,7 @@ def _changes(
 
     return Changes(
         scope=None if scope is None else parse_scope(scope),
-        user=find_user(service.session, user) if user else None,
+        user=find_user(session, user) if user else None,
         unbind=user == "",
         lifetime=expires,
         limit=tokens,

@@ -61,7 +61,6 @@ def with_database(command: Callable[Concatenate["Service", Args], Result]) -> Ca
 
     def run(service: "Service", /, *args: Args.args, **kwargs: Args.kwargs) -> Result:
         service.require_schema()
-        service.session.rollback()
         return command(service, *args, **kwargs)
 
     return wraps(command)(with_service(run))

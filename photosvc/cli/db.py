@@ -28,8 +28,10 @@ def upgrade(service: "Service") -> None:
         click.echo(f"The schema is at {after} already.", err=True)
     else:
         click.echo(f"The schema is now at {after} (was {before or 'empty'}).", err=True)
-    if is_stale(service.session):
-        click.echo("An older version made the search rows: the next `svc index` makes them anew.", err=True)
+    with service.loading() as session:
+        stale = is_stale(session)
+    if stale:
+        click.echo("An older version made the search rows: the next `svc index` makes them again.", err=True)
 
 
 @db.command()
@@ -38,7 +40,8 @@ def current(service: "Service") -> None:
     """Print the schema's revision."""
     from photosvc.models.database import schema_version
 
-    version = schema_version(service.session)
+    with service.reading() as connection:
+        version = schema_version(connection)
     if version is None:
         msg = "The database has no photosvc tables yet: run `svc db upgrade`."
         raise PlainError(msg, 1)
@@ -52,7 +55,6 @@ def check(service: "Service") -> None:
     from photosvc.models import migrate
 
     service.require_schema()
-    service.session.rollback()
     if differences := migrate.differences(service.engine()):
         for difference in differences:
             click.echo(difference, err=True)

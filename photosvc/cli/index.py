@@ -48,12 +48,14 @@ def index(
 
 def run_and_report(service: "Service", options: "IndexOptions | None" = None, *, as_json: bool = False) -> "Summary":
     """Index with a progress bar and print what happened."""
+    from sqlalchemy.orm import Session
+
     from photosvc.index.job import run_index
     from photosvc.index.summary import IndexOptions
 
     options = options or IndexOptions()
-    with _progress_bar() as progress:
-        summary = run_index(service.session, service.settings, service.clock, options, progress)
+    with _progress_bar() as progress, Session(service.engine()) as session:
+        summary = run_index(session, service.settings, service.clock, options, progress)
     if summary.rebuilt:
         click.echo(f"An older version had made the search rows: {summary.rebuilt} made anew.", err=True)
     if as_json:
@@ -64,9 +66,12 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
 
 
 def _rebuild(service: "Service") -> None:
+    from sqlalchemy.orm import Session
+
     from photosvc.index.job import rebuild_search
 
-    count = rebuild_search(service.session, service.settings)
+    with Session(service.engine()) as session:
+        count = rebuild_search(session, service.settings)
     click.echo(f"{count} search rows made anew.", err=True)
 
 

@@ -60,7 +60,6 @@ def _prepare(service: "Service", instance: Path) -> str:
 
     migrate.upgrade(service.engine())
     service.require_schema()
-    service.session.rollback()
     run_and_report(service)
     return _lasting_token(service, instance / "run_token")
 
@@ -71,21 +70,18 @@ def _lasting_token(service: "Service", path: Path) -> str:
     from photosvc.auth.errors import InvalidTokenError
     from photosvc.auth.scopes import parse_scope
     from photosvc.core.private_file import read_or_create
-    from photosvc.models.database import begin_write
 
     if path.exists():
         kept = path.read_text("ascii").strip()
         try:
-            tokens.verify(service.reader, kept, service.now())
+            with service.reading() as connection:
+                tokens.verify(connection, kept, service.now())
         except InvalidTokenError:
             path.unlink()
         else:
             return kept
-        finally:
-            service.session.rollback()
-    begin_write(service.session)
-    issued = bearer.issue(service.session, service.now(), name="svc run", scope=parse_scope("photos albums"))
-    service.session.commit()
+    with service.writing() as session:
+        issued = bearer.issue(session, service.now(), name="svc run", scope=parse_scope("photos albums"))
     return read_or_create(path, lambda: issued.secret)
 
 

@@ -6,7 +6,7 @@ import click
 
 from photosvc.cli.context import with_database
 from photosvc.cli.group import LazyGroup
-from photosvc.cli.options import count_option, writing, yes_option
+from photosvc.cli.options import count_option, yes_option
 from photosvc.cli.prompts import ask, ask_password, confirm
 from photosvc.cli.report import format_options, print_list, print_record
 
@@ -53,21 +53,13 @@ def add(
     password_stdin: bool,
 ) -> None:
     """Add an account. The password is asked for, or read from standard input."""
-    from photosvc.auth.accounts.users import add_user
+    from photosvc.auth.accounts.users import add_user, new_user
 
     name = name or ask("NAME", "User name")
     password = ask_password(from_stdin=password_stdin)
-    with writing(service):
-        user = add_user(
-            service.session,
-            service.now(),
-            name=name,
-            password=password,
-            role=role,
-            display_name=display_name,
-            email=email,
-        )
-        record = _row(user)
+    user = new_user(service.now(), name=name, password=password, role=role, display_name=display_name, email=email)
+    with service.writing() as session:
+        record = _row(add_user(session, user))
     print_record(_COLUMNS, record)
 
 
@@ -80,7 +72,9 @@ def ls(service: "Service", search: str, count: int) -> None:
     """List accounts by name. SEARCH is the beginning of a name, a UID or a role."""
     from photosvc.auth.accounts.users import list_users
 
-    print_list(_COLUMNS, [_row(user) for user in list_users(service.session, search=search, limit=count)])
+    with service.loading() as session:
+        rows = [_row(user) for user in list_users(session, search=search, limit=count)]
+    print_list(_COLUMNS, rows)
 
 
 @users.command()
@@ -91,7 +85,9 @@ def show(service: "Service", name: str) -> None:
     """Show one account, by its name or UID."""
     from photosvc.auth.accounts.users import find_user
 
-    print_record(_COLUMNS, _row(find_user(service.session, name)))
+    with service.loading() as session:
+        row = _row(find_user(session, name))
+    print_record(_COLUMNS, row)
 
 
 @users.command()
@@ -112,8 +108,8 @@ def mod(service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> 
     if not changes and not disable_2fa:
         msg = "nothing to change: give at least one option"
         raise click.UsageError(msg)
-    with writing(service):
-        session, now = service.session, service.now()
+    now = service.now()
+    with service.writing() as session:
         user = find_user(session, name)
         if changes:
             change_user(session, user, now, keep_admin=False, **changes)
@@ -133,10 +129,11 @@ def rm(service: "Service", name: str, yes: bool) -> None:
     """Remove an account and all of its credentials."""
     from photosvc.auth.accounts.users import find_user, remove_user
 
-    uid = find_user(service.session, name).uid
+    with service.loading() as session:
+        uid = find_user(session, name).uid
     confirm(f"Remove the account {name} and all of its credentials?", yes=yes)
-    with writing(service):
-        remove_user(service.session, find_user(service.session, uid), keep_admin=False)
+    with service.writing() as session:
+        remove_user(session, find_user(session, uid), keep_admin=False)
     click.echo(f"The account {name} is removed.", err=True)
 
 
@@ -148,8 +145,8 @@ def reset(service: "Service", yes: bool) -> None:
     from photosvc.auth.accounts.users import remove_all_users
 
     confirm("Remove every account and all of their credentials?", yes=yes)
-    with writing(service):
-        count = remove_all_users(service.session)
+    with service.writing() as session:
+        count = remove_all_users(session)
     click.echo(f"{count} accounts are removed.", err=True)
 
 
@@ -159,12 +156,14 @@ def reset(service: "Service", yes: bool) -> None:
 @with_database
 def passwd(service: "Service", name: str, password_stdin: bool) -> None:
     """Change an account's password. Its login sessions end; its app passwords live on."""
+    from photosvc.auth.accounts.passwords import new_hash
     from photosvc.auth.accounts.users import find_user, set_password
 
-    uid = find_user(service.session, name).uid
-    password = ask_password(from_stdin=password_stdin)
-    with writing(service):
-        set_password(service.session, find_user(service.session, uid), service.now(), password)
+    with service.loading() as session:
+        user = find_user(session, name)
+    password = new_hash(ask_password(from_stdin=password_stdin), user_name=user.name)
+    with service.writing() as session:
+        set_password(session, find_user(session, user.uid), service.now(), password)
     click.echo("The password is changed.", err=True)
 
 

@@ -19,7 +19,7 @@ VERSION_TABLE = TABLE_PREFIX + "schema"
 
 _LOG = logging.getLogger("photosvc")
 
-#: Milliseconds that a write waits for others which may as well be left out: longer than theirs usually take.
+#: Milliseconds for which an optional write waits for other writers: longer than their transactions usually take.
 _SHORT_WAIT = 50
 
 #: Execution option of a transaction that will write.
@@ -81,15 +81,42 @@ def _on_begin(connection: Connection) -> None:
         run_text(connection, "BEGIN IMMEDIATE" if immediate else "BEGIN", ())
 
 
+class PendingChangesError(RuntimeError):
+    """A write transaction cannot begin: the session holds changes that were made outside of one."""
+
+
 def begin_write(session: Session) -> None:
-    """Open the session's transaction as one that will write. Ends a read-only one that is open already."""
-    if session.in_transaction():
-        if session.connection().get_execution_options().get(_WRITES):
-            return
-        if session.new or session.dirty or session.deleted:
-            return
-        session.rollback()
+    """Begin the session's transaction as one that writes; on SQLite it holds the write lock from here on.
+
+    A transaction that has only read ends first. Inside a write transaction this does nothing.
+
+    Raises:
+        PendingChangesError: the session holds unflushed changes. They were decided on without the lock.
+
+    """
+    if session.in_transaction() and session.connection().get_execution_options().get(_WRITES):
+        return
+    if session.new or session.dirty or session.deleted:
+        msg = "begin_write: the session holds pending changes; begin the write transaction before changing anything"
+        raise PendingChangesError(msg)
+    session.rollback()
     session.connection(execution_options={_WRITES: True})
+
+
+def session_on(connection: Connection) -> Session:
+    """A session to load ORM objects by inside the transaction that `open_reader` began; closing it leaves that open."""
+    if not connection.in_transaction():
+        connection.begin()
+    return Session(connection, join_transaction_mode="rollback_only", autoflush=False)
+
+
+@contextmanager
+def write_session(engine: Engine) -> Iterator[Session]:
+    """A session in a write transaction: committed at the end of the block, rolled back by an exception."""
+    with Session(engine) as session:
+        begin_write(session)
+        yield session
+        session.commit()
 
 
 def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either dialect's own insert
@@ -98,26 +125,28 @@ def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either d
     return dialect.insert(table)
 
 
-def write_if_free(session: Session, write: Callable[[Session], object]) -> None:
-    """Do and commit a write that may as well be left out, as it is when others have been writing for 50 ms.
+def write_if_free(engine: Engine, write: Callable[[Session], object]) -> None:
+    """Do and commit a write that may be left out. It is left out when other writers hold the lock for over 50 ms.
 
-    `write` gets a session of its own. What is open in `session` ends: two connections would wait for each other.
+    Args:
+        engine: the caller must hold none of its connections: the pool may have no second one.
+        write: gets a session in a write transaction.
+
     """
-    session.rollback()
     try:
-        with session.get_bind().engine.connect() as connection, _short_wait(connection), Session(connection) as own:
-            begin_write(own)
+        with engine.connect() as connection, _short_wait(connection), Session(connection) as session:
+            begin_write(session)
             if connection.dialect.name == "postgresql":
-                own.execute(text(f"SET LOCAL lock_timeout = {_SHORT_WAIT}"))
-            write(own)
-            own.commit()
+                session.execute(text(f"SET LOCAL lock_timeout = {_SHORT_WAIT}"))
+            write(session)
+            session.commit()
     except OperationalError as error:
         _LOG.info("left out a write: %s", error.orig)
 
 
 @contextmanager
 def _short_wait(connection: Connection) -> Iterator[None]:
-    """For the moment, SQLite waits shortly for a lock, whatever it was told before."""
+    """Shorten SQLite's busy timeout inside the block."""
     if connection.dialect.name != "sqlite":
         yield
         return

@@ -1,69 +1,144 @@
-"""The service of the app a request or command belongs to. Nothing live hangs anywhere else."""
+"""The service of the app that a request or command belongs to, and its transactions. It is the only live state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from flask import current_app
+from flask import current_app, g, has_request_context
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
 from photosvc.auth.oauth.signing_keys import SigningKeys
-from photosvc.auth.throttle.attempts import FailureStore
+from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
-from photosvc.models.database import check_schema
+from photosvc.models.database import check_schema, open_reader, session_on, write_if_free, write_session
 from photosvc.settings import Settings
 
-if TYPE_CHECKING:
-    from photosvc.web.oauth.server import OAuthServer
-
 EXTENSION = "photosvc"
+
+#: What holds the open transaction, a read connection or a writing session: its name in `flask.g`.
+_OPEN = "photosvc_open"
+#: A read connection that a streamed answer closes: its name in `flask.g`.
+_STREAMED = "photosvc_streamed"
 
 
 @dataclass(slots=True)
 class Service:
-    """What an app's photosvc is made of."""
+    """The live parts of an app's photosvc.
+
+    Transactions begin and end here. A request or command has one at a time: with two, it could wait for itself, for
+    the write lock or for a second connection of the pool. The session of a host app is never used.
+    """
 
     settings: Settings
     clock: Clock
-    open_reader: Callable[[], Connection]
-    open_session: Callable[[], Session]
-    keep_open: Callable[[], Callable[[], None]]
-    """Leaves what this request has opened to its answer, which closes it by calling what this gives."""
     engine: Callable[[], Engine]
-    failures: FailureStore
-    """Where failed log-ins are counted."""
     instance: Path
     """The folder of the keys."""
     signing_keys: SigningKeys
-    oauth: "OAuthServer"
+    throttle: Throttle = field(init=False)
     schema_fits: bool = field(default=False, init=False)
 
-    @property
-    def reader(self) -> Connection:
-        """A connection of this request to read by, in a transaction: all that a token check or a search needs."""
-        return self.open_reader()
+    def __post_init__(self) -> None:
+        self.throttle = Throttle(self.writing, self.write_if_free)
 
-    @property
-    def session(self) -> Session:
-        """The SQLAlchemy session of this request or command."""
-        return self.open_session()
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection in a read transaction, all of whose statements see the same state of the database.
+
+        Within a request, the transaction stays open after the block: the token check and the view share it. It ends
+        with the request, at an exception, or when a write transaction begins. Elsewhere it ends with the block.
+
+        Raises:
+            RuntimeError: a write transaction is open.
+
+        """
+        opened: Connection | Session | None = g.get(_OPEN)
+        if isinstance(opened, Session):
+            raise _already_writing()
+        if opened is None:
+            g.photosvc_open = opened = open_reader(self.engine())
+        try:
+            yield opened
+        except BaseException:
+            self.close()
+            raise
+        if not has_request_context():
+            self.close()
+
+    @contextmanager
+    def loading(self) -> Iterator[Session]:
+        """As `reading`, with a session to load ORM objects by; changes to them are not stored."""
+        with self.reading() as connection, session_on(connection) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A session in a write transaction: committed at the end of the block, rolled back by an exception.
+
+        Raises:
+            RuntimeError: a write transaction is open.
+
+        """
+        self.end_reading()
+        with write_session(self.engine()) as session:
+            g.photosvc_open = session
+            try:
+                yield session
+            finally:
+                g.pop(_OPEN, None)
+
+    def write_if_free(self, write: Callable[[Session], object]) -> None:
+        """Do and commit a write that may be left out; it is when other writers hold the lock for over 50 ms.
+
+        Raises:
+            RuntimeError: a write transaction is open.
+
+        """
+        self.end_reading()
+        write_if_free(self.engine(), write)
+
+    def end_reading(self) -> None:
+        """End the read transaction, if there is one.
+
+        Raises:
+            RuntimeError: a write transaction is open.
+
+        """
+        if isinstance(g.get(_OPEN), Session):
+            raise _already_writing()
+        self.close()
+
+    def keep_open(self) -> Callable[[], None]:
+        """Leave the read connection to a streamed answer; gives the function that closes it."""
+        connection: Connection = g.pop(_OPEN)
+        g.photosvc_streamed = connection
+        return connection.close
+
+    def close(self, error: BaseException | None = None) -> None:
+        """End whatever is open, without a commit; after an error, a streamed answer will not be sent either."""
+        opened: Connection | Session | None = g.pop(_OPEN, None)
+        if opened is not None:
+            opened.close()
+        if error is not None and _STREAMED in g:
+            g.photosvc_streamed.close()
 
     def now(self) -> datetime:
-        """The present by the service's clock."""
+        """The present time by the service's clock."""
         return self.clock()
 
     def require_schema(self) -> None:
-        """Make sure once that tables and code fit.
+        """Make sure, once in the life of the process, that the tables are those this code needs.
 
         Raises:
-            SchemaError: they do not; the sentence names the command.
+            SchemaError: they are not; the message names the command to run.
 
         """
         if not self.schema_fits:
-            check_schema(self.reader)
+            with self.reading() as connection:
+                check_schema(connection)
             self.schema_fits = True
 
 
@@ -71,3 +146,7 @@ def current_service() -> Service:
     """The service of the current app."""
     service: Service = current_app.extensions[EXTENSION]
     return service
+
+
+def _already_writing() -> RuntimeError:
+    return RuntimeError("a write transaction is open already: use its session")

@@ -19,7 +19,6 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.web.answer import json_answer
 from photosvc.web.authorization import challenge
 from photosvc.web.body import InvalidBodyError
-from photosvc.web.current import current_service
 from photosvc.web.protector import TokenRequiredError
 
 _LOG = logging.getLogger("photosvc")
@@ -66,10 +65,9 @@ def render(failure: Failure) -> Response:
 
 
 def register_errors(target: Blueprint | Flask, renderer: Renderer = render) -> None:
-    """Answer all errors of this blueprint or app in the form of `renderer`, and roll their transaction back."""
+    """Answer all errors of this blueprint or app in the form of `renderer`."""
 
     def on_error(error: Exception) -> Response:
-        current_service().session.rollback()
         failure = _failure(error)
         answer = renderer(failure)
         if failure.retry_after is not None:

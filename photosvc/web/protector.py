@@ -10,8 +10,6 @@ from photosvc.auth import policy
 from photosvc.auth.credentials import bearer, tokens
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.principal import Principal
-from photosvc.auth.throttle import attempts
-from photosvc.models.database import write_if_free
 from photosvc.web.authorization import token_of
 from photosvc.web.current import Service, current_service
 
@@ -103,16 +101,17 @@ def _verify(service: Service) -> Principal:
     if token is None:
         raise TokenRequiredError
     now = service.now()
+    address = request.remote_addr or ""
     try:
-        who = tokens.verify(service.reader, token, now)
+        with service.reading() as connection:
+            who = tokens.verify(connection, token, now)
     except ExpiredTokenError as error:
-        over = error
-        write_if_free(service.session, lambda spare: bearer.bury(spare, over))
+        expired = error.credential_id
+        service.write_if_free(lambda session: bearer.delete_expired(session, expired))
         raise
     except InvalidTokenError:
-        attempts.count_unknown_token(service.failures, service.session, now, address=request.remote_addr or "")
+        service.throttle.count_unknown_token(now, address=address)
         raise
     if tokens.needs_touch(who, now):
-        address = request.remote_addr or ""
-        write_if_free(service.session, lambda spare: tokens.touch(spare, who, now, address=address))
+        service.write_if_free(lambda session: tokens.touch(session, who, now, address=address))
     return who

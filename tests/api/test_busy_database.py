@@ -4,17 +4,19 @@ import sqlite3
 import time
 from contextlib import contextmanager
 
+import pytest
 from sqlalchemy import select
 
 from photosvc.api import session as session_api
+from photosvc.auth.accounts import passwords, users
 from photosvc.models import Credential
 from photosvc.web.current import current_service
-from tests.api_client import check_error
+from tests.api_client import PASSWORD, check_error
 
 
 @contextmanager
 def somebody_writes(api):
-    connection = sqlite3.connect(api.library.instance / "photosvc.db", isolation_level=None)
+    connection = sqlite3.connect(api.library.instance / "photosvc.db", isolation_level=None, timeout=0)
     try:
         connection.execute("BEGIN IMMEDIATE")
         yield
@@ -58,8 +60,7 @@ def test_a_token_that_is_over_and_one_that_never_was_are_refused(api):
 def test_afterwards_writers_wait_as_long_as_before(api):
     with somebody_writes(api):
         check_error(get(api, "0" * 48), 401)
-    with api.library.app.app_context():
-        connection = current_service().session.connection()
+    with api.library.app.app_context(), current_service().reading() as connection:
         assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 15_000
 
 
@@ -80,3 +81,56 @@ def test_a_log_in_succeeds_though_nothing_can_be_swept(api, monkeypatch):
     assert api.is_alive(api.session_of())
     assert len(last_uses(api)) == 2
     check_error(get(api, over), 401)
+
+
+def own_password(api, token):
+    return api.call("PUT", api.user_path(rest="/password"), token, json={"old": PASSWORD, "new": "another horse"})
+
+
+def enrol(api, token):
+    return api.call("POST", api.user_path(rest="/passcode"), token, json={"password": PASSWORD})
+
+
+def add_app_password(api, token):
+    wanted = {"name": "frame", "scope": "photos", "password": PASSWORD}
+    return api.call("POST", api.user_path(rest="/app-passwords"), token, json=wanted)
+
+
+def add_account(api, _token):
+    return api.call("POST", "/users", api.session_of("ann"), json={"Name": "bob", "Password": "another horse"})
+
+
+def log_in(api, _token):
+    return api.log_in()
+
+
+@pytest.mark.parametrize("act", [log_in, own_password, enrol, add_app_password, add_account])
+def test_no_write_lock_is_held_while_a_password_is_hashed(api, monkeypatch, act):
+    token, hashed = api.session_of(), []
+
+    def check(name):
+        real = getattr(passwords, name)
+
+        def with_a_free_lock(*arguments):
+            with somebody_writes(api):  # raises at once when a request holds the lock
+                hashed.append(name)
+            return real(*arguments)
+
+        return with_a_free_lock
+
+    for module, name in ((passwords, "verify_password"), (users, "verify_password"), (passwords, "hash_password")):
+        monkeypatch.setattr(module, name, check(name))
+    assert act(api, token).status_code in {200, 201}
+    assert hashed
+
+
+def test_a_request_has_one_transaction_at_a_time(api):
+    with api.library.app.app_context():
+        service = current_service()
+        with service.writing():
+            for begin in (service.reading, service.loading, service.writing):
+                with pytest.raises(RuntimeError, match="a write transaction is open already"), begin():
+                    pytest.fail("it must not begin")
+        with service.reading() as connection:
+            assert connection.exec_driver_sql("SELECT 1").scalar() == 1
+        assert service.engine().pool.checkedout() == 0

@@ -104,8 +104,8 @@ def test_the_token_check_is_one_statement(api):
     token = api.access_token()
     api.is_alive(token)
     statements = []
-    with api.library.app.app_context():
-        raw = current_service().reader.connection.driver_connection
+    with api.library.app.app_context(), current_service().reading() as connection:
+        raw = connection.connection.driver_connection
     raw.set_trace_callback(statements.append)  # the pool hands the same connection to the next request
     check_error(api.call("GET", "/users", token), 403)
     assert [statement.split()[0] for statement in statements] == ["BEGIN", "SELECT", "ROLLBACK"]

@@ -9,7 +9,6 @@ from photosvc.auth.accounts import second_factor
 from photosvc.auth.accounts.passwords import hash_password
 from photosvc.auth.accounts.users import set_password
 from photosvc.auth.credentials.bearer import find_credential, issue, revoke
-from photosvc.auth.credentials.login_sessions import log_in
 from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import (
     ClientLoginError,
@@ -22,7 +21,7 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION, Credential
 from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_client, add_credential, add_user
+from tests.factories.accounts import add_client, add_credential, add_user, log_in
 
 PASSWORD = "correct horse"
 HASH = hash_password(PASSWORD)
@@ -47,7 +46,7 @@ def test_an_app_password_gives_a_session_that_never_outlives_it_and_has_its_scop
     assert (principal.standing, str(principal.scope)) == (APP_SESSION, "photos sessions")
     assert (principal.credential_name, principal.expires_in(NOW)) == ("frame", 3600)
     assert principal.parent_id == app.credential.id
-    revoke(session, app.credential)
+    revoke(session, app.credential.id)
     with pytest.raises(InvalidTokenError):
         verify(session.connection(), login.secret, NOW)
 
@@ -83,7 +82,7 @@ def test_an_app_password_that_is_over_or_not_there_is_a_wrong_password(session, 
 
 def test_an_account_password_may_look_like_an_app_password(session, settings, alice):
     password = ids.new_app_password()
-    set_password(session, alice, NOW, password)
+    set_password(session, alice, NOW, hash_password(password))
     assert log_in(session, settings, NOW, username="alice", password=password).principal.standing == LOGIN_SESSION
 
 
@@ -110,7 +109,7 @@ def test_the_token_of_a_login_session_is_no_password(session, settings, alice):
 
 
 def with_second_factor(session, settings, alice):
-    enrolment = second_factor.enrol(session, settings, NOW, alice, password=PASSWORD)
+    enrolment = second_factor.enrol(session, settings, NOW, alice)
     totp = pyotp.TOTP(enrolment.secret)
     codes = second_factor.confirm(session, settings, NOW - 60 * SECOND, alice, code=totp.at(NOW - 60 * SECOND))
     session.commit()
@@ -130,7 +129,7 @@ def test_an_app_password_revoked_in_the_middle_of_a_log_in_lets_nobody_in(sessio
     real = policy.decide
 
     def meanwhile(*arguments):
-        revoke(session, find_credential(session, app.secret))
+        revoke(session, find_credential(session, app.secret).id)
         session.commit()
         return real(*arguments)
 

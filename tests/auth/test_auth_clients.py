@@ -151,12 +151,12 @@ def test_nobody_is_let_in_by_chance(session, client_id, secret):
 
     for pair in ((client_id, secret), ("c" + "0" * 15, secret)):
         with pytest.raises(InvalidClientError):
-            authenticate(session, *pair)
+            authenticate(session.connection(), *pair)
 
 
 def test_the_right_secret_tells_who_it_is(session):
     registered = new(session, role="admin", lifetime=60, token_format=JWT)
-    client = authenticate(session, registered.client.uid, registered.secret)
+    client = authenticate(session.connection(), registered.client.uid, registered.secret)
     assert (client.uid, client.name, client.role, str(client.scope)) == (
         registered.client.uid, "frame", "admin", "photos"
     )  # fmt: skip
@@ -170,9 +170,9 @@ def test_a_secret_that_was_never_seen_is_replaced_by_the_old_one(session):
     uid, digest = registered.client.uid, registered.client.secret_digest
     lost = regenerate_secret(session, uid, NOW)
     restore_secret(session, uid, digest, lost=lost)
-    assert authenticate(session, uid, registered.secret).uid == uid
+    assert authenticate(session.connection(), uid, registered.secret).uid == uid
     with pytest.raises(InvalidClientError):
-        authenticate(session, uid, lost)
+        authenticate(session.connection(), uid, lost)
 
 
 def test_a_secret_that_was_replaced_again_is_not_restored(session):
@@ -181,6 +181,6 @@ def test_a_secret_that_was_replaced_again_is_not_restored(session):
     lost = regenerate_secret(session, uid, NOW)
     current = regenerate_secret(session, uid, NOW)
     restore_secret(session, uid, digest, lost=lost)
-    assert authenticate(session, uid, current).uid == uid
+    assert authenticate(session.connection(), uid, current).uid == uid
     with pytest.raises(InvalidClientError):
-        authenticate(session, uid, registered.secret)
+        authenticate(session.connection(), uid, registered.secret)

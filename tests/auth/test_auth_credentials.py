@@ -99,7 +99,7 @@ def test_a_revoked_credential_is_dead_and_so_are_its_children(session):
     issued = issue(session, NOW, name="x", scope=EVERYTHING, user=add_user(session))
     child = add_credential(session, LOGIN_SESSION, parent_id=issued.credential.id, user_id=issued.credential.user_id)
     other = add_credential(session, ACCESS_TOKEN)
-    revoke(session, issued.credential)
+    revoke(session, issued.credential.id)
     for secret in (issued.secret, child):
         with pytest.raises(InvalidTokenError):
             verify(session.connection(), secret, NOW)

@@ -41,7 +41,7 @@ def test_a_token_is_stored_for_the_client_that_asked(tmp_path):
     with open_session(tmp_path) as session:
         registered = register(session, NOW, name="frame", scope=parse_scope("photos metrics"))
         session.commit()
-        client = authenticate(session, registered.client.uid, registered.secret)
+        client = authenticate(session.connection(), registered.client.uid, registered.secret)
         secret = ids.new_access_token()
         store_token(session, client, secret, parse_scope("photos"), NOW)
         session.commit()
@@ -59,7 +59,7 @@ def test_a_client_that_changes_between_its_proof_and_its_token_gets_none(tmp_pat
         ):
             registered = register(session, NOW, name="frame", scope=EVERYTHING)
             session.commit()
-            client = authenticate(session, registered.client.uid, registered.secret)
+            client = authenticate(session.connection(), registered.client.uid, registered.secret)
             end(client.uid)
             session.commit()
             with pytest.raises(InvalidClientError):
@@ -70,19 +70,19 @@ def test_a_client_that_changes_between_its_proof_and_its_token_gets_none(tmp_pat
 def test_a_client_without_a_limit_keeps_all_live_tokens_and_loses_expired_ones(session):
     registered = register(session, NOW, name="frame", scope=EVERYTHING, limit=-1, lifetime=60)
     session.commit()
-    client = authenticate(session, registered.client.uid, registered.secret)
+    client = authenticate(session.connection(), registered.client.uid, registered.secret)
     early, late = ([ids.new_access_token() for _ in range(12)] for _ in range(2))
     for secret in early:
         store_token(session, client, secret, EVERYTHING, NOW)
-    assert all(find(session, secret) for secret in early)
+    assert all(find(session.connection(), secret) for secret in early)
     for secret in late:
         store_token(session, client, secret, EVERYTHING, NOW + 60 * SECOND)
-    assert all(find(session, secret) for secret in late)
-    assert not any(find(session, secret) for secret in early)
+    assert all(find(session.connection(), secret) for secret in late)
+    assert not any(find(session.connection(), secret) for secret in early)
 
 
 def test_a_client_acts_with_its_scope_and_role_and_sees_nothing_private(session):
     registered = register(session, NOW, name="frame", scope=parse_scope("photos"), role="admin")
-    who = authenticate(session, registered.client.uid, registered.secret).principal(NOW)
+    who = authenticate(session.connection(), registered.client.uid, registered.secret).principal(NOW)
     assert (who.kind, who.client_uid, who.role) == ("client_token", registered.client.uid, "admin")
     assert (str(who.scope), who.sees_private, who.credential_name) == ("photos", False, "frame")

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from photosvc.auth.accounts import users
+from photosvc.auth.accounts import passwords, users
 from photosvc.auth.credentials.bearer import find_credential, issue, revoke
 from photosvc.auth.credentials.link_tokens import download_token, preview_token, verify_download, verify_preview
 from photosvc.auth.credentials.tokens import verify
@@ -44,7 +44,7 @@ def test_a_preview_token_is_the_same_for_all_credentials_of_its_owner(session, s
 
 def test_a_preview_token_ends_with_the_password(session, settings, alice):
     token = preview_token(settings, login(session, alice))
-    users.set_password(session, alice, NOW, "another horse")
+    users.set_password(session, alice, NOW, passwords.hash_password("another horse"))
     with pytest.raises(InvalidTokenError):
         verify_preview(session, settings, token, NOW)
     verify_preview(session, settings, preview_token(settings, login(session, alice)), NOW)
@@ -89,7 +89,7 @@ def test_a_download_token_dies_with_its_credential(session, settings, alice):
     verify_download(session, settings, token, NOW + 59 * SECOND)
     with pytest.raises(InvalidTokenError):
         verify_download(session, settings, token, NOW + 60 * SECOND)
-    revoke(session, find_credential(session, app.secret))
+    revoke(session, find_credential(session, app.secret).id)
     with pytest.raises(InvalidTokenError):
         verify_download(session, settings, token, NOW)
 

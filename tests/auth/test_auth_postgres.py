@@ -9,17 +9,16 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts import second_factor, users
 from photosvc.auth.credentials.bearer import issue, sweep
-from photosvc.auth.credentials.login_sessions import log_in
 from photosvc.auth.credentials.tokens import touch, verify
 from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
 from photosvc.auth.scopes import EVERYTHING
-from photosvc.auth.throttle.attempts import LOGIN_BY_ADDRESS, Charge
-from photosvc.auth.throttle.database import DatabaseFailureStore
-from photosvc.auth.throttle.database import sweep as sweep_throttle
+from photosvc.auth.throttle import buckets
+from photosvc.auth.throttle.attempts import LOGIN_BY_ADDRESS
+from photosvc.auth.throttle.buckets import Charge
 from photosvc.models import Base, User
 from photosvc.models.database import write_if_free
 from tests.clock import NOW
-from tests.factories.accounts import add_user
+from tests.factories.accounts import add_user, log_in
 from tests.library import new_settings
 
 PASSWORD = "correct horse"
@@ -56,17 +55,17 @@ def at_once(engine, act, arguments):
 
 
 def test_failures_never_exceed_the_burst(engine, session):
-    store, charge = DatabaseFailureStore(), Charge(LOGIN_BY_ADDRESS, "pg")
-    assert at_once(engine, lambda session, _: store.take(session, charge, NOW) == 0, range(40)) == 10
-    store.remember(session, "known:x", NOW, NOW)
-    assert not store.remembers(session, "known:x", NOW)
-    assert sweep_throttle(session, NOW.replace(year=2027)) == 2
+    charge = Charge(LOGIN_BY_ADDRESS, "pg")
+    assert at_once(engine, lambda session, _: buckets.take(session, charge, NOW) == 0, range(40)) == 10
+    buckets.remember(session, "known:x", NOW)
+    assert not buckets.is_known(session, "known:x", NOW)
+    assert buckets.sweep(session, NOW.replace(year=2027)) == 2
 
 
 def test_a_code_is_accepted_once(engine, session, tmp_path):
     settings = new_settings(tmp_path)
-    user = users.add_user(session, NOW, name="alice", password=PASSWORD)
-    totp = pyotp.TOTP(second_factor.enrol(session, settings, NOW, user, password=PASSWORD).secret)
+    user = users.add_user(session, users.new_user(NOW, name="alice", password=PASSWORD))
+    totp = pyotp.TOTP(second_factor.enrol(session, settings, NOW, user).secret)
     before = NOW.replace(minute=0, hour=11)
     codes = second_factor.confirm(session, settings, before, user, code=totp.at(before))
     session.commit()
@@ -98,7 +97,7 @@ def test_the_last_administrator_stays(engine, session):
 
 
 def test_credentials_live_and_die_the_same(session, tmp_path):
-    user = users.add_user(session, NOW, name="alice", password=PASSWORD)
+    user = users.add_user(session, users.new_user(NOW, name="alice", password=PASSWORD))
     app = issue(session, NOW, name="frame", scope=EVERYTHING, lifetime=60, user=user)
     login = log_in(session, new_settings(tmp_path), NOW, username="alice", password=PASSWORD)
     child = log_in(session, new_settings(tmp_path), NOW, username="alice", password=app.secret)
@@ -114,11 +113,12 @@ def test_a_note_does_not_wait_for_a_row_that_another_holds(engine, session):
     alice = add_user(session)
     session.commit()
     change = update(User).where(User.id == alice.id)
+    session.rollback()
     with Session(engine) as other:
         other.execute(change.values(email="held"))
-        write_if_free(session, lambda own: own.execute(change.values(email="left out")))
+        write_if_free(engine, lambda own: own.execute(change.values(email="left out")))
         other.commit()
-    write_if_free(session, lambda own: own.execute(change.values(display_name="noted")))
+    write_if_free(engine, lambda own: own.execute(change.values(display_name="noted")))
     session.refresh(alice)
     assert (alice.email, alice.display_name) == ("held", "noted")
     assert session.scalar(text("SHOW lock_timeout")) == "0"

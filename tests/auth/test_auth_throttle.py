@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from sqlalchemy import func, select, text
@@ -6,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts.passwords import hash_password
 from photosvc.auth.credentials.bearer import issue
-from photosvc.auth.credentials.login_sessions import log_in
+from photosvc.auth.credentials.login_sessions import check_login, open_login
 from photosvc.auth.errors import (
     ClientLoginError,
     InvalidCredentialsError,
@@ -15,21 +16,18 @@ from photosvc.auth.errors import (
     ThrottledError,
 )
 from photosvc.auth.scopes import EVERYTHING
+from photosvc.auth.throttle import buckets
 from photosvc.auth.throttle.attempts import (
     LOGIN_BY_ACCOUNT,
     LOGIN_BY_ADDRESS,
-    Allowance,
-    Charge,
+    Throttle,
     by_account,
     by_address,
-    count_unknown_token,
-    guarded,
-    login_attempt,
     network_of,
-    password_check,
 )
-from photosvc.auth.throttle.database import DatabaseFailureStore, sweep
+from photosvc.auth.throttle.buckets import Allowance, Charge
 from photosvc.models import ThrottleBucket
+from photosvc.models.database import write_if_free, write_session
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_user
 from tests.library import new_engine, new_settings
@@ -41,65 +39,69 @@ THREE = Allowance("three", burst=3, seconds=60)
 
 
 @pytest.fixture
-def store():
-    return DatabaseFailureStore()
+def throttle(session):
+    engine = session.get_bind()
+    return Throttle(partial(write_session, engine), partial(write_if_free, engine))
 
 
-def takes(store, session, charge, times, now=NOW):
-    return [store.take(session, charge, now) for _ in range(times)]
+def takes(session, charge, times, now=NOW):
+    """What so many failures in a row are answered, counted for good."""
+    taken = [buckets.take(session, charge, now) for _ in range(times)]
+    session.commit()
+    return taken
 
 
-def test_a_burst_passes_and_then_one_each_so_many_seconds(store, session):
+def test_a_burst_passes_and_then_one_each_so_many_seconds(session):
     charge = Charge(THREE, "x")
-    assert takes(store, session, charge, 5) == [0, 0, 0, 60, 60]
-    assert takes(store, session, charge, 1, NOW + 59 * SECOND) == [1]
-    assert takes(store, session, charge, 2, NOW + 60 * SECOND) == [0, 60]
-    assert takes(store, session, charge, 1, NOW + 90 * SECOND) == [30]
-    assert takes(store, session, charge, 5, NOW + 3600 * SECOND) == [0, 0, 0, 60, 60]
+    assert takes(session, charge, 5) == [0, 0, 0, 60, 60]
+    assert takes(session, charge, 1, NOW + 59 * SECOND) == [1]
+    assert takes(session, charge, 2, NOW + 60 * SECOND) == [0, 60]
+    assert takes(session, charge, 1, NOW + 90 * SECOND) == [30]
+    assert takes(session, charge, 5, NOW + 3600 * SECOND) == [0, 0, 0, 60, 60]
 
 
-def test_subjects_and_allowances_do_not_share(store, session):
-    assert takes(store, session, Charge(THREE, "x"), 4) == [0, 0, 0, 60]
-    assert takes(store, session, Charge(THREE, "y"), 1) == [0]
-    assert takes(store, session, Charge(LOGIN_BY_ADDRESS, "x"), 1) == [0]
+def test_subjects_and_allowances_do_not_share(session):
+    assert takes(session, Charge(THREE, "x"), 4) == [0, 0, 0, 60]
+    assert takes(session, Charge(THREE, "y"), 1) == [0]
+    assert takes(session, Charge(LOGIN_BY_ADDRESS, "x"), 1) == [0]
 
 
-def test_what_is_given_back_can_be_taken_again(store, session):
+def test_what_is_given_back_can_be_taken_again(session):
     charge = Charge(THREE, "x")
-    takes(store, session, charge, 3)
-    store.give_back(session, charge, NOW)
-    assert takes(store, session, charge, 2) == [0, 60]
+    takes(session, charge, 3)
+    buckets.give_back(session, charge)
+    assert takes(session, charge, 2) == [0, 60]
 
 
-def test_giving_back_late_or_what_was_never_taken_earns_nothing(store, session):
+def test_giving_back_late_or_what_was_never_taken_earns_nothing(session):
     charge = Charge(THREE, "x")
-    store.give_back(session, charge, NOW)
-    takes(store, session, charge, 1)
+    buckets.give_back(session, charge)
+    takes(session, charge, 1)
     for _ in range(9):
-        store.give_back(session, charge, NOW + 3600 * SECOND)
-    assert takes(store, session, charge, 4, NOW + 3600 * SECOND) == [0, 0, 0, 60]
+        buckets.give_back(session, charge)
+    assert takes(session, charge, 4, NOW + 3600 * SECOND) == [0, 0, 0, 60]
 
 
-def test_a_clock_set_back_locks_nobody_out(store, session):
+def test_a_clock_set_back_locks_nobody_out(session):
     charge = Charge(THREE, "x")
-    takes(store, session, charge, 3)
-    assert takes(store, session, charge, 4, NOW - 3600 * SECOND) == [0, 0, 0, 60]
+    takes(session, charge, 3)
+    assert takes(session, charge, 4, NOW - 3600 * SECOND) == [0, 0, 0, 60]
 
 
-def test_a_key_is_known_until_its_time(store, session):
-    assert not store.remembers(session, "k", NOW)
-    store.remember(session, "k", NOW + 30 * MINUTE, NOW)
-    assert store.remembers(session, "k", NOW + 30 * MINUTE - SECOND)
-    assert not store.remembers(session, "k", NOW + 30 * MINUTE)
+def test_a_key_is_known_until_its_time(session):
+    assert not buckets.is_known(session, "k", NOW)
+    buckets.remember(session, "k", NOW + 30 * MINUTE)
+    assert buckets.is_known(session, "k", NOW + 30 * MINUTE - SECOND)
+    assert not buckets.is_known(session, "k", NOW + 30 * MINUTE)
 
 
-def test_many_at_once_never_take_more_than_the_burst(store, tmp_path):
+def test_many_at_once_never_take_more_than_the_burst(tmp_path):
     engine = new_engine(tmp_path, "race.db")
     charge = Charge(LOGIN_BY_ADDRESS, "x")
 
     def attempt(_):
         with Session(engine) as session:
-            taken = store.take(session, charge, NOW) == 0
+            taken = buckets.take(session, charge, NOW) == 0
             session.commit()
             return taken
 
@@ -139,13 +141,16 @@ def test_accounts_are_kept_as_digests():
 class Door:
     """The session endpoint as far as failures go."""
 
-    def __init__(self, session, store, settings):
-        self.session, self.store, self.settings = session, store, settings
+    def __init__(self, engine, throttle, settings):
+        self.engine, self.throttle, self.settings = engine, throttle, settings
 
     def knock(self, password, now=NOW, name="alice", address="192.0.2.7"):
         try:
-            with login_attempt(self.store, self.session, now, username=name, password=password, address=address):
-                log_in(self.session, self.settings, now, username=name, password=password)
+            with self.throttle.login_attempt(now, username=name, password=password, address=address):
+                with Session(self.engine) as session:
+                    proof = check_login(session.connection(), now, username=name, password=password)
+                with write_session(self.engine) as session:
+                    open_login(session, self.settings, now, proof)
         except InvalidCredentialsError:
             return 401
         except ThrottledError:
@@ -154,7 +159,7 @@ class Door:
 
 
 @pytest.fixture
-def door(session, tmp_path, monkeypatch):
+def door(session, throttle, tmp_path, monkeypatch):
     # A thousand real hashes take long; what they cost is tested elsewhere.
     monkeypatch.setattr(
         "photosvc.auth.accounts.passwords.verify_password", lambda given, stored: given == PASSWORD and stored
@@ -162,7 +167,7 @@ def door(session, tmp_path, monkeypatch):
     add_user(session, password_hash=HASH)
     add_user(session, "bob", password_hash=HASH)
     session.commit()
-    return Door(session, DatabaseFailureStore(), new_settings(tmp_path))
+    return Door(session.get_bind(), throttle, new_settings(tmp_path))
 
 
 def test_a_thousand_wrong_passwords_from_one_address_get_the_burst_and_the_rate(door):
@@ -226,63 +231,59 @@ def test_an_app_password_gets_in_past_wrong_passwords_from_its_address(door, ses
 
 
 @pytest.mark.parametrize("error", [PasscodeRequiredError(), ClientLoginError(), RuntimeError()])
-def test_what_is_no_wrong_secret_is_given_back(session, error):
-    store, charge = DatabaseFailureStore(), Charge(THREE, "x")
+def test_what_is_no_wrong_secret_is_given_back(session, throttle, error):
+    charge = Charge(THREE, "x")
     for _ in range(9):
-        with pytest.raises(type(error)), guarded(store, session, NOW, [charge]):
+        with pytest.raises(type(error)), throttle.guarded(NOW, [charge]):
             raise error
-    assert store.take(session, charge, NOW) == 0
+    assert buckets.take(session, charge, NOW) == 0
 
 
-def test_a_wrong_passcode_counts_like_three_wrong_passwords(session):
-    store = DatabaseFailureStore()
+def test_a_wrong_passcode_counts_like_three_wrong_passwords(session, throttle):
     for _ in range(3):
         with (
             pytest.raises(InvalidPasscodeError),
-            password_check(store, session, NOW, credential_uid="sess00000001", address="192.0.2.7"),
+            throttle.password_check(NOW, credential_uid="sess00000001", address="192.0.2.7"),
         ):
             raise InvalidPasscodeError
-    assert store.take(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), NOW) == 0
-    assert store.take(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), NOW) == 60
+    assert buckets.take(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), NOW) == 0
+    assert buckets.take(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), NOW) == 60
 
 
-def test_a_failure_stays_counted_whatever_is_rolled_back(session):
-    store, charge = DatabaseFailureStore(), Charge(THREE, "x")
+def test_a_failure_stays_counted_whatever_is_rolled_back(throttle):
+    charge = Charge(THREE, "x")
     for _ in range(3):
-        with pytest.raises(InvalidCredentialsError), guarded(store, session, NOW, [charge]):
+        with pytest.raises(InvalidCredentialsError), throttle.guarded(NOW, [charge]):
             raise InvalidCredentialsError
-        session.rollback()
-    with pytest.raises(ThrottledError) as caught, guarded(store, session, NOW, [charge]):
+    with pytest.raises(ThrottledError) as caught, throttle.guarded(NOW, [charge]):
         pytest.fail("it must not be tried")
     assert (caught.value.retry_after, caught.value.status) == (60, 429)
     assert caught.value.message == "Too many failures: try again in 60 s."
 
 
-def test_a_refusal_by_the_second_allowance_is_not_charged_to_the_first(session):
-    store, free, full = DatabaseFailureStore(), Charge(THREE, "free"), Charge(THREE, "full")
-    takes(store, session, full, 3)
+def test_a_refusal_by_the_second_allowance_is_not_charged_to_the_first(session, throttle):
+    free, full = Charge(THREE, "free"), Charge(THREE, "full")
+    takes(session, full, 3)
     for _ in range(9):
-        with pytest.raises(ThrottledError), guarded(store, session, NOW, [free, full]):
+        with pytest.raises(ThrottledError), throttle.guarded(NOW, [free, full]):
             pytest.fail("it must not be tried")
-    assert takes(store, session, free, 4) == [0, 0, 0, 60]
+    assert takes(session, free, 4) == [0, 0, 0, 60]
 
 
-def test_unknown_tokens_are_let_off_sixty_times_and_then_once_in_ten_seconds(session):
-    store = DatabaseFailureStore()
+def test_unknown_tokens_are_let_off_sixty_times_and_then_once_in_ten_seconds(throttle):
     for _ in range(60):
-        count_unknown_token(store, session, NOW, address="2001:db8::1")
+        throttle.count_unknown_token(NOW, address="2001:db8::1")
     with pytest.raises(ThrottledError) as caught:
-        count_unknown_token(store, session, NOW, address="2001:db8::2")
+        throttle.count_unknown_token(NOW, address="2001:db8::2")
     assert caught.value.retry_after == 10
-    count_unknown_token(store, session, NOW, address="192.0.2.7")
-    count_unknown_token(store, session, NOW + 10 * SECOND, address="2001:db8::3")
+    throttle.count_unknown_token(NOW, address="192.0.2.7")
+    throttle.count_unknown_token(NOW + 10 * SECOND, address="2001:db8::3")
 
 
 def test_the_sweep_keeps_only_buckets_in_use(session):
-    store = DatabaseFailureStore()
-    store.take(session, Charge(THREE, "old"), NOW - 60 * SECOND)
-    store.take(session, Charge(THREE, "new"), NOW - 59 * SECOND)
-    store.remember(session, "known:a", NOW + SECOND, NOW)
-    assert sweep(session, NOW) == 1
+    buckets.take(session, Charge(THREE, "old"), NOW - 60 * SECOND)
+    buckets.take(session, Charge(THREE, "new"), NOW - 59 * SECOND)
+    buckets.remember(session, "known:a", NOW + SECOND)
+    assert buckets.sweep(session, NOW) == 1
     assert session.scalar(select(func.count()).select_from(ThrottleBucket)) == 2
-    assert sweep(session, NOW + SECOND) == 2
+    assert buckets.sweep(session, NOW + SECOND) == 2

@@ -118,7 +118,7 @@ def test_a_revoked_app_password_takes_its_sessions_along(session):
     alice = add_user(session)
     parent, _ = add_pair(session, alice)
     kept = add_pair(session, alice)
-    bearer.revoke(session, bearer.find_credential(session, parent))
+    bearer.revoke(session, bearer.find_credential(session, parent).id)
     assert left(session) == 2
     for secret in kept:
         verify(session.connection(), secret, NOW)
@@ -131,7 +131,7 @@ def test_an_app_password_that_is_over_takes_its_sessions_along(session):
     parent, _ = add_pair(session, alice, expires_at=NOW)
     with pytest.raises(ExpiredTokenError) as caught:
         verify(session.connection(), parent, NOW)
-    bearer.bury(session, caught.value)
+    bearer.delete_expired(session, caught.value.credential_id)
     assert left(session) == 0
     add_pair(session, alice, expires_at=NOW - SECOND)
     assert bearer.sweep(session, NOW) == 2

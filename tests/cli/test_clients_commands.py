@@ -6,7 +6,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from photosvc.auth.accounts.users import add_user
+from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.cli import svc as command
 from tests.library import svc
 from tests.oauth_client import Pair, open_oauth_api
@@ -16,7 +16,7 @@ from tests.oauth_client import Pair, open_oauth_api
 def oauth(tmp_path_factory):
     with open_oauth_api(tmp_path_factory.mktemp("oauth")) as oauth:
         with oauth.library.session() as session:
-            add_user(session, oauth.library.clock(), name="alice", password="correct horse")
+            add_user(session, new_user(oauth.library.clock(), name="alice", password="correct horse"))
         yield oauth
 
 

@@ -140,7 +140,7 @@ def test_a_new_secret_that_cannot_be_shown_leaves_the_old_one(api, output):
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     with api.library.session() as session:
-        assert authenticate(session, made["client_id"], made["client_secret"]).name == "x"
+        assert authenticate(session.connection(), made["client_id"], made["client_secret"]).name == "x"
 
 
 @pytest.mark.parametrize("command", ["users ls", "users show alice --json"])

@@ -177,13 +177,15 @@ def test_a_run_needs_no_main_guard_in_the_calling_program(library):
     library.put("a.jpg", jpeg())
     program = f"""
 from pathlib import Path
+from sqlalchemy.orm import Session
 from photosvc.app import create_app
 from photosvc.web.current import current_service
 from photosvc.index.job import IndexOptions, run_index
 app = create_app(instance={str(library.instance)!r}, environ={{}})
 with app.app_context():
     service = current_service()
-    print(run_index(service.session, service.settings, service.clock, IndexOptions(workers=2)).indexed)
+    with Session(service.engine()) as session:
+        print(run_index(session, service.settings, service.clock, IndexOptions(workers=2)).indexed)
 """
     done = subprocess.run(
         [sys.executable, "-c", program], env=SURROUNDINGS, capture_output=True, text=True, check=False, timeout=60

@@ -8,9 +8,10 @@ import pytest
 from flask import Flask, request
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import event, inspect, select, text
+from sqlalchemy.orm import Session
 
 from photosvc.app import create_app
-from photosvc.auth.accounts.users import add_user, find_user, remove_user
+from photosvc.auth.accounts.users import add_user, find_user, new_user, remove_user
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import SettingError
@@ -46,9 +47,10 @@ class Host:
             self.db.create_all()
             service = current_service()
             migrate.upgrade(service.engine())
-            run_index(service.session, service.settings, service.clock, IndexOptions(workers=1))
-            self.token = issue(service.session, service.now(), name="host", scope=parse_scope("photos")).secret
-            service.session.commit()
+            with Session(service.engine()) as session:
+                run_index(session, service.settings, service.clock, IndexOptions(workers=1))
+            with service.writing() as session:
+                self.token = issue(session, service.now(), name="host", scope=parse_scope("photos")).secret
             self.db.session.add(self.user(nick=folder.name))
             self.db.session.commit()
 
@@ -155,9 +157,8 @@ def test_two_hosts_in_one_process_never_see_each_others_rows(host, tmp_path):
             with one.app.app_context():
                 keys.append(current_service().settings.secret_key)
         assert keys[0] != keys[1]
-        with other.app.app_context():
-            current_service().session.execute(text("DROP TABLE photosvc_search_documents"))
-            current_service().session.commit()
+        with other.app.app_context(), current_service().writing() as session:
+            session.execute(text("DROP TABLE photosvc_search_documents"))
         assert other.get("/media/api/v1/photos", other.token).status_code in {500, 503}
         assert host.names() == ["first0.jpg", "first1.jpg"]
     finally:
@@ -232,17 +233,15 @@ def test_what_the_host_rolls_back_stays_undone(host):
 def test_a_removed_accounts_app_password_is_over_on_the_hosts_engine_too(host):
     with host.app.app_context():
         service = current_service()
-        session, now = service.session, service.now()
-        assert session.connection().exec_driver_sql("PRAGMA foreign_keys").scalar() == 0
-        vera = add_user(session, now, name="vera", role="viewer")
-        secret = issue(session, now, name="frame", scope=parse_scope("*"), user=vera).secret
-        session.commit()
+        now = service.now()
+        with service.writing() as session:
+            assert session.connection().exec_driver_sql("PRAGMA foreign_keys").scalar() == 0
+            vera = add_user(session, new_user(now, name="vera", role="viewer"))
+            secret = issue(session, now, name="frame", scope=parse_scope("*"), user=vera).secret
     assert host.get("/media/api/v1/photos", secret).status_code == 200
-    with host.app.app_context():
-        session = current_service().session
+    with host.app.app_context(), current_service().writing() as session:
         remove_user(session, find_user(session, "vera"))
-        add_user(session, now, name="boss", role="admin")
-        session.commit()
+        add_user(session, new_user(now, name="boss", role="admin"))
     assert host.get("/media/api/v1/photos", secret).status_code == 401
 
 

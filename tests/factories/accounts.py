@@ -1,5 +1,6 @@
-"""Users, OAuth2 clients and credentials as rows, without the services that usually make them."""
+"""Users, OAuth2 clients and credentials as rows, without the services that usually make them; and log-ins."""
 
+from photosvc.auth.credentials.login_sessions import check_login, open_login
 from photosvc.core import ids
 from photosvc.models import Client, Credential, User
 from photosvc.models.database import begin_write
@@ -40,3 +41,9 @@ def add_credential(session, kind, scope="*", secret=None, **values):
     session.add(Credential(uid=uid, kind=kind, digest=ids.digest(secret), scope=scope, **values))
     session.flush()
     return secret
+
+
+def log_in(session, settings, now, *, username, password, code=None, origin=None):
+    """Both steps of a log-in, in the session's transaction."""
+    proof = check_login(session.connection(), now, username=username, password=password, code=code)
+    return open_login(session, settings, now, proof, origin)

@@ -9,7 +9,15 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import ZERO_TIME
 from photosvc.core.errors import SchemaError
 from photosvc.models import SCHEMA_VERSION, Album, LibraryState, migrate
-from photosvc.models.database import begin_write, check_schema, configure_engine, open_reader, schema_version
+from photosvc.models.database import (
+    PendingChangesError,
+    begin_write,
+    check_schema,
+    configure_engine,
+    open_reader,
+    schema_version,
+    write_session,
+)
 from photosvc.models.prepared import run_text
 from tests.library import new_engine
 
@@ -93,6 +101,34 @@ def test_beginning_to_write_ends_a_transaction_that_only_read(engine):
         begin_write(session)
         session.commit()
         assert session.get(LibraryState, "a").value == 1
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["no transaction", "a transaction that reads"])
+def test_a_write_transaction_does_not_begin_with_changes_made_outside_of_one(engine, begun):
+    with Session(engine) as session:
+        if begun:
+            session.scalars(select(LibraryState)).all()
+        session.add(LibraryState(name="a", value=1))
+        with pytest.raises(PendingChangesError, match="the session holds pending changes"):
+            begin_write(session)
+        session.rollback()
+        begin_write(session)
+        assert session.scalars(select(LibraryState)).all() == []
+
+
+def add_and_fail(session):
+    session.add(LibraryState(name="lost", value=1))
+    session.flush()
+    raise LookupError
+
+
+def test_a_write_session_commits_at_its_end_and_rolls_back_after_an_exception(engine):
+    with write_session(engine) as session:
+        session.add(LibraryState(name="kept", value=1))
+    with pytest.raises(LookupError), write_session(engine) as session:
+        add_and_fail(session)
+    with Session(engine) as session:
+        assert session.scalars(select(LibraryState.name)).all() == ["kept"]
 
 
 def test_the_schema_check_names_the_command(tmp_path):

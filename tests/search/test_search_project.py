@@ -3,6 +3,7 @@ import sqlite3
 
 import pytest
 from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
 
 from photosvc.models import CHANGES, PROJECTION, PROJECTION_VERSION, File, LibraryState, Photo, SearchRow, SearchText
 from photosvc.search.projection import project as module
@@ -23,10 +24,8 @@ def filled(tmp_path_factory):
 
 @pytest.fixture
 def session(filled):
-    with filled.app.app_context():
-        session = current_service().session
+    with filled.app.app_context(), Session(current_service().engine()) as session:
         yield session
-        session.rollback()
 
 
 def test_rows_made_anew_are_the_same(filled):
@@ -95,8 +94,7 @@ def test_a_rebuild_that_is_cut_short_is_begun_again(library, monkeypatch):
 
     monkeypatch.setattr(module, "_BATCH", 5)
     monkeypatch.setattr(module, "project", failing)
-    with library.app.app_context():
-        session = current_service().session
+    with library.app.app_context(), Session(current_service().engine()) as session:
         with pytest.raises(StopIteration):
             rebuild(session)
         session.rollback()

@@ -36,6 +36,16 @@ def hash_password(password: str) -> str:
     return _HASHER.hash(_bytes(password))
 
 
+def new_hash(password: str | None, *, user_name: str) -> str:
+    """The hash to store for a new password, "" for None. Takes about 20 ms: call it before a write transaction.
+
+    Raises:
+        InvalidValueError: `check_password` refuses the password.
+
+    """
+    return "" if password is None else hash_password(check_password(password, user_name=user_name))
+
+
 def verify_password(password: str, stored: str) -> bool:
     """Whether `password` is the one that was hashed.
 

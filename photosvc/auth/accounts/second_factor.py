@@ -7,15 +7,13 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, func, not_, select, update
+from sqlalchemy import delete, not_, update
 from sqlalchemy.orm import Session
 
-from photosvc.auth.accounts.passwords import verify_password
-from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, SecondFactorStateError
+from photosvc.auth.errors import InvalidPasscodeError, SecondFactorStateError
 from photosvc.auth.keys import decrypt, derive_key, encrypt, sign
 from photosvc.core import ids
 from photosvc.models import RecoveryCode, User
-from photosvc.models.database import begin_write
 from photosvc.settings import Settings
 
 STEP_SECONDS = 30
@@ -41,27 +39,22 @@ class Enrolment:
     """The same as a picture."""
 
 
-def enrol(session: Session, settings: Settings, now: datetime, user: User, *, password: str) -> Enrolment:
+def enrol(session: Session, settings: Settings, now: datetime, user: User) -> Enrolment:
     """A new secret for the account; log-in asks for codes only once it is confirmed.
 
     Raises:
-        InvalidCredentialsError: the password is wrong.
-        SecondFactorStateError: it is on already.
+        SecondFactorStateError: the second factor is on already.
 
     """
     import pyotp
     import segno
 
-    if not verify_password(password, user.password_hash):
-        raise InvalidCredentialsError(field="password")
     secret = base64.b32encode(secrets.token_bytes(20)).decode("ascii")
     uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name=settings.site_name)
     sealed = encrypt(_key(settings), secret, owner=user.uid, nonce=secrets.token_bytes(12))
-    user_id = user.id
-    begin_write(session)
     changed = session.scalar(
         update(User)
-        .where(User.id == user_id, not_(User.totp_confirmed))
+        .where(User.id == user.id, not_(User.totp_confirmed))
         .values(totp_secret=sealed, totp_last_step=0, updated_at=now)
         .returning(User.id)
     )
@@ -78,7 +71,6 @@ def confirm(session: Session, settings: Settings, now: datetime, user: User, *, 
         SecondFactorStateError: there is nothing to confirm.
 
     """
-    begin_write(session)
     if user.totp_confirmed or not user.totp_secret:
         raise SecondFactorStateError
     if not _use_totp(session, settings, now, user, _plain(code)):
@@ -105,29 +97,11 @@ def use_passcode(session: Session, settings: Settings, now: datetime, user: User
         raise InvalidPasscodeError(field="code")
 
 
-def disable(session: Session, now: datetime, user: User, *, password: str) -> None:
-    """Turn the second factor off, by its owner.
-
-    Raises:
-        InvalidCredentialsError: the password is wrong.
-
-    """
-    if not verify_password(password, user.password_hash):
-        raise InvalidCredentialsError(field="password")
-    reset(session, now, user)
-
-
 def reset(session: Session, now: datetime, user: User) -> None:
-    """Take the second factor off an account, by an administrator: secret and recovery codes are gone."""
-    begin_write(session)
+    """Turn the second factor off: delete its secret and the recovery codes."""
     user_id = user.id
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
     session.execute(update(User).where(User.id == user_id).values(totp_secret="", totp_confirmed=False, updated_at=now))
-
-
-def recovery_codes_left(session: Session, user: User) -> int:
-    """How many recovery codes are not used yet."""
-    return session.scalar(select(func.count()).where(RecoveryCode.user_id == user.id)) or 0
 
 
 def _use_totp(session: Session, settings: Settings, now: datetime, user: User, code: str) -> bool:

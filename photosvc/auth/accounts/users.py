@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, delete, not_, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from photosvc.auth.accounts.passwords import check_password, hash_password, verify_password
+from photosvc.auth.accounts.passwords import new_hash, verify_password
 from photosvc.auth.accounts.user_names import check_user_name, is_name, normal_name
 from photosvc.auth.credentials.bearer import end, end_login_sessions
 from photosvc.auth.errors import InvalidCredentialsError, LastAdminError, UserExistsError
@@ -15,13 +15,11 @@ from photosvc.auth.principal import ADMIN, USER, USER_ROLES
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client, Credential, RecoveryCode, User
-from photosvc.models.database import begin_write
 
 _MAX_TEXT = 255
 
 
-def add_user(
-    session: Session,
+def new_user(
     now: datetime,
     *,
     name: str,
@@ -30,26 +28,32 @@ def add_user(
     display_name: str = "",
     email: str = "",
 ) -> User:
-    """A new account; without a password nobody can log in to it, but it can have app passwords.
+    """A new account, not stored yet; without a password it has app passwords only.
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
-        UserExistsError: the name is taken.
 
     """
     name = check_user_name(name)
-    hashed = "" if password is None else hash_password(check_password(password, user_name=name))
-    user = User(
+    return User(
         uid=ids.new_uid(ids.USER, now),
         name=name,
         role=check_role(role),
         display_name=_text(display_name, "display_name"),
         email=_text(email, "email"),
-        password_hash=hashed,
+        password_hash=new_hash(password, user_name=name),
         created_at=now,
         updated_at=now,
     )
-    begin_write(session)  # after the slow hash: a writer keeps others waiting
+
+
+def add_user(session: Session, user: User) -> User:
+    """Store a new account.
+
+    Raises:
+        UserExistsError: the name is taken.
+
+    """
     try:
         with session.begin_nested():
             session.add(user)
@@ -154,7 +158,6 @@ def remove_user(session: Session, user: User, *, keep_admin: bool = True) -> Non
 
 def remove_all_users(session: Session) -> int:
     """Remove every account; gives how many there were."""
-    begin_write(session)
     removed = session.scalars(select(User.id).order_by(User.id).with_for_update()).all()
     for user_id in removed:
         _leave_nothing(session, user_id)
@@ -162,37 +165,27 @@ def remove_all_users(session: Session) -> int:
     return len(removed)
 
 
-def change_password(
-    session: Session, user: User, now: datetime, *, old: str, new: str, keep: int | None = None
-) -> None:
-    """A new password from somebody who knows the old one.
-
-    The user's login sessions end but the one with the id `keep`; app passwords live on.
+def prove_password(user: User, password: str, *, field: str = "password") -> None:
+    """Make sure that `password` is the account's. Takes about 20 ms: call it before a write transaction.
 
     Raises:
-        InvalidCredentialsError: the old password is wrong.
-        InvalidValueError: the new one is not fit.
+        InvalidCredentialsError: it is not; the error names `field`.
 
     """
-    if not verify_password(old, user.password_hash):
-        raise InvalidCredentialsError(field="old")
-    set_password(session, user, now, new, keep=keep)
+    if not verify_password(password, user.password_hash):
+        raise InvalidCredentialsError(field=field)
 
 
-def set_password(session: Session, user: User, now: datetime, password: str | None, *, keep: int | None = None) -> None:
-    """A new password from somebody who may; None takes it away. The user's login sessions end but `keep`.
+def set_password(session: Session, user: User, now: datetime, password_hash: str, *, keep: int | None = None) -> None:
+    """Store the hash of a new password, or "" for none.
 
-    Raises:
-        InvalidValueError: the password is not fit.
-
+    The user's login sessions end, except the one with the id `keep`; app passwords stay valid.
     """
     user_id = user.id
-    hashed = "" if password is None else hash_password(check_password(password, user_name=user.name))
-    begin_write(session)
     session.execute(
         update(User)
         .where(User.id == user_id)
-        .values(password_hash=hashed, password_version=User.password_version + 1, updated_at=now)
+        .values(password_hash=password_hash, password_version=User.password_version + 1, updated_at=now)
     )
     end_login_sessions(session, user_id, keep=keep)
 
@@ -219,9 +212,8 @@ def _text(text: str, field: str) -> str:
 
 
 def _lock(session: Session, user: User) -> tuple[int, str]:
-    """Begin to write, and hold all administrators still: two must not remove each other at once."""
+    """Lock the rows of all administrators, so that two cannot remove each other; gives the account's id and UID."""
     found = user.id, user.uid
-    begin_write(session)
     session.execute(select(User.id).where(User.role == ADMIN).order_by(User.id).with_for_update())
     return found
 

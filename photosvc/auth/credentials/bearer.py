@@ -8,12 +8,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, delete, func, or_, select, true
 from sqlalchemy.orm import Session, selectinload
 
-from photosvc.auth.errors import ExpiredTokenError
 from photosvc.auth.scopes import Scope
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User
-from photosvc.models.database import begin_write
 
 #: Seconds an app password or access token lives unless told otherwise (spec section 5.4).
 DEFAULT_LIFETIME = 31_536_000
@@ -57,7 +55,6 @@ def issue(
         InvalidValueError: the name, scope or lifetime (field `expires`) is not valid.
 
     """
-    begin_write(session)
     secret = ids.new_access_token() if user is None else ids.new_app_password()
     credential = Credential(
         uid=new_credential_uid(),
@@ -183,9 +180,8 @@ def find_credential(session: Session, identifier: str) -> Credential:
     return found
 
 
-def revoke(session: Session, credential: Credential) -> None:
-    """End a credential, and with it the login sessions made from it."""
-    credential_id = credential.id
+def revoke(session: Session, credential_id: int) -> None:
+    """Delete a credential, and with it the login sessions made from it."""
     end(session, Credential.id == credential_id)
 
 
@@ -205,9 +201,9 @@ def end_login_sessions(session: Session, user_id: int, *, keep: int | None = Non
     )
 
 
-def bury(session: Session, error: ExpiredTokenError) -> None:
-    """Remove the one credential that was just seen to be over, so that no clock set back wakes it up again."""
-    end(session, Credential.id == error.credential_id)
+def delete_expired(session: Session, credential_id: int) -> None:
+    """Delete one credential that a token check found expired: it must not become valid if the clock is set back."""
+    end(session, Credential.id == credential_id)
 
 
 def sweep(session: Session, now: datetime) -> int:
@@ -226,7 +222,6 @@ def end(session: Session, *conditions: ColumnElement[bool]) -> int:
 
     Children go by a statement of their own: a host's database may not cascade.
     """
-    begin_write(session)
     parents = select(Credential.id).where(*conditions)
     children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id)
     own = delete(Credential).where(*conditions).returning(Credential.id)

@@ -1,11 +1,15 @@
-"""Logging in and out (spec section 4.3)."""
+"""Logging in and out (spec section 4.3).
+
+A log-in has two steps, each in a transaction of the caller: `check_login` reads and does the slow hashing, then
+`open_login` writes. What another request may have changed in between is checked again by the second step.
+"""
 
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, delete, select
+from sqlalchemy import Connection, Row, delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth import policy
@@ -23,7 +27,6 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import EVERYTHING, Scope
 from photosvc.core import ids
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Client, Credential, User
-from photosvc.models.database import begin_write
 from photosvc.settings import Settings
 
 _CLIENT_SECRET = re.compile(r"[0-9A-Za-z]{32}\Z")
@@ -45,119 +48,130 @@ class Origin:
     user_agent: str = ""
 
 
-def log_in(
-    session: Session,
-    settings: Settings,
-    now: datetime,
-    *,
-    username: str,
-    password: str,
-    code: str | None = None,
-    origin: Origin | None = None,
-) -> Login:
-    """A login session for an app password, or for an account's password and second factor.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What `check_login` found: whose password it was."""
 
-    Slow work is done before the transaction that writes begins; a read-only one that is open ends here.
+    user_id: int
+    app_password: Principal | None = None
+    """None: an account password, of the version below."""
+    password_version: int = 0
+    code: str | None = None
+    fresh_hash: str | None = None
+    """The password's hash with today's parameters, if the stored one is weaker."""
+
+
+def check_login(
+    connection: Connection, now: datetime, *, username: str, password: str, code: str | None = None
+) -> Proof:
+    """Check an app password, or an account's password; the second factor is only checked to be there.
 
     Raises:
-        InvalidCredentialsError: wrong name or password, or a disabled account. Which one is not told, nor how fast.
+        InvalidCredentialsError: wrong name or password, or a disabled account; message and time are the same for all.
         PasscodeRequiredError: the password is right, the second factor is missing.
-        InvalidPasscodeError: the second factor is wrong or used up.
-        InsufficientScopeError: the app password's scope leaves sessions out.
+        InsufficientScopeError: the app password's scope does not cover sessions.
         ClientLoginError: the password is a client's secret or token.
 
     """
     name = normal_name(username)
-    parent = _app_password(session, password, now)
+    parent = _app_password(connection, password, now)
     if parent is not None:
-        return _exchange(session, settings, now, parent, name, origin or Origin())
-    _refuse_clients(session, password, now)
-    account = _check_account(session, name, password)
+        if parent.user_name != name or parent.user_id is None:
+            raise InvalidCredentialsError
+        policy.decide(parent, "session.create")
+        return Proof(user_id=parent.user_id, app_password=parent)
+    _refuse_clients(connection, password, now)
+    account = _check_account(connection, name, password)
     if account.totp_confirmed and not code:
         raise PasscodeRequiredError
     fresh_hash = passwords.hash_password(password) if passwords.needs_rehash(account.password_hash) else None
+    return Proof(
+        user_id=account.id, password_version=account.password_version, code=code or None, fresh_hash=fresh_hash
+    )
 
-    begin_write(session)
-    user = session.get(User, account.id, populate_existing=True, with_for_update=True)
-    if user is None or user.disabled or user.password_version != account.password_version:
-        raise InvalidCredentialsError
-    if user.totp_confirmed:
-        if not code:
-            raise PasscodeRequiredError
-        second_factor.use_passcode(session, settings, now, user, code)
-    user.login_at = now
-    user.password_hash = fresh_hash or user.password_hash
-    return _open(session, settings, now, user.id, EVERYTHING, origin or Origin())
+
+def open_login(
+    session: Session, settings: Settings, now: datetime, proof: Proof, origin: Origin | None = None
+) -> Login:
+    """A login session for what `check_login` found; spends the passcode.
+
+    Raises:
+        InvalidCredentialsError: the account or the app password was removed, disabled or changed meanwhile.
+        PasscodeRequiredError: the second factor was turned on meanwhile.
+        InvalidPasscodeError: the second factor is wrong, or was used before.
+
+    """
+    if proof.app_password is not None:
+        uid = proof.app_password.credential_id
+        alive = select(Credential.id).where(Credential.id == uid, Credential.kind == APP_PASSWORD)
+        if session.scalar(alive.with_for_update()) is None:
+            raise InvalidCredentialsError
+        scope = proof.app_password.scope
+    else:
+        _use_account(session, settings, now, proof)
+        scope = EVERYTHING
+    return _store(session, settings, now, proof, scope, origin or Origin())
 
 
 def log_out(session: Session, principal: Principal) -> None:
     """End the login session that `principal` acts with.
 
     Raises:
-        PermissionDeniedError: it acts with something else.
+        PermissionDeniedError: it acts with another kind of credential.
 
     """
     policy.decide(principal, "session.end")
-    begin_write(session)
     session.execute(delete(Credential).where(Credential.id == principal.credential_id))
 
 
-def _app_password(session: Session, password: str, now: datetime) -> Principal | None:
+def _app_password(connection: Connection, password: str, now: datetime) -> Principal | None:
     if not ids.is_app_password(password):
         return None
     try:
-        return tokens.verify(session.connection(), password, now)
+        return tokens.verify(connection, password, now)
     except InvalidTokenError:
         return None
 
 
-def _exchange(
-    session: Session, settings: Settings, now: datetime, parent: Principal, name: str, origin: Origin
-) -> Login:
-    if parent.user_name != name or parent.user_id is None:
+def _use_account(session: Session, settings: Settings, now: datetime, proof: Proof) -> None:
+    user = session.get(User, proof.user_id, populate_existing=True, with_for_update=True)
+    if user is None or user.disabled or user.password_version != proof.password_version:
         raise InvalidCredentialsError
-    policy.decide(parent, "session.create")
-    begin_write(session)
-    alive = select(Credential.id).where(Credential.id == parent.credential_id, Credential.kind == APP_PASSWORD)
-    if session.scalar(alive.with_for_update()) is None:
-        raise InvalidCredentialsError
-    return _open(session, settings, now, parent.user_id, parent.scope, origin, parent)
+    if user.totp_confirmed:
+        if proof.code is None:
+            raise PasscodeRequiredError
+        second_factor.use_passcode(session, settings, now, user, proof.code)
+    user.login_at = now
+    user.password_hash = proof.fresh_hash or user.password_hash
 
 
-def _refuse_clients(session: Session, password: str, now: datetime) -> None:
+def _refuse_clients(connection: Connection, password: str, now: datetime) -> None:
     if ids.is_access_token(password):
         try:
-            shown = tokens.verify(session.connection(), password, now)
+            shown = tokens.verify(connection, password, now)
         except InvalidTokenError:
             return
         if shown.kind != LOGIN_SESSION:
             raise ClientLoginError
     elif _CLIENT_SECRET.match(password):
         known = select(Client.id).where(Client.secret_digest == ids.digest(password))
-        if session.scalar(known) is not None:
+        if connection.scalar(known) is not None:
             raise ClientLoginError
 
 
-def _check_account(session: Session, name: str, password: str) -> Row[Any]:
+def _check_account(connection: Connection, name: str, password: str) -> Row[Any]:
     """The account of this name and password; takes as long whether or not it exists."""
     columns: tuple[Any, ...] = (User.id, User.password_hash, User.password_version, User.disabled, User.totp_confirmed)
-    # A name no account can have is not asked for: it may hold what a database refuses.
-    account = session.execute(select(*columns).where(User.name == (name if is_name(name) else ""))).first()
+    # A name that no account can have is not sent to the database: it may hold characters that PostgreSQL refuses.
+    account = connection.execute(select(*columns).where(User.name == (name if is_name(name) else ""))).first()
     matches = passwords.verify_password(password, account.password_hash if account else "")
     if account is None or not matches or account.disabled:
         raise InvalidCredentialsError
     return account
 
 
-def _open(
-    session: Session,
-    settings: Settings,
-    now: datetime,
-    user_id: int,
-    scope: Scope,
-    origin: Origin,
-    parent: Principal | None = None,
-) -> Login:
+def _store(session: Session, settings: Settings, now: datetime, proof: Proof, scope: Scope, origin: Origin) -> Login:
+    parent = proof.app_password
     secret = ids.new_access_token()
     expires_at = now + timedelta(seconds=settings.session_max_age)
     if parent is not None and parent.expires_at is not None:
@@ -169,7 +183,7 @@ def _open(
             digest=ids.digest(secret),
             name=parent.credential_name if parent else "",
             scope=str(scope),
-            user_id=user_id,
+            user_id=proof.user_id,
             parent_id=parent.credential_id if parent else None,
             expires_at=expires_at,
             idle_seconds=settings.session_idle,

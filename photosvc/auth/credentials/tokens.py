@@ -17,7 +17,6 @@ from photosvc.auth.principal import ADMIN, CLIENT, VIEWER, Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.models import Client, Credential, User
-from photosvc.models.database import begin_write
 from photosvc.models.prepared import Prepared, prepare_statement
 
 #: A credential's last use is written down at most so often, in seconds.
@@ -106,7 +105,7 @@ def verify(connection: Connection, secret: str, now: datetime) -> Principal:
     """The principal behind an access token or app password.
 
     Raises:
-        ExpiredTokenError: it was valid once; `credentials.bury` it.
+        ExpiredTokenError: it has expired; `bearer.delete_expired` deletes it.
         InvalidTokenError: anything else is wrong with it. The sentence is the same for all.
 
     """
@@ -125,9 +124,18 @@ def verify_uid(connection: Connection, credential_uid: str, now: datetime) -> Pr
     return _principal(_read(connection, credential_uid, by_uid=True), now)
 
 
-def find(session: Session, secret: str) -> Credential | None:
-    """The credential whose secret this is, over or not."""
-    return session.scalar(select(Credential).where(Credential.digest == ids.digest(secret)))
+class Found(NamedTuple):
+    """The credential behind a secret and the client it was issued to."""
+
+    id: int
+    client_id: int | None
+
+
+def find(connection: Connection, secret: str) -> Found | None:
+    """The credential whose secret this is, expired or not."""
+    query = select(Credential.id, Credential.client_id).where(Credential.digest == ids.digest(secret))
+    row = connection.execute(query).first()
+    return None if row is None else Found(*row)
 
 
 @lru_cache(maxsize=8)
@@ -206,7 +214,6 @@ def touch(session: Session, principal: Principal, now: datetime, *, address: str
     One conditional statement: of many requests at once, one writes.
     """
     due = now - _touch_interval(principal)
-    begin_write(session)
     result = session.connection().execute(
         update(Credential)
         .where(

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from authlib.oauth2.rfc6749 import InvalidClientError
-from sqlalchemy import bindparam, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, bindparam, select
 
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import Scope, parse_scope
@@ -59,7 +58,7 @@ class AuthenticatedClient:
         )
 
 
-def authenticate(session: Session, client_id: str, secret: str) -> AuthenticatedClient:
+def authenticate(connection: Connection, client_id: str, secret: str) -> AuthenticatedClient:
     """The client with this `client_id`, if `secret` is its.
 
     Raises:
@@ -68,7 +67,7 @@ def authenticate(session: Session, client_id: str, secret: str) -> Authenticated
     """
     row = None
     if ids.is_uid(client_id, ids.CLIENT):
-        row = session.connection().execute(_BY_UID, {"uid": client_id}).first()
+        row = connection.execute(_BY_UID, {"uid": client_id}).first()
     expected = _NOBODY if row is None else row.secret_digest
     matches = hmac.compare_digest(ids.digest(secret), expected)
     if row is None or not matches or not row.enabled or row.user_disabled:

@@ -14,7 +14,6 @@ from photosvc.auth.oauth.client_authentication import AuthenticatedClient, refus
 from photosvc.auth.scopes import Scope, is_within, parse_scope
 from photosvc.core import ids
 from photosvc.models import CLIENT_TOKEN, Client, Credential
-from photosvc.models.database import begin_write
 
 NO_LIMIT = -1
 #: Without a limit nothing else removes what is over, so an issue removes so many: the table never grows by them.
@@ -62,7 +61,6 @@ def store_token(session: Session, client: AuthenticatedClient, secret: str, scop
         "expires_at": now + timedelta(seconds=client.token_lifetime),
         "created_at": now,
     }
-    begin_write(session)
     connection = session.connection()
     limit = connection.execute(_HOLD, {"client": client.id, "digest": client.secret_digest}).scalar()
     if limit is None:

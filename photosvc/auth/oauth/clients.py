@@ -14,7 +14,6 @@ from photosvc.auth.scopes import Scope
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client, User
-from photosvc.models.database import begin_write
 
 #: Seconds a token of a client lives unless told otherwise, and at most.
 DEFAULT_LIFETIME, MAX_LIFETIME = 86_400, 2_678_400
@@ -92,7 +91,6 @@ def register(
         created_at=now,
         updated_at=now,
     )
-    begin_write(session)
     session.add(client)
     session.flush()
     return Registered(client, secret)
@@ -186,7 +184,6 @@ def restore_secret(session: Session, client_id: str, digest: str, *, lost: str) 
 
     Nothing happens when the client has yet another by now. Tokens that ended stay ended.
     """
-    begin_write(session)
     is_lost = (Client.uid == client_id) & (Client.secret_digest == ids.digest(lost))
     session.execute(update(Client).where(is_lost).values(secret_digest=digest))
 
@@ -206,7 +203,6 @@ def remove_client(session: Session, client_id: str) -> None:
 
 def remove_all_clients(session: Session) -> int:
     """Remove every client with its tokens; gives how many there were."""
-    begin_write(session)
     for row_id in session.scalars(select(Client.id).order_by(Client.id).with_for_update()):
         end_tokens(session, row_id)
     return len(session.scalars(delete(Client).returning(Client.id)).all())
@@ -265,8 +261,7 @@ def check_format(token_format: str) -> str:
 
 
 def _hold(session: Session, client_id: str) -> Client:
-    """The client, and nobody changes it or issues to it until the transaction ends."""
-    begin_write(session)
+    """The client, locked until the transaction ends: it cannot be changed and gets no tokens meanwhile."""
     return _found(session, client_id, held=True)
 
 

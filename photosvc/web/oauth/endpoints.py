@@ -12,7 +12,6 @@ from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.oauth.client_authentication import AuthenticatedClient
 from photosvc.auth.oauth.grants import AUTH_METHODS
 from photosvc.auth.principal import Principal
-from photosvc.models import Credential
 from photosvc.web.current import current_service
 from photosvc.web.oauth.request import OAuthRequest
 
@@ -29,7 +28,7 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
         """The client that asks; None when it shows no credentials, for to have a token is enough to give it up."""
         return None if request.credentials is None else super().authenticate_endpoint_client(request)
 
-    def authenticate_token(self, request: OAuthRequest, client: AuthenticatedClient | None) -> Credential | None:
+    def authenticate_token(self, request: OAuthRequest, client: AuthenticatedClient | None) -> tokens.Found | None:
         """The token to revoke.
 
         Raises:
@@ -37,16 +36,16 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
             InvalidGrantError: it belongs to another client.
 
         """
-        found = tokens.find(current_service().session, _named(request))
+        with current_service().reading() as connection:
+            found = tokens.find(connection, _named(request))
         if found is not None and client is not None and found.client_id != client.id:
             raise InvalidGrantError("The token was issued to another client")
         return found
 
-    def revoke_token(self, token: Credential, _request: OAuthRequest) -> None:
+    def revoke_token(self, token: tokens.Found, _request: OAuthRequest) -> None:
         """From the next request on, every worker refuses it."""
-        session = current_service().session
-        bearer.revoke(session, token)
-        session.commit()
+        with current_service().writing() as session:
+            bearer.revoke(session, token.id)
 
 
 class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has no types
@@ -64,7 +63,8 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has 
         service = current_service()
         now = service.now()
         try:
-            found = tokens.verify(service.reader, _named(request), now)
+            with service.reading() as connection:
+                found = tokens.verify(connection, _named(request), now)
         except InvalidTokenError:
             return None
         is_own = found.client_id == client.id

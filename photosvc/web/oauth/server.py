@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.oauth2.rfc6749 import InvalidClientError, InvalidRequestError, OAuth2Error
-from flask import Response, request
+from flask import Response, current_app, request
 
 from photosvc.auth.oauth.client_authentication import AuthenticatedClient, authenticate, refused
 from photosvc.auth.oauth.client_tokens import store_token
@@ -13,11 +13,13 @@ from photosvc.auth.oauth.clients import JWT
 from photosvc.auth.oauth.grants import ClientCredentialsGrant, granted_scope
 from photosvc.auth.oauth.jwt_tokens import new_jwt_token
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.throttle import attempts
 from photosvc.core import ids
 from photosvc.web.current import current_service
 from photosvc.web.oauth.endpoints import Introspection, Revocation
 from photosvc.web.oauth.request import OAuthRequest
+
+#: The key of the server in `app.extensions`; one for each app, because Authlib keeps state on its server.
+OAUTH_EXTENSION = "photosvc_oauth"
 
 
 class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no types
@@ -56,19 +58,19 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         if request.credentials is None:
             raise refused()
         service = current_service()
-        session = service.session
         try:
-            return authenticate(session, *request.credentials)
+            with service.reading() as connection:
+                return authenticate(connection, *request.credentials)
         except InvalidClientError:
-            attempts.count_unknown_token(service.failures, session, service.now(), address=_address())
+            service.throttle.count_unknown_token(service.now(), address=_address())
             raise
 
     def save_token(self, token: dict[str, Any], request: OAuthRequest) -> None:
         """Store the token under the client's cap; from here on it lives."""
         service = current_service()
         scope = parse_scope(token["scope"], known_only=False)
-        store_token(service.session, request.client, token["access_token"], scope, service.now())
-        service.session.commit()
+        with service.writing() as session:
+            store_token(session, request.client, token["access_token"], scope, service.now())
 
     def handle_response(self, status: int, payload: Any, headers: list[tuple[str, str]]) -> Response:  # noqa: ANN401
         """Authlib's answer as Flask's."""
@@ -77,6 +79,12 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
     def handle_error_response(self, request: OAuthRequest, error: OAuth2Error) -> Response:  # noqa: ARG002
         """All errors are answered in one place, by the blueprint."""
         raise error
+
+
+def current_oauth_server() -> OAuthServer:
+    """The OAuth server of the current app."""
+    server: OAuthServer = current_app.extensions[OAUTH_EXTENSION]
+    return server
 
 
 def new_token(*, client: AuthenticatedClient, scope: str | None, **_others: object) -> dict[str, Any]:

@@ -71,8 +71,8 @@ def test_it_is_verified_with_one_indexed_read(oauth, client):
     token = oauth.token(client)
     assert oauth.is_alive(token)
     statements = []
-    with oauth.library.app.app_context():
-        raw = current_service().reader.connection.driver_connection
+    with oauth.library.app.app_context(), current_service().reading() as connection:
+        raw = connection.connection.driver_connection
         raw.set_trace_callback(statements.append)  # the pool hands the same connection to the next request
     answer = oauth.library.app.test_client().get("/api/v1/session", headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 403

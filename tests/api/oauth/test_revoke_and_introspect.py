@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.auth.accounts.users import add_user
+from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, remove_all_clients, remove_client
 from photosvc.auth.scopes import parse_scope
@@ -34,7 +34,7 @@ def test_whoever_has_a_token_can_give_it_up(oauth, client):
 
 def test_access_tokens_and_app_passwords_can_be_given_up_too(oauth):
     with oauth.library.session() as session:
-        user = add_user(session, NOW, name="alice", password=PASSWORD)
+        user = add_user(session, new_user(NOW, name="alice", password=PASSWORD))
         secrets = [issue(session, NOW, name="x", scope=parse_scope("*"), user=owner).secret for owner in (None, user)]
     for secret in secrets:
         assert oauth.is_alive(secret)
@@ -126,7 +126,7 @@ def test_an_administrating_client_for_sessions_looks_into_all_tokens(oauth, clie
     admin = oauth.register("sessions read", role="admin")
     assert oauth.post("/introspect", {"token": oauth.token(client)}, admin).json["client_id"] == client.client_id
     with oauth.library.session() as session:
-        user = add_user(session, NOW, name="alice", password=PASSWORD)
+        user = add_user(session, new_user(NOW, name="alice", password=PASSWORD))
         uid = user.uid
         secret = issue(session, NOW, name="x", scope=parse_scope("photos"), lifetime=-1, user=user).secret
     told = oauth.post("/introspect", {"token": secret}, admin).json

@@ -1,0 +1,99 @@
+"""Leaky buckets, one row each: a failure moves the time at which the bucket is empty again.
+
+All workers share them through the database. Each function is one statement in the caller's write transaction, except
+`is_known`, which only reads, and the second read of `take` after a refusal.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import case, delete, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.models import ThrottleBucket
+from photosvc.models.database import insert_into
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How many failures pass at once (`burst`), and the seconds after which one more passes."""
+
+    name: str
+    burst: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One failure against the allowance of one address, account or credential."""
+
+    allowance: Allowance
+    subject: str
+
+    @property
+    def key(self) -> str:
+        """The bucket's primary key."""
+        return f"{self.allowance.name}:{self.subject}"
+
+    @property
+    def cost(self) -> int:
+        """Milliseconds by which one failure fills the bucket."""
+        return self.allowance.seconds * 1000
+
+    @property
+    def capacity(self) -> int:
+        """Milliseconds that the bucket holds."""
+        return self.cost * self.allowance.burst
+
+
+def take(session: Session, charge: Charge, now: datetime) -> int:
+    """Count one failure; 0, or the seconds to wait when the allowance is used up and nothing was counted."""
+    moment, cost, capacity = _milliseconds(now), charge.cost, charge.capacity
+    full_at = ThrottleBucket.full_at
+    # A time beyond the capacity was written before the clock was set back; such a bucket counts as empty.
+    level = case(((full_at > moment) & (full_at <= moment + capacity), full_at), else_=moment)
+    insert = insert_into(ThrottleBucket, session).values(key=charge.key, full_at=moment + cost)
+    taken = insert.on_conflict_do_update(
+        index_elements=[ThrottleBucket.key],
+        set_={"full_at": level + cost},
+        where=level + cost <= moment + capacity,
+    ).returning(full_at)
+    if session.execute(taken).first() is not None:
+        return 0
+    held = session.scalar(select(full_at).where(ThrottleBucket.key == charge.key)) or moment
+    return max(1, -((moment + capacity - held - cost) // 1000))
+
+
+def give_back(session: Session, charge: Charge) -> None:
+    """Undo one `take`."""
+    session.execute(
+        update(ThrottleBucket)
+        .where(ThrottleBucket.key == charge.key)
+        .values(full_at=ThrottleBucket.full_at - charge.cost)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def remember(session: Session, key: str, until: datetime) -> None:
+    """Store `key` until then."""
+    moment = _milliseconds(until)
+    insert = insert_into(ThrottleBucket, session).values(key=key, full_at=moment)
+    session.execute(insert.on_conflict_do_update(index_elements=[ThrottleBucket.key], set_={"full_at": moment}))
+
+
+def is_known(session: Session, key: str, now: datetime) -> bool:
+    """Whether `key` is stored and has not expired."""
+    until = session.scalar(select(ThrottleBucket.full_at).where(ThrottleBucket.key == key))
+    return until is not None and until > _milliseconds(now)
+
+
+def sweep(session: Session, now: datetime) -> int:
+    """Delete empty buckets and expired keys; gives how many."""
+    swept = delete(ThrottleBucket).where(ThrottleBucket.full_at <= _milliseconds(now))
+    return len(session.execute(swept.returning(ThrottleBucket.key)).all())
+
+
+def _milliseconds(moment: datetime) -> int:
+    return int((moment - _EPOCH).total_seconds() * 1000)
