@@ -1,16 +1,19 @@
 """The declarative base: one metadata, prefixed tables, named constraints, UTC times."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 from sqlalchemy import BigInteger, DateTime, Dialect, Integer, MetaData
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
-#: Every table's name begins so, and our tables can live in somebody else's database.
+#: Begins the names of all our tables, so that they can share a database with those of a host application.
 TABLE_PREFIX = "photosvc_"
 
-#: The revision the code expects; `svc db upgrade` brings a database there.
-SCHEMA_VERSION = "0005"
+_MIGRATIONS = Path(__file__).with_name("migrations") / "versions"
+
+#: The revision that the code expects, the number of the newest migration; `svc db upgrade` brings a database there.
+SCHEMA_VERSION = max(path.name.partition("_")[0] for path in _MIGRATIONS.glob("[0-9]*.py"))
 
 
 class UTCDateTime(TypeDecorator[datetime]):
@@ -20,7 +23,7 @@ class UTCDateTime(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Aware times only, so that no local time ever slips in."""
+        """The time in UTC without its zone. Refuses naive times, which could be local ones."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -33,10 +36,10 @@ class UTCDateTime(TypeDecorator[datetime]):
         return value if value is None else value.replace(tzinfo=UTC)
 
 
-#: 64-bit keys; SQLite numbers rows by itself only in a column of type INTEGER.
+#: 64-bit keys. On SQLite the type must be INTEGER: only such a primary key gets its values from the database.
 RowId = BigInteger().with_variant(Integer, "sqlite")
 
-#: For tables whose ids say who may do what: SQLite would give the id of a removed row to the next one.
+#: For tables whose ids grant rights: without it SQLite gives the id of a deleted row to the next new row.
 NEVER_REUSE_IDS = {"sqlite_autoincrement": True}
 
 
