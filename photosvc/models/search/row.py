@@ -1,17 +1,18 @@
 """The search columns: sort keys and filter columns, one row for each file. This class is their only list.
 
-A line of `SearchRow` says everything about a column: name, type, how its value is computed, which filter column it
-stands for, and whether rows are looked up by it. From these lines come the projection (`search.projection.row`), the
-indexes below, the column that a filter compares, and what the planner knows about indexes.
+A line of `SearchRow` says everything about a column: its name and type, how its value is computed, the filter column
+it stands for, and whether rows are looked up by it. The projection, the indexes below, the conditions of filters and
+the planner read these lines.
 
-To add a stored filter, touch three places:
+To add a stored filter, change three places:
 
-1. here: one line, for example `iso: Mapped[int] = of_photo("iso", Integer)`; `by_value=True` adds the indexes for a
-   filter of few values, and `PROJECTION_VERSION` grows, so that the next index run fills the column;
-2. `models/migrations/versions/`: a migration with the column (NOT NULL, with a server default) and its indexes;
+1. here: one line, for example `iso: Mapped[int] = of_photo("iso", Integer)`; with `by_value=True` the values have
+   indexes in the most frequent orders. Increment `PROJECTION_VERSION`: the next index run then fills the column;
+2. `models/migrations/versions/`: a migration that adds the column (NOT NULL, with a server default) and its indexes;
 3. `query/filters.py`: one row that names the column.
 
-`tests/models/test_search_columns.py` compares a migrated database with this list.
+Parser, SQL, OpenAPI and `svc show filters` follow from these. `tests/models/test_search_columns.py` compares a
+migrated database with this list.
 """
 
 from operator import attrgetter
