@@ -1,11 +1,9 @@
-"""The words by which photos are found: derived data, one row for each photo, made by `search.projection.project`.
+"""The words by which photos are found, one row for each photo.
 
-Every column is a text of folded words with a blank on both sides; ` , ` stands between sections, so that a phrase
-never reaches from one into the next: ` at the lake , summer , jane doe `. Whether a word, a beginning of a word or a
-phrase is there is then a plain substring, the same on every database and in Python.
-
-Finding the few photos that have a rare word is left to an index of the database's own, kept by itself: on SQLite an
-FTS5 table behind triggers, on PostgreSQL a generated tsvector with a GIN index. Schema 0002 makes them.
+Whether a photo has a word, the beginning of a word or a phrase is a search for a substring in a word text (see
+`search.word_text`): both databases and Python give the same answer. The few photos with a rare word are found by an
+index that the database keeps itself: on SQLite an FTS5 table with triggers, on PostgreSQL a generated tsvector column
+with a GIN index. Migration 0002 creates both.
 """
 
 from sqlalchemy import ForeignKey, Text
@@ -15,7 +13,7 @@ from photosvc.models.base import TABLE_PREFIX, Base, RowId
 
 
 class SearchText(Base):
-    """The words of one photo."""
+    """The word texts of one photo."""
 
     __tablename__ = TABLE_PREFIX + "search_texts"
 
@@ -23,16 +21,16 @@ class SearchText(Base):
         RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
     words: Mapped[str] = mapped_column(Text)
-    """Everything free text is looked for in."""
+    """Word text of everything that free text searches."""
     title: Mapped[str] = mapped_column(Text)
     keywords: Mapped[str] = mapped_column(Text)
     people: Mapped[str] = mapped_column(Text)
     description_key: Mapped[str] = mapped_column(Text)
-    """The description itself, folded."""
+    """The description, folded; the only column that is no word text."""
 
 
 #: The full-text index: an FTS5 table on SQLite, a column on PostgreSQL.
 WORD_INDEX = TABLE_PREFIX + "search_text_index"
 WORD_TERMS = "terms"
-#: SQLite's view of the words that are in the index.
+#: SQLite's table of the words that are in the index.
 WORD_VOCABULARY = TABLE_PREFIX + "search_text_vocabulary"

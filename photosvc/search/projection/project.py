@@ -1,4 +1,4 @@
-"""The projection: from a photo to what is searched. The only writer of the search tables."""
+"""The projection: writes the rows of the search tables for photos. Nothing else writes these tables."""
 
 import secrets
 from collections import defaultdict
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, delete, insert, not_, select, update
+from sqlalchemy import ColumnElement, case, delete, insert, not_, or_, select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.models import (
@@ -25,66 +25,68 @@ from photosvc.models import (
     SearchText,
 )
 from photosvc.models.database import begin_write, insert_into
+from photosvc.search.projection.compute_rows import search_rows
+from photosvc.search.projection.compute_text import search_text
 from photosvc.search.projection.render import render_file, render_head
-from photosvc.search.projection.row import search_rows
-from photosvc.search.word_text import photo_words
 
 _BATCH = 500
 
 #: Columns that rows of `SearchAlbum` copy from the row of the file.
 _ALBUM_KEYS = [column.key for column in SearchAlbum.__table__.columns if column.key != "album_id"]
 
+_TEXT_COLUMNS = [column.key for column in SearchText.__table__.columns if not column.primary_key]
+
 
 def project(session: Session, photo_ids: Iterable[int]) -> int:
-    """Make the search rows of these photos anew, in the session's transaction; gives how many rows there are now.
+    """Replace the search rows of these photos, in the session's transaction; gives the number of rows written.
 
-    Photos that are gone lose their rows. Counts the change of the library.
+    Rows of photos that no longer exist are deleted. Records one change of the library.
     """
     session.flush()
     count = 0
     for batch in _batches(photo_ids):
-        _drop(session, SearchRow.photo_id.in_(batch))
+        _delete_rows(session, SearchRow.photo_id.in_(batch))
         photos = _load(session, batch)
-        _write(session, photos)
-        _write_words(session, photos)
+        _write_rows(session, photos)
+        _write_texts(session, photos)
         gone = set(batch).difference(photo.id for photo in photos)
         session.execute(delete(SearchText).where(SearchText.photo_id.in_(gone)))
         count += sum(len(photo.files) for photo in photos)
-    count_change(session)
+    record_change(session)
     return count
 
 
 def rebuild(session: Session) -> int:
-    """Make every search row anew from the library; gives how many there are.
+    """Replace all search rows; gives the number of rows written.
 
-    Commits each batch, so that others may write in between, and readers find a photo's rows as they were or as they
-    are now. The library counts as made anew only at the end: a rebuild that was cut short is begun again.
+    Commits after each batch, so that others can write in between; readers see either the old or the new rows of a
+    photo. The projection version is stored at the end: a rebuild that was interrupted starts again.
     """
     begin_write(session)
     count = 0
     for batch in _batches(session.scalars(select(Photo.id).order_by(Photo.id)).all()):
         begin_write(session)
-        _drop(session, SearchRow.file_id.in_(select(File.id).where(File.photo_id.in_(batch))))
+        _delete_rows(session, SearchRow.file_id.in_(select(File.id).where(File.photo_id.in_(batch))))
         count += project(session, batch)
         session.commit()
         session.expunge_all()
     begin_write(session)
-    _drop(session, SearchRow.photo_id.not_in(select(Photo.id)))
+    _delete_rows(session, SearchRow.photo_id.not_in(select(Photo.id)))
     session.execute(delete(SearchText).where(SearchText.photo_id.not_in(select(Photo.id))))
-    count_change(session)
+    record_change(session)
     session.merge(LibraryState(name=PROJECTION, value=PROJECTION_VERSION))
     session.commit()
     return count
 
 
 def is_stale(session: Session) -> bool:
-    """Whether the search rows were made by another version of the projection."""
+    """Whether another version of the projection wrote the search rows."""
     state = session.get(LibraryState, PROJECTION)
     return state is not None and state.value != PROJECTION_VERSION
 
 
-def count_change(session: Session) -> None:
-    """The library is in another state, and has changed once more."""
+def record_change(session: Session) -> None:
+    """Record a change of the library: draw a new state number (for ETags) and increment the change counter."""
     state = secrets.randbits(62)
     change = update(LibraryState).where(LibraryState.name.in_([CHANGES, STATE]))
     counted: Any = session.execute(
@@ -94,7 +96,7 @@ def count_change(session: Session) -> None:
         first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state}
         session.add_all(LibraryState(name=name, value=value) for name, value in first.items())
         session.flush()
-    elif counted.rowcount == 1:  # a library from before states were drawn
+    elif counted.rowcount == 1:  # a library that an older version made, without a state number
         session.add(LibraryState(name=STATE, value=state))
         session.flush()
 
@@ -105,7 +107,7 @@ def _batches(photo_ids: Iterable[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _drop(session: Session, which: ColumnElement[bool]) -> None:
+def _delete_rows(session: Session, which: ColumnElement[bool]) -> None:
     rows = select(SearchRow.file_id).where(which)
     for table in (SearchDocument, SearchAlbum):
         session.execute(delete(table).where(table.file_id.in_(rows)))
@@ -128,7 +130,7 @@ def _load(session: Session, batch: list[int]) -> Sequence[Photo]:
     return session.scalars(statement).all()
 
 
-def _write(session: Session, photos: Sequence[Photo]) -> None:
+def _write_rows(session: Session, photos: Sequence[Photo]) -> None:
     ids = [photo.id for photo in photos]
     albums = _albums_of(session, ids)
     rows, documents, in_albums = [], [], []
@@ -156,16 +158,14 @@ def _albums_of(session: Session, photo_ids: list[int]) -> defaultdict[int, dict[
     return found
 
 
-def _write_words(session: Session, photos: Sequence[Photo]) -> None:
-    """Only words that changed are written: the full-text index pays for each of them."""
+def _write_texts(session: Session, photos: Sequence[Photo]) -> None:
+    """Write only texts that changed: each write also updates the full-text index."""
     if not photos:
         return
     new = insert_into(SearchText, session)
-    columns = {name: new.excluded[name] for name in ("words", "title", "keywords", "people", "description_key")}
-    changed = SearchText.words != new.excluded.words
-    for name in ("title", "keywords", "people", "description_key"):
-        changed |= getattr(SearchText, name) != new.excluded[name]
+    columns = {name: new.excluded[name] for name in _TEXT_COLUMNS}
+    changed = or_(*(getattr(SearchText, name) != value for name, value in columns.items()))
     session.execute(
         new.on_conflict_do_update(index_elements=["photo_id"], set_=columns, where=changed),
-        [photo_words(photo) for photo in photos],
+        [search_text(photo) for photo in photos],
     )

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import delete, func, select
 
 from photosvc.models import Album, AlbumPhoto, Photo, SearchDocument
-from photosvc.search.projection.project import count_change, project
+from photosvc.search.projection.project import project, record_change
 from photosvc.search.reading import page as pages
 from photosvc.search.reading.documents import LibraryChangedError
 from photosvc.web.current import current_service
@@ -139,7 +139,7 @@ def test_another_page_has_another_tag(library, other):
 def test_a_change_of_the_library_ends_a_tag(library):
     first = library.get()
     with library.session() as session:
-        count_change(session)
+        record_change(session)
     assert ask_again(library, first).status_code == 200
 
 
