@@ -1,13 +1,14 @@
 """What a photo is, worked out from its files: a pure function, the same answer whenever it is asked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
 from photosvc.core.sources import AUTO, META, NAME
 from photosvc.index.extraction import Extraction
 from photosvc.index.names import date_in
 from photosvc.index.places.timezone import to_local, to_utc, zone_at
+from photosvc.media.metadata.merge import merge
 from photosvc.media.metadata.record import Metadata
 
 #: A still and a video no longer than this are a Live Photo.
@@ -72,25 +73,7 @@ def photo_type(parts: Sequence[Part]) -> str:
 def merged_metadata(parts: Sequence[Part]) -> Metadata:
     """One record of what the files tell: the camera's own file first, others fill what it leaves empty."""
     ordered = sorted(parts, key=lambda part: (_TOLD_FIRST.get(part.extraction.media_type, 9), part.name))
-    result = ordered[0].extraction.metadata
-    for part in ordered[1:]:
-        result = _fill(result, part.extraction.metadata)
-    return result
-
-
-def _fill(first: Metadata, second: Metadata) -> Metadata:
-    unset = Metadata()
-    changes: dict[str, object] = {}
-    for name in Metadata.__dataclass_fields__:
-        value = getattr(second, name)
-        if getattr(first, name) == getattr(unset, name) and value != getattr(unset, name):
-            changes[name] = value
-    # Facts that belong together are taken together.
-    for together in (("taken_local", "taken_utc", "utc_offset"), ("lat", "lng", "altitude")):
-        if any(getattr(first, name) is not None for name in together if name != "altitude"):
-            for name in together:
-                changes.pop(name, None)
-    return replace(first, **changes)  # type: ignore[arg-type]
+    return merge([part.extraction.metadata for part in ordered])
 
 
 def taken(metadata: Metadata, parts: Sequence[Part], indexed_at: datetime) -> Taken:

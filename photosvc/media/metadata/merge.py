@@ -1,6 +1,7 @@
-"""One record from all that a file says: Exif, IPTC and XMP side by side."""
+"""One record from several: the Exif, IPTC and XMP of one file, or the files of one photo."""
 
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -9,34 +10,56 @@ from photosvc.media.metadata.dates import to_utc
 from photosvc.media.metadata.record import Metadata
 from photosvc.media.metadata.text import keywords
 
-# What people write: the last editor is right, and editors write XMP.
+#: Facts that are only right together. All come from the first source with the first fact of the group; when no source
+#: has that one, from the first with the second fact, and so on.
+_GROUPS: Final = (
+    ("taken_local", "taken_utc", "utc_offset"),
+    ("lat", "lng", "altitude"),
+    ("camera_model", "camera_make"),
+    ("lens_model", "lens_make"),
+)
+_UNSET: Final = Metadata()
+_SINGLE: Final = tuple((item.name,) for item in fields(Metadata) if not any(item.name in group for group in _GROUPS))
+#: Texts that people write.
 _WRITTEN: Final = frozenset(
     ("title", "description", "subject", "artist", "copyright", "license", "notes", "rating", "document_id")
 )
-# Fields that mean nothing apart: all come from the first source that has the leading one.
-_TOGETHER: Final = {"taken_local": ("utc_offset",), "lat": ("lng",), "camera_model": ("camera_make",)}
-_FOLLOWERS: Final = frozenset(name for names in _TOGETHER.values() for name in names)
 # No place is further from UTC than 14 hours; a camera's clock may be off a little.
 _FURTHEST: Final = timedelta(hours=15)
 
 
-def merge(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
-    """The best of three: XMP, IPTC, Exif for texts; Exif, XMP, IPTC for dates, camera and place; all keywords."""
-    merged: dict[str, Any] = {"keywords": keywords((*xmp.keywords, *iptc.keywords, *exif.keywords))}
-    for name in (item.name for item in fields(Metadata)):
-        if name in merged or name in _FOLLOWERS:
-            continue
-        order = (xmp, iptc, exif) if name in _WRITTEN else (exif, xmp, iptc)
-        source = next((one for one in order if getattr(one, name) not in _UNSET), exif)
-        for part in (name, *_TOGETHER.get(name, ())):
-            merged[part] = getattr(source, part)
-    if is_boilerplate(merged["description"]):
-        merged["description"] = ""
-    merged["taken_utc"] = _trusted(merged["taken_utc"], merged["taken_local"], merged["utc_offset"])
+def merge(sources: Sequence[Metadata], *, written: Sequence[Metadata] | None = None) -> Metadata:
+    """Each fact from the first source that has it, facts of one group from one source.
+
+    Args:
+        sources: at least one, the most trusted first.
+        written: the same sources in their order for texts that people write, when that differs.
+
+    """
+    merged: dict[str, Any] = {}
+    for group in (*_GROUPS, *_SINGLE):
+        order = sources if written is None or group[0] not in _WRITTEN else written
+        source = next((one for name in group for one in order if _has(one, name)), _UNSET)
+        merged |= {name: getattr(source, name) for name in group}
     return Metadata(**merged)
 
 
-_UNSET: Final = (None, "", 0, ())
+def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
+    """The record of one file: Exif before XMP and IPTC, but for texts XMP before IPTC and Exif; keywords of all three.
+
+    The last program that edited a text is right, and such programs write XMP.
+    """
+    merged = merge((exif, xmp, iptc), written=(xmp, iptc, exif))
+    return replace(
+        merged,
+        keywords=keywords((*xmp.keywords, *iptc.keywords, *exif.keywords)),
+        description="" if is_boilerplate(merged.description) else merged.description,
+        taken_utc=_trusted(merged.taken_utc, merged.taken_local, merged.utc_offset),
+    )
+
+
+def _has(source: Metadata, name: str) -> bool:
+    return bool(getattr(source, name) != getattr(_UNSET, name))
 
 
 def _trusted(utc: datetime | None, local: datetime | None, offset: int | None) -> datetime | None:

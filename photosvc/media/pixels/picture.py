@@ -15,7 +15,7 @@ from photosvc.media.formats import Format
 from photosvc.media.iptc import read_iptc
 from photosvc.media.isobmff import is_whole
 from photosvc.media.metadata import text
-from photosvc.media.metadata.merge import merge
+from photosvc.media.metadata.merge import merge_file
 from photosvc.media.metadata.record import Metadata
 from photosvc.media.metadata.text import clean
 from photosvc.media.pixels.decode import check_size, guarded, open_picture, scaled, size_of
@@ -84,7 +84,7 @@ def orientation_to_apply(opened: Image.Image, row: Format, exif: Exif) -> int:
 
 def _from_metadata(exif: Exif, xmp: bytes, iptc: bytes, *, fallback: Metadata | None = None) -> Picture:
     packet: Xmp = read_xmp(xmp)
-    found = merge(exif.metadata, fallback or read_iptc(iptc), packet.metadata)
+    found = merge_file(exif.metadata, fallback or read_iptc(iptc), packet.metadata)
     regions = tuple(upright(region, exif.orientation) for region in found.regions)
     width, height = exif.size[::-1] if exif.orientation >= 5 else exif.size
     return Picture(

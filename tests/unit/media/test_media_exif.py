@@ -132,9 +132,9 @@ def test_the_equator_and_missing_seconds_are_ordinary():
     ["OLYMPUS DIGITAL CAMERA         ", "SONY DSC                  ", "DCIM\\100GOPRO\\GOPR8511.JPG", "DSC00003"],
 )
 def test_what_a_camera_writes_by_itself_is_no_description(text):
-    from photosvc.media.metadata.merge import merge
+    from photosvc.media.metadata.merge import merge_file
 
-    assert merge(metadata_of({0x010E: text}), Metadata(), Metadata()).description == ""
+    assert merge_file(metadata_of({0x010E: text}), Metadata(), Metadata()).description == ""
 
 
 def test_a_person_s_description_stays():

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from photosvc.media.iptc import read_iptc
-from photosvc.media.metadata.merge import merge
+from photosvc.media.metadata.merge import merge_file
 from photosvc.media.metadata.record import Metadata
 from tests.pictures import iptc
 
@@ -65,7 +65,7 @@ def test_texts_come_from_the_last_editor_and_facts_from_the_camera():
         rating=5,
         utc_offset=60,
     )
-    found = merge(exif, press, editor)
+    found = merge_file(exif, press, editor)
     assert (found.title, found.description, found.copyright, found.rating) == ("xmp", "iptc", "press", 5)
     assert (found.camera_make, found.camera_model, found.lat, found.lng) == ("Canon", "R", 1.0, 2.0)
     assert found.keywords == ("c", "b", "A")
@@ -75,6 +75,8 @@ def test_texts_come_from_the_last_editor_and_facts_from_the_camera():
 def test_a_stale_satellite_time_is_dropped():
     local = datetime.fromisoformat("2020-06-01T12:00")
     near, stale = datetime.fromisoformat("2020-06-01T10:00:05Z"), datetime.fromisoformat("2020-05-20T10:00Z")
-    assert merge(Metadata(taken_local=local, taken_utc=near), Metadata(), Metadata()).taken_utc == near
-    assert merge(Metadata(taken_local=local, taken_utc=stale), Metadata(), Metadata()).taken_utc is None
-    assert merge(Metadata(taken_local=local, utc_offset=0, taken_utc=near), Metadata(), Metadata()).taken_utc is None
+    assert merge_file(Metadata(taken_local=local, taken_utc=near), Metadata(), Metadata()).taken_utc == near
+    assert merge_file(Metadata(taken_local=local, taken_utc=stale), Metadata(), Metadata()).taken_utc is None
+    assert (
+        merge_file(Metadata(taken_local=local, utc_offset=0, taken_utc=near), Metadata(), Metadata()).taken_utc is None
+    )

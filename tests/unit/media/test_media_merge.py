@@ -1,0 +1,74 @@
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from photosvc.media.metadata.merge import merge, merge_file
+from photosvc.media.metadata.record import Metadata, Region
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+WALL = NOON.replace(tzinfo=None)
+NONE = Metadata()
+#: Another value than the default for every field.
+FULL = Metadata(
+    taken_local=WALL, taken_utc=NOON, utc_offset=0, camera_make="Maker", camera_model="M1", camera_serial="7",
+    lens_make="Lensmaker", lens_model="L1", iso=100, focal_length=50, f_number=2.8, exposure="1/60", lat=0.0, lng=2.0,
+    altitude=3, title="title", description="description", keywords=("tree",), subject="subject", artist="artist",
+    copyright="copyright", license="license", notes="notes", software="software", rating=4, document_id="document",
+    instance_id="instance", original_name="name.jpg", regions=(Region("Ada", "face", 0.1, 0.2, 0.3, 0.4),),
+)  # fmt: skip
+
+
+def test_every_field_is_filled_by_the_next_source():
+    assert all(getattr(FULL, item.name) != getattr(NONE, item.name) for item in fields(Metadata))
+    assert merge([FULL]) == merge([NONE, FULL]) == merge([FULL, NONE]) == FULL
+
+
+def test_the_first_source_wins():
+    assert merge([replace(FULL, iso=200), FULL]).iso == 200
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        ({"taken_local": WALL + timedelta(1)}, {"taken_utc": None, "utc_offset": None}),
+        ({"lat": 1.0, "lng": 1.0}, {"lat": 1.0, "lng": 1.0, "altitude": 0}),
+        ({"camera_model": "X"}, {"camera_model": "X", "camera_make": "", "camera_serial": "7"}),
+        ({"lens_model": "X"}, {"lens_model": "X", "lens_make": ""}),
+        ({"taken_utc": NOON + timedelta(1)}, {"taken_local": WALL, "taken_utc": NOON, "utc_offset": 0}),
+        ({"camera_make": "X"}, {"camera_model": "M1", "camera_make": "Maker"}),
+        ({"altitude": 9}, {"lat": 0.0, "lng": 2.0, "altitude": 3}),
+    ],
+)
+def test_facts_that_belong_together_come_from_one_source(first, expected):
+    merged = merge([Metadata(**first), FULL])
+    assert {name: getattr(merged, name) for name in expected} == expected
+
+
+def test_without_the_leading_fact_a_group_is_led_by_the_next_one():
+    assert merge([NONE, Metadata(taken_utc=NOON)]).taken_utc == NOON
+    assert merge([Metadata(utc_offset=60), Metadata(camera_make="Maker")]).camera_make == "Maker"
+
+
+def test_in_one_file_the_camera_leads_for_its_facts_and_editors_for_texts():
+    exif, iptc, xmp = (Metadata(iso=number, title=str(number)) for number in (1, 2, 3))
+    assert (merge_file(exif, iptc, xmp).iso, merge_file(exif, iptc, xmp).title) == (1, "3")
+    assert (merge_file(NONE, iptc, xmp).iso, merge_file(exif, iptc, NONE).title) == (3, "2")
+
+
+def test_in_one_file_keywords_of_all_sources_count():
+    exif, iptc, xmp = (Metadata(keywords=(word, "tree")) for word in ("a", "b", "c"))
+    assert merge_file(exif, iptc, xmp).keywords == ("c", "tree", "b", "a")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "offset", "trusted"), [(14, 0, True), (15, 0, False), (900, None, True), (901, None, False)]
+)
+def test_a_satellite_time_of_another_moment_is_dropped(minutes, offset, trusted):
+    utc = NOON + timedelta(minutes=minutes)
+    merged = merge_file(Metadata(taken_local=WALL, taken_utc=utc, utc_offset=offset), NONE, NONE)
+    assert merged.taken_utc == (utc if trusted else None)
+
+
+def test_a_description_that_the_camera_writes_into_every_picture_is_dropped():
+    assert merge_file(Metadata(description="OLYMPUS DIGITAL CAMERA"), NONE, NONE).description == ""
