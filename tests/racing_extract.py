@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from photosvc.index import extract as real
-from photosvc.index.extraction import Extraction
+from photosvc.index.extract import Extraction
 
 
 def extract(path: Path, *, max_bytes: int) -> Extraction:

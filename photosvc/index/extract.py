@@ -1,18 +1,18 @@
-"""Extract: all that the index wants to know of one file, from one opening of it, read-only."""
+"""Extract: what the index needs of one file, read in one opening of it, read-only."""
 
 import hashlib
 import os
 import stat
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from photosvc.core.problems import FileProblemError, Reason, UnreadableFileError, system_symbol
-from photosvc.index.extraction import Extraction
+from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
 from photosvc.media.color.grid import read_colors
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
+from photosvc.media.metadata.record import Metadata
 from photosvc.media.pixels.picture import read_picture
 from photosvc.media.video.container import read_video
 from photosvc.media.xmp.packet import read_sidecar
@@ -21,12 +21,49 @@ from photosvc.media.xmp.tree import MAX_PACKET
 _CODECS: Final = {"jpg": "jpeg"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What one file contains; frozen and picklable, so that workers can send it."""
+
+    hash: str
+    """SHA1, 40 hexadecimal digits."""
+    size: int
+    """Bytes."""
+    mtime_ns: int
+    file_type: str
+    """Short format name, `jpg heic avif png webp gif tiff dng avi mp4 …` (spec 2.3 FileType)."""
+    media_type: str
+    """`image raw video animated sidecar`."""
+    mime: str
+    codec: str = ""
+    """`jpeg png heic avif mjpeg avc1 hvc1 …`, empty when unknown."""
+    width: int = 0
+    """Pixels, after orientation."""
+    height: int = 0
+    orientation: int = 1
+    """Exif orientation 1 to 8."""
+    duration_ns: int = 0
+    fps: float = 0.0
+    frames: int = 0
+    projection: str = ""
+    color_profile: str = ""
+    colors: str = ""
+    """Nine hexadecimal colour ids, a 3x3 picture row by row."""
+    luminance: str = ""
+    main_color: int = -1
+    chroma: int = -1
+    diff: int = -1
+    problem: Problem | None = None
+    """Why the file cannot be shown."""
+    metadata: Metadata = field(default_factory=Metadata)
+
+
 class FileChangedError(FileProblemError):
     """The file changed or vanished while it was read."""
 
 
 def extract(path: Path, *, max_bytes: int = 1_000_000_000) -> Extraction:
-    """What one file is, says and shows.
+    """The type, the metadata and the colours of one file.
 
     A picture that cannot be decoded has its reason in `problem`, and the metadata that could be read.
 
@@ -55,7 +92,7 @@ def extract(path: Path, *, max_bytes: int = 1_000_000_000) -> Extraction:
 
 
 def _opened(path: Path) -> BufferedReader:
-    # Without O_NONBLOCK a named pipe among the originals would hold the worker for ever.
+    # Without O_NONBLOCK, opening a named pipe would block the worker until something writes to the pipe.
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC))
 
 
@@ -141,7 +178,7 @@ def _with_picture(base: Extraction, file: BinaryIO, row: Format) -> Extraction:
 
 
 def _check_unchanged(path: Path, before: os.stat_result) -> None:
-    """The same file, the same size, the same time: else what was read may be half old and half new."""
+    """Refuse a file whose identity, size or time changed while it was read: the extraction may mix old and new."""
     after = path.stat()
     if any(getattr(after, name) != getattr(before, name) for name in ("st_ino", "st_dev", "st_size", "st_mtime_ns")):
         raise FileChangedError(Reason.CHANGED)

@@ -1,4 +1,4 @@
-"""The walk over a folder of originals: which files there are, without opening any."""
+"""Scan: walk over the folder of originals and list its files, without opening any."""
 
 import os
 import stat
@@ -12,11 +12,11 @@ from photosvc.core.problems import Problem, Reason, system_symbol
 from photosvc.query.fold import fold
 
 _INT64 = 2**63
-#: Folders within folders beyond this depth are left out.
+#: Deeper folders are skipped.
 MAX_DEPTH = 100
-#: Bytes of a path, as written and as searched: database indexes and cursors hold it whole.
+#: Longest path in bytes, as written and as folded for the search: database indexes and cursors contain whole paths.
 MAX_PATH = 1024
-#: Kept by file systems and photo programs for themselves.
+#: Folders that file systems, NAS systems and photo programs keep for their own use.
 _FOREIGN = frozenset({"@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information", "__MACOSX", "lost+found"})
 
 
@@ -32,7 +32,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """Something below the root that is left out, with the reason."""
+    """An entry below the root that is left out, with the reason."""
 
     name: str
     problem: Problem
@@ -98,7 +98,7 @@ def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
 
 
 def _look(entry: os.DirEntry[str], relative: str) -> FoundFile | Unreachable | str:
-    """A file, a reason, or the path of a folder to walk."""
+    """The file of an entry, why it is left out, or the path of a folder to walk."""
     name = clean_name(relative)
     if any(len(text.encode()) > MAX_PATH for text in (name, fold(name))):
         return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
@@ -116,10 +116,10 @@ def _look(entry: os.DirEntry[str], relative: str) -> FoundFile | Unreachable | s
 
 
 def clamped_time(status: os.stat_result) -> int:
-    """The time of the last change in nanoseconds since 1970, as far as 64 bits go: from 1677 to 2262."""
+    """The modification time in nanoseconds since 1970, limited to what 64 bits hold: the years 1677 to 2262."""
     return max(-_INT64, min(status.st_mtime_ns, _INT64 - 1))
 
 
 def disk_path(root: Path, name: str) -> Path:
-    """Where the file with this clean name lies."""
+    """The path on disk of the file with this clean name."""
     return root / disk_name(name)

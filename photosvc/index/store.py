@@ -1,4 +1,4 @@
-"""From extractions to rows: the library's one writer while indexing. Flushes; the job commits."""
+"""Store: write extractions into the rows of files and photos. Flushes; the caller commits."""
 
 import os
 import stat
@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session
 from photosvc.core import ids
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.catalog import Catalog
-from photosvc.index.describe import describe
-from photosvc.index.extraction import Extraction
-from photosvc.index.names import split_name
+from photosvc.index.extract import Extraction
+from photosvc.index.file_columns import write_extraction
+from photosvc.index.photo.catalog import Catalog
+from photosvc.index.photo.describe import describe
+from photosvc.index.photo.names import split_name
 from photosvc.index.scan import FoundFile, clamped_time
-from photosvc.index.stored import keep
 from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
 from photosvc.search.projection.project import project
 
@@ -33,18 +33,18 @@ class Saved(NamedTuple):
 
 
 class Store:
-    """One batch of an index run, in the transaction of its session."""
+    """Stores one batch of an index run in the transaction of the session."""
 
     def __init__(self, session: Session, catalog: Catalog, root: Path, now: datetime) -> None:
         self._session = session
         self._catalog = catalog
         self._root = root
         self._now = now
-        self._touched: dict[int, Photo] = {}
+        self._changed: dict[int, Photo] = {}
 
     def save(self, found: FoundFile, extraction: Extraction) -> Saved:
         """Store the extraction of one file; a duplicate of another file is rejected."""
-        file = self._named(found.name)
+        file = self._find(found.name)
         new = False
         if file is None:
             same, moved = self._same_content(extraction.hash)
@@ -55,19 +55,19 @@ class Store:
             new = moved is None
             file = moved if moved is not None else self._new_file(found)
             file.name = found.name
-        keep(file, extraction)
-        self._forget_rejection(found.name)
+        write_extraction(file, extraction)
+        self._delete_rejection(found.name)
         file.size, file.mtime_ns, file.missing = found.size, found.mtime_ns, False
-        self._mark(file, extraction)
+        self._write_markers(file, extraction)
         if self._session.is_modified(file) or new:
             file.updated_at = self._now
         self._session.flush()
-        self._touched[file.photo.id] = file.photo
+        self._changed[file.photo.id] = file.photo
         return Saved(extraction.problem, new)
 
     def reject(self, found: FoundFile, problem: Problem) -> None:
         """Record why this file is no part of a photo."""
-        self._forget_rejection(found.name)
+        self._delete_rejection(found.name)
         self._session.add(
             RejectedFile(
                 root=ORIGINALS_ROOT,
@@ -79,10 +79,10 @@ class Store:
                 created_at=self._now,
             )
         )
-        file = self._named(found.name)
+        file = self._find(found.name)
         if file is not None:  # an earlier run could read it
             file.problem, file.size, file.mtime_ns, file.missing = problem, found.size, found.mtime_ns, False
-            self._touched[file.photo_id] = file.photo
+            self._changed[file.photo_id] = file.photo
 
     def mark_missing(self, names: Sequence[str]) -> int:
         """Mark files as missing; gives the number of those that belong to a photo."""
@@ -91,31 +91,31 @@ class Store:
         for file in self._session.scalars(query):
             file.missing = True
             count += 1
-            self._touched[file.photo_id] = file.photo
+            self._changed[file.photo_id] = file.photo
         self._session.execute(
             delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name.in_(names))
         )
         return count
 
     def finish(self) -> int:
-        """Work out every touched photo anew and project it; gives how many there were."""
+        """Describe every photo whose files changed and project it; gives their number."""
         self._session.flush()
-        for photo in self._touched.values():
+        for photo in self._changed.values():
             describe(photo, self._catalog, self._now)
-        if self._touched:
-            project(self._session, list(self._touched))
-        count = len(self._touched)
-        self._touched.clear()
+        if self._changed:
+            project(self._session, list(self._changed))
+        count = len(self._changed)
+        self._changed.clear()
         return count
 
-    def _named(self, name: str) -> File | None:
+    def _find(self, name: str) -> File | None:
         return self._session.scalar(select(File).where(File.root == ORIGINALS_ROOT, File.name == name))
 
     def _same_content(self, content_hash: str) -> tuple[File | None, File | None]:
-        """Of the files that had this content: one that lies there as it was, else one whose name is gone: it moved.
+        """A stored file with this content that is unchanged on disk; else one that is gone from the disk, so it moved.
 
-        A file that still lies there with another size or time is neither. It was changed in place, and keeps its
-        photo, and whatever people said of it, for what it becomes.
+        A file on disk with another size or time is neither: it was changed in place, and its row, with the edits of
+        users, stays with the new content.
         """
         moved = None
         query = select(File).where(File.root == ORIGINALS_ROOT, File.hash == content_hash)
@@ -128,9 +128,9 @@ class Store:
         return None, moved
 
     def _on_disk(self, file: File) -> tuple[int, int] | None:
-        """Size and time of what lies under its name now; None when nothing does, or a link.
+        """Size and time of the regular file that has its name now; None when there is none.
 
-        What the library knows, when nobody can tell.
+        When the disk cannot be read, size and time of the stored file.
         """
         path = os.path.join(os.path.realpath(self._root), disk_name(file.name))  # noqa: PTH118
         if os.path.realpath(path) != path:
@@ -165,13 +165,13 @@ class Store:
         self._session.add(file)
         return file
 
-    def _forget_rejection(self, name: str) -> None:
+    def _delete_rejection(self, name: str) -> None:
         self._session.execute(
             delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
         )
 
-    def _mark(self, file: File, extraction: Extraction) -> None:
-        """Markers from the file itself; those people made stay."""
+    def _write_markers(self, file: File, extraction: Extraction) -> None:
+        """Replace the markers that come from the file; those that users made stay."""
         regions = [
             (region.kind, region.name, region.x, region.y, region.w, region.h) for region in extraction.metadata.regions
         ]

@@ -1,4 +1,4 @@
-from photosvc.index.catalog import Catalog
+from photosvc.index.photo.catalog import Catalog
 from photosvc.index.places.gazetteer import Gazetteer
 
 

@@ -1,14 +1,16 @@
+from dataclasses import fields
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.catalog import Catalog
+from photosvc.index.extract import Extraction
+from photosvc.index.file_columns import read_extraction
+from photosvc.index.photo.catalog import Catalog
 from photosvc.index.places.gazetteer import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Saved, Store
-from photosvc.index.stored import keep, kept
 from photosvc.media.metadata.record import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchRow
 from tests.clock import NOW
@@ -32,7 +34,8 @@ def found(name, told):
 def save(library, session, name, told, now=NOW):
     one = store(library, session, now)
     saved = one.save(found(name, told), told)
-    assert one.finish() == (saved.problem is None)
+    duplicate = saved.problem is not None and saved.problem.reason is Reason.DUPLICATE
+    assert one.finish() == (not duplicate)
     return saved
 
 
@@ -92,16 +95,23 @@ def test_markers_of_the_file_are_replaced_and_those_of_people_stay(library, sess
     assert [marker.uid for marker in session.scalars(select(File)).one().markers] == [uid]
 
 
-def test_what_is_kept_of_a_file_is_what_was_read():
-    face = Region(kind="face", name="Ada", x=0.1, y=0.2, w=0.3, h=0.4)
+def test_every_field_of_an_extraction_survives_its_columns(library, session):
     metadata = Metadata(
-        title="ä", taken_local=NOW.replace(tzinfo=None), taken_utc=NOW, lat=0.0, lng=0.0, keywords=("a", "b"),
-        regions=(face,), utc_offset=0, f_number=2.8,
+        taken_local=NOW.replace(tzinfo=None), taken_utc=NOW, utc_offset=0, camera_make="Maker", camera_model="M1",
+        camera_serial="7", lens_make="Lensmaker", lens_model="L1", iso=100, focal_length=50, f_number=2.8,
+        exposure="1/60", lat=0.0, lng=0.0, altitude=-3, title="ä", description="b", keywords=("c", "d"), subject="e",
+        artist="f", copyright="g", license="h", notes="i", software="j", rating=-1, document_id="k", instance_id="l",
+        original_name="m.jpg", regions=(Region(kind="face", name="Ada", x=0.1, y=0.2, w=0.3, h=0.4),),
     )  # fmt: skip
-    told = new_extraction(1, metadata=metadata)
-    file = File()
-    keep(file, told)
-    assert kept(file) == told
+    extraction = new_extraction(
+        1, metadata=metadata, orientation=6, duration_ns=1, fps=29.97, frames=2, projection="equirectangular",
+        color_profile="sRGB", problem=Problem.of(Reason.OVER_PIXEL_LIMIT, 144, 100),
+    )  # fmt: skip
+    assert [item.name for item in fields(Metadata) if getattr(metadata, item.name) == item.default] == []
+    assert [item.name for item in fields(Extraction) if getattr(extraction, item.name) == item.default] == []
+    save(library, session, "a.jpg", extraction)
+    session.expire_all()
+    assert read_extraction(session.scalars(select(File)).one()) == extraction
 
 
 def test_numbers_that_no_column_holds_are_the_nearest_it_does(library, session):

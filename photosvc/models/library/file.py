@@ -60,7 +60,7 @@ class File(Base):
     chroma: Mapped[int] = mapped_column(SmallInteger, default=-1)
     instance_id: Mapped[str] = mapped_column(Text, default="", index=True)
     details: Mapped[str] = mapped_column(Text, default="{}")
-    """What the file says about its photo, as JSON; see `index.stored`."""
+    """The metadata of the file as one JSON record; see `index.file_columns`."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
@@ -90,7 +90,7 @@ class File(Base):
 
 
 class RejectedFile(Base):
-    """A file the index has looked at and left out, with its reason, so that it is not opened again."""
+    """A file that the index left out, with the reason, so that the next run does not open it again."""
 
     __tablename__ = TABLE_PREFIX + "rejected_files"
     __table_args__ = (UniqueConstraint("root", "name"),)

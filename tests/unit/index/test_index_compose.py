@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.compose import Part, merged_metadata, photo_type, primary_index, taken
-from photosvc.index.extraction import Extraction
+from photosvc.index.extract import Extraction
+from photosvc.index.photo.compose import StackedFile, merged_metadata, photo_type, primary_index, taken
 from photosvc.media.metadata.record import Metadata
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -17,7 +17,7 @@ def part(name="a.jpg", *, metadata=None, **values):
         "hash": "0" * 40, "size": 1, "mtime_ns": int(NOW.timestamp() * 1e9) - 100 * HOUR, "file_type": "jpg",
         "media_type": "image", "mime": "image/jpeg", "metadata": metadata or Metadata(),
     }  # fmt: skip
-    return Part(name, Extraction(**{**plain, **values}))
+    return StackedFile(name, Extraction(**{**plain, **values}))
 
 
 RAW, VIDEO = {"file_type": "dng", "media_type": "raw"}, {"file_type": "mov", "media_type": "video"}

@@ -1,6 +1,6 @@
 import pytest
 
-from photosvc.index.quality import Scored, quality
+from photosvc.index.photo.quality import Scored, quality
 
 
 def scored(**values):

@@ -1,4 +1,4 @@
-"""Shared rows a photo points to: cameras, lenses, places, cells, keywords; found or made, once a run."""
+"""Rows that photos share: cameras, lenses, places, cells, keywords; looked up, or inserted when missing."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from photosvc.query.fold import fold
 
 
 class Catalog:
-    """Looks rows up by what they say; a rolled back session needs a fresh one."""
+    """Rows by their values, cached for one transaction: after a rollback, use a new catalog."""
 
     def __init__(self, session: Session, gazetteer: Gazetteer) -> None:
         self._session = session
@@ -23,7 +23,7 @@ class Catalog:
         self._keywords: dict[str, Keyword] = {}
 
     def camera(self, make: str, model: str) -> Camera:
-        """The camera of this make and model; the unknown one for neither."""
+        """The camera of this make and model; the unknown camera when both are empty."""
         if not (make or model):
             return self._session.get_one(Camera, UNKNOWN_ID)
         known = self._cameras.get((make, model))
@@ -36,7 +36,7 @@ class Catalog:
         return known
 
     def lens(self, make: str, model: str) -> Lens:
-        """The lens of this make and model; the unknown one without a model."""
+        """The lens of this make and model; the unknown lens when the model is empty."""
         if not model:
             return self._session.get_one(Lens, UNKNOWN_ID)
         known = self._lenses.get((make, model))
@@ -59,7 +59,7 @@ class Catalog:
         return known
 
     def nowhere(self) -> Cell:
-        """The cell of what has no position."""
+        """The cell of photos without a position."""
         return self._session.get_one(Cell, UNKNOWN_PLACE)
 
     def _place(self, found: FoundPlace | None) -> Place:

@@ -1,16 +1,15 @@
-"""Write into a photo what its files say, leaving alone what stronger sources said before."""
+"""Write what the files of a photo contain into its row; values from sources of higher priority stay."""
 
 from datetime import datetime
 
 from sqlalchemy.orm import object_session
 
 from photosvc.core.sources import AUTO, META, gives_way
-from photosvc.index.catalog import Catalog
-from photosvc.index.compose import Part, merged_metadata, photo_type, primary_index, taken
-from photosvc.index.names import split_name
-from photosvc.index.quality import Scored, quality
-from photosvc.index.stored import bounded, kept
-from photosvc.index.title import make_title
+from photosvc.index.file_columns import bounded, read_extraction
+from photosvc.index.photo.catalog import Catalog
+from photosvc.index.photo.compose import StackedFile, merged_metadata, photo_type, primary_index, taken
+from photosvc.index.photo.names import make_title, split_name
+from photosvc.index.photo.quality import Scored, quality
 from photosvc.media.metadata.record import Metadata
 from photosvc.models import UNKNOWN_PLACE, File, Photo
 
@@ -18,13 +17,13 @@ _PANORAMA_RATIO = 1.9
 
 
 def describe(photo: Photo, catalog: Catalog, now: datetime) -> None:
-    """Bring a photo's row up to date with its files. A photo without any is hidden."""
+    """Bring the row of a photo up to date with its files. A photo without files is hidden."""
     files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)
     if not files:
         photo.quality = -1
-        _stamp(photo, now)
+        _set_times(photo, now)
         return
-    parts = [Part(file.name, kept(file)) for file in files]
+    parts = [StackedFile(file.name, read_extraction(file)) for file in files]
     primary = files[primary_index(parts)]
     for file in photo.files:
         file.primary = file is primary
@@ -39,19 +38,20 @@ def describe(photo: Photo, catalog: Catalog, now: datetime) -> None:
     _describe_picture(photo, files, primary)
     _describe_texts(photo, metadata, catalog, files)
     photo.quality = -1 if all(file.problem for file in files) else _score(photo)
-    _stamp(photo, now)
+    _set_times(photo, now)
 
 
-def _stamp(photo: Photo, now: datetime) -> None:
+def _set_times(photo: Photo, now: datetime) -> None:
     session = object_session(photo)
     if session is not None and session.is_modified(photo):
         photo.updated_at = now
     photo.checked_at = now
 
 
-def _describe_time(photo: Photo, metadata: Metadata, parts: list[Part], now: datetime) -> None:
+def _describe_time(photo: Photo, metadata: Metadata, parts: list[StackedFile], now: datetime) -> None:
     when = taken(metadata, parts, now if photo.id is None else photo.created_at)
-    if not gives_way(photo.taken_src, META):  # even a guess replaces what a file said before and says no more
+    # The source of the new time does not matter: a time guessed now replaces one that the file no longer contains.
+    if not gives_way(photo.taken_src, META):
         return
     photo.taken_at, photo.taken_at_local, photo.taken_src = when.at, when.local, when.source
     photo.time_zone = when.zone

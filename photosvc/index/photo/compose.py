@@ -1,30 +1,30 @@
-"""What a photo is, worked out from its files: a pure function, the same answer whenever it is asked."""
+"""What a photo is, computed from its files; pure functions, so that the same files always give the same photo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
 from photosvc.core.sources import AUTO, META, NAME
-from photosvc.index.extraction import Extraction
-from photosvc.index.names import date_in
+from photosvc.index.extract import Extraction
+from photosvc.index.photo.names import date_in
 from photosvc.index.places.timezone import to_local, to_utc, zone_at
 from photosvc.media.metadata.merge import merge
 from photosvc.media.metadata.record import Metadata
 
-#: A still and a video no longer than this are a Live Photo.
+#: The longest video of a Live Photo.
 _LIVE_NS = 3_100_000_000
 _LIVE_TYPES = ("jpg", "heic")
-#: A file younger than this when indexed says nothing about when the picture was taken.
+#: The time of a file that changed shortly before it was indexed is more likely that of a copy than of the picture.
 _FRESH = timedelta(hours=24)
 
-#: Which file shows the photo: what every viewer reads comes first.
-_SHOWN_FIRST = ("jpg", "png", "webp", "gif", "avif", "tiff", "bmp", "heic")
-#: Whose metadata counts: what the camera wrote comes before what was made from it.
-_TOLD_FIRST = {"raw": 0, "image": 1, "animated": 2, "video": 3}
+#: Formats of the primary file by preference: those that every viewer reads come first.
+_PRIMARY_FORMATS = ("jpg", "png", "webp", "gif", "avif", "tiff", "bmp", "heic")
+#: Files by trust in their metadata: those of the camera come before those made from them.
+_METADATA_ORDER = {"raw": 0, "image": 1, "animated": 2, "video": 3}
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StackedFile:
     """One file of the photo."""
 
     name: str
@@ -33,7 +33,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """When the photo was taken, and who says so."""
+    """When the photo was taken, and the source of that time."""
 
     at: datetime
     local: datetime
@@ -43,44 +43,44 @@ class Taken:
     known: bool
 
 
-def primary_index(parts: Sequence[Part]) -> int:
-    """Which part shows the photo: sound before broken, stills before videos, common formats first, then the widest."""
+def primary_index(files: Sequence[StackedFile]) -> int:
+    """Which file shows the photo: decodable ones first, then stills before videos, common formats, the widest."""
 
     def rank(index: int) -> tuple[bool, bool, int, int, int]:
-        part = parts[index].extraction
-        order = _SHOWN_FIRST.index(part.file_type) if part.file_type in _SHOWN_FIRST else len(_SHOWN_FIRST)
-        return (part.problem is not None, part.media_type == "video", order, -part.width, index)
+        one = files[index].extraction
+        order = _PRIMARY_FORMATS.index(one.file_type) if one.file_type in _PRIMARY_FORMATS else len(_PRIMARY_FORMATS)
+        return (one.problem is not None, one.media_type == "video", order, -one.width, index)
 
-    return min(range(len(parts)), key=rank)
+    return min(range(len(files)), key=rank)
 
 
-def photo_type(parts: Sequence[Part]) -> str:
-    """`live raw video animated image`: the most telling its files allow."""
-    kinds = {part.extraction.media_type for part in parts}
+def photo_type(files: Sequence[StackedFile]) -> str:
+    """`raw`, `live`, `video`, `animated` or `image`: the first that fits the files."""
+    kinds = {file.extraction.media_type for file in files}
     if "raw" in kinds:
         return "raw"
     if "video" in kinds:
         if kinds == {"video"}:
             return "video"
         short = all(
-            0 < part.extraction.duration_ns <= _LIVE_NS for part in parts if part.extraction.media_type == "video"
+            0 < file.extraction.duration_ns <= _LIVE_NS for file in files if file.extraction.media_type == "video"
         )
-        still = any(part.extraction.file_type in _LIVE_TYPES for part in parts)
+        still = any(file.extraction.file_type in _LIVE_TYPES for file in files)
         return "live" if short and still else "video"
     return "animated" if kinds == {"animated"} else "image"
 
 
-def merged_metadata(parts: Sequence[Part]) -> Metadata:
-    """One record of what the files tell: the camera's own file first, others fill what it leaves empty."""
-    ordered = sorted(parts, key=lambda part: (_TOLD_FIRST.get(part.extraction.media_type, 9), part.name))
-    return merge([part.extraction.metadata for part in ordered])
+def merged_metadata(files: Sequence[StackedFile]) -> Metadata:
+    """The metadata of all files: those of the camera's own file, completed from the others."""
+    ordered = sorted(files, key=lambda file: (_METADATA_ORDER.get(file.extraction.media_type, 9), file.name))
+    return merge([file.extraction.metadata for file in ordered])
 
 
-def taken(metadata: Metadata, parts: Sequence[Part], indexed_at: datetime) -> Taken:
-    """When the photo was taken: from metadata, else its names, else the oldest file time.
+def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime) -> Taken:
+    """When the photo was taken: from the metadata, else from the file names, else from the oldest modification time.
 
-    The zone comes from the position, else from the offset the camera wrote. Without either the wall time is taken
-    for UTC, and the zone stays empty.
+    The zone comes from the position, else from the offset that the camera wrote. Without either, the wall time counts
+    as UTC and the zone is empty.
     """
     zone = zone_at(metadata.lat, metadata.lng) if metadata.lat is not None and metadata.lng is not None else ""
     if metadata.taken_local is not None:
@@ -88,12 +88,12 @@ def taken(metadata: Metadata, parts: Sequence[Part], indexed_at: datetime) -> Ta
     if metadata.taken_utc is not None:
         local = to_local(metadata.taken_utc, zone) if zone else metadata.taken_utc
         return Taken(metadata.taken_utc, _as_written(local), zone or "UTC", META, known=True)
-    for part in parts:
-        spelled = date_in(part.name.rpartition("/")[2]) or date_in(part.name)
-        if spelled is not None:
-            moment = spelled.replace(tzinfo=UTC)
+    for file in files:
+        named = date_in(file.name.rpartition("/")[2]) or date_in(file.name)
+        if named is not None:
+            moment = named.replace(tzinfo=UTC)
             return Taken(moment, moment, "", NAME, known=True)
-    oldest = min(part.extraction.mtime_ns for part in parts)
+    oldest = min(file.extraction.mtime_ns for file in files)
     try:
         moment = datetime.fromtimestamp(oldest / 1e9, UTC)
     except (OverflowError, ValueError, OSError):

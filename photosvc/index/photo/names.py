@@ -1,7 +1,9 @@
-"""What a file's name tells: its folder, its base name, sometimes a date or a title."""
+"""What the name of a file contains: folder, base name, sometimes a date; and titles for photos without one."""
 
 import re
 from datetime import datetime
+
+from photosvc.index.places.gazetteer import UNKNOWN, country_name
 
 _DATE_TIME = re.compile(
     r"(?<!\d)((?:19|20)\d\d)([-_.:/]?)([01]\d)\2([0-3]\d)"
@@ -13,6 +15,8 @@ _CAMERA_NAME = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
+#: Characters of city and country together that still leave room for more in a title.
+_MAX_PLACE = 45
 
 
 def split_name(name: str) -> tuple[str, str, str]:
@@ -39,3 +43,25 @@ def title_in(base: str) -> str:
         return ""
     words = re.sub(r"[-_.+\s]+", " ", _DATE_TIME.sub(" ", base)).split()
     return " ".join(word if any(map(str.isupper, word)) else word.capitalize() for word in words)[:200]
+
+
+def make_title(*, people: list[str], city: str, country: str, base_name: str, year: int) -> str:
+    """People, else place, else the words of the file's name; then the year. `Unknown` when nothing is known."""
+    year_text = str(year) if year > 0 else ""
+    city = "" if city == UNKNOWN else city
+    country = country_name(country)
+    country = "" if country == UNKNOWN else country
+    if 0 < len(people) <= 3:
+        parts = [_enumerate(people), city or country, year_text]
+    elif city:
+        short = country != city and len(city) + len(country) < _MAX_PLACE
+        parts = [city, country if short else "", year_text]
+    elif country:
+        parts = [country, year_text]
+    else:
+        parts = [title_in(base_name) or UNKNOWN, year_text]
+    return " / ".join(filter(None, parts))[:200]
+
+
+def _enumerate(people: list[str]) -> str:
+    return people[0] if len(people) == 1 else ", ".join(people[:-1]) + " & " + people[-1]

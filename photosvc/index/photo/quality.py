@@ -1,12 +1,12 @@
-"""The quality score: how much a photo deserves to be looked at, 0 to 7."""
+"""The quality score of a photo, 0 to 7; photos with a low score are in review."""
 
 from dataclasses import dataclass
 
 from photosvc.core.sources import ESTIMATE, PRIORITY
 
 _NOT_PHOTOGRAPHIC = frozenset({"screenshot", "screenshots", "info"})
-#: Scores below mean «in review».
-REVIEW_BELOW = 3
+#: Photos with a lower score are in review.
+_REVIEW_BELOW = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ def quality(photo: Scored) -> int:
     """The score of a photo.
 
     3 for a favourite; 1 each for a date better than a guess, a trusted place, enough pixels for its time and being a
-    photograph. Whatever is no plain image, or was edited, is never in review.
+    photograph. Edited photos and those of another type than `image` are never in review.
     """
     guess = PRIORITY[ESTIMATE]
     score = 3 * photo.favorite
@@ -40,5 +40,5 @@ def quality(photo: Scored) -> int:
     score += old or older or photo.resolution >= 2
     score += photo.type != "animated" and not photo.keywords & _NOT_PHOTOGRAPHIC
     if photo.edited or photo.type != "image":
-        score = max(score, REVIEW_BELOW)
+        score = max(score, _REVIEW_BELOW)
     return score

@@ -1,0 +1,71 @@
+"""Extractions as columns of a file's row, so that its photo can be described again without opening any file."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+
+from photosvc.index.extract import Extraction
+from photosvc.media.metadata.record import Metadata, Region
+from photosvc.models import File
+
+#: Fields of an extraction that have a column of the same name. The problem has two columns, behind one property.
+_COLUMNS: Final = tuple(name for name in Extraction.__dataclass_fields__ if name != "metadata")
+
+INT16, INT32, INT64 = 2**15 - 1, 2**31 - 1, 2**63 - 1
+#: The largest number that the column of a field holds: headers of hostile files contain larger ones.
+_LARGEST: Final = {
+    **dict.fromkeys(("orientation", "main_color", "chroma", "rating"), INT16),
+    **dict.fromkeys(("width", "height", "frames", "diff", "iso", "focal_length", "altitude"), INT32),
+    **dict.fromkeys(("size", "mtime_ns", "duration_ns"), INT64),
+}
+_UNSET: Final = Metadata()
+
+
+def bounded(number: int, largest: int = INT32) -> int:
+    """The number, or the nearest one in a column whose largest is `largest`."""
+    return max(-largest - 1, min(number, largest))
+
+
+def write_extraction(file: File, extraction: Extraction) -> None:
+    """Write an extraction into the columns of its file."""
+    for name in _COLUMNS:
+        setattr(file, name, _value(extraction, name))
+    if max(extraction.width, extraction.height) > INT32:  # no picture has this size: the header is wrong
+        file.width = file.height = 0
+    # The record holds all metadata; these two are repeated because search rows are made from them.
+    file.instance_id = extraction.metadata.instance_id
+    file.original_name = extraction.metadata.original_name
+    file.details = dump_metadata(extraction.metadata)
+
+
+def read_extraction(file: File) -> Extraction:
+    """The extraction that the columns of a file were written from."""
+    return Extraction(metadata=load_metadata(file.details), **{name: getattr(file, name) for name in _COLUMNS})
+
+
+def dump_metadata(metadata: Metadata) -> str:
+    """The record as a JSON object of the fields that are set."""
+    values = {name: _value(metadata, name) for name in Metadata.__dataclass_fields__}
+    return orjson.dumps({name: value for name, value in values.items() if value != getattr(_UNSET, name)}).decode()
+
+
+def load_metadata(text: str) -> Metadata:
+    """The record that `dump_metadata` wrote."""
+    values: dict[str, Any] = orjson.loads(text)
+    return Metadata(**{name: _LOAD[name](value) if name in _LOAD else value for name, value in values.items()})
+
+
+#: How fields are made that JSON has no type for.
+_LOAD: Final[dict[str, Callable[[Any], Any]]] = {
+    "taken_local": datetime.fromisoformat,
+    "taken_utc": datetime.fromisoformat,
+    "keywords": tuple,
+    "regions": lambda regions: tuple(Region(**region) for region in regions),
+}
+
+
+def _value(record: Extraction | Metadata, name: str) -> Any:  # noqa: ANN401 - the type of the field
+    value = getattr(record, name)
+    return bounded(value, _LARGEST[name]) if name in _LARGEST else value
