@@ -47,12 +47,12 @@ def rotate(service: "Service") -> None:
 
 def _row(key: "SigningKey") -> dict[str, Any]:
     from photosvc.auth.oauth.signing_keys import ALGORITHM
-    from photosvc.records.fields import written
+    from photosvc.records.fields import rfc3339
 
     return {
         "kid": key.kid,
         "algorithm": ALGORITHM,
         "signs": key.published_until is None,
-        "created_at": written(key.created_at),
-        "published_until": None if key.published_until is None else written(key.published_until),
+        "created_at": rfc3339(key.created_at),
+        "published_until": None if key.published_until is None else rfc3339(key.published_until),
     }

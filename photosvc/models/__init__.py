@@ -1,4 +1,4 @@
-"""The tables, on a declarative base of our own. SQLAlchemy lives here; Flask never."""
+"""The tables, on a declarative base of our own that a host application does not share."""
 
 from photosvc.models.accounts.client import Client
 from photosvc.models.accounts.credential import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential

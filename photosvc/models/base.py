@@ -32,7 +32,7 @@ class UTCDateTime(TypeDecorator[datetime]):
         return value.astimezone(UTC).replace(tzinfo=None)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """The same instant, aware."""
+        """The same instant, with its zone."""
         return value if value is None else value.replace(tzinfo=UTC)
 
 
@@ -44,7 +44,7 @@ NEVER_REUSE_IDS = {"sqlite_autoincrement": True}
 
 
 class Base(DeclarativeBase):
-    """What all models share."""
+    """The metadata and constraint names of all models."""
 
     metadata = MetaData(
         naming_convention={

@@ -1,4 +1,4 @@
-"""Bring a database to the schema the code expects. Alembic is heavy: only this module imports it."""
+"""Migrate a database to the schema that the code expects. Only this module imports Alembic, which loads slowly."""
 
 from pathlib import Path
 
@@ -23,12 +23,12 @@ def _config(connection: Connection | None = None) -> Config:
 
 
 def head() -> str:
-    """The newest revision the package has."""
+    """The newest revision of the package."""
     return str(ScriptDirectory.from_config(_config()).get_current_head())
 
 
 def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
-    """Migrate up to `revision`, in one transaction; gives the revisions before and after."""
+    """Migrate up to `revision` in one transaction; gives the revisions before and after."""
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         before = schema_version(connection)
         command.upgrade(_config(connection), revision)
@@ -43,7 +43,7 @@ def downgrade(engine: Engine, revision: str) -> None:
 
 
 def differences(engine: Engine) -> list[str]:
-    """What the database has otherwise than the models say; empty when they fit."""
+    """The differences between the database and the models; empty when they agree."""
     with engine.connect() as connection:
         context = MigrationContext.configure(
             connection, opts={"version_table": VERSION_TABLE, "include_object": is_ours}

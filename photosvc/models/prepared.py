@@ -1,6 +1,6 @@
-"""Statements that are compiled once and handed straight to the driver: for what every request runs.
+"""Statements that are compiled once and passed directly to the driver: for queries that every request runs.
 
-Putting a statement together and dressing its rows takes SQLAlchemy ten times as long as SQLite takes to answer it.
+SQLAlchemy needs ten times as long to build such a statement and wrap its rows as SQLite needs to answer it.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,20 +18,20 @@ Processor = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """SQL as the driver takes it, the names of its values in their order, and how its columns become Python values."""
+    """SQL in the driver's parameter style, the names of its values in order, and conversions of its columns."""
 
     text: str
     names: tuple[str, ...] | None
-    """None where the driver takes values by name."""
+    """None when the driver takes values by name."""
     constants: dict[str, Any]
     processors: tuple[tuple[int, Processor], ...]
-    """Of those columns whose values the driver does not give as they should be: their number and what to do."""
+    """For each column whose values the driver gives in another type: its number and the conversion."""
 
     def run(self, connection: Connection, values: dict[str, Any]) -> Sequence[Row]:
         """All rows.
 
         Raises:
-            DBAPIError: as SQLAlchemy raises them.
+            DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
 
         """
         values = self.constants | values
@@ -48,23 +48,23 @@ class Prepared:
 
 
 def prepare_statement(statement: Any, dialect: Dialect) -> Prepared:  # noqa: ANN401
-    """The SELECT for this dialect; its bind parameters are named, and values are whole numbers, texts or times."""
+    """Compile a SELECT for this dialect. Its bind parameters are named; their values are integers, texts or times."""
     compiled = statement.compile(dialect=dialect)
     names = tuple(compiled.positiontup) if compiled.positional else None
     found = (
         (number, column.type.dialect_impl(dialect).result_processor(dialect, None))
         for number, column in enumerate(statement.selected_columns)
     )
-    # The same few values come again and again: the times of a credential.
+    # Cached, because the same few values recur: the times of a credential.
     processors = tuple((number, lru_cache(256)(processor)) for number, processor in found if processor is not None)
     return Prepared(compiled.string, names, compiled.params, processors)
 
 
-def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  # noqa: ANN401 - as the driver takes them
-    """All rows of a query in the driver's own SQL, in the connection's transaction.
+def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  # noqa: ANN401 - whatever the driver takes
+    """All rows of a query written for the driver, in the connection's transaction.
 
     Raises:
-        DBAPIError: as SQLAlchemy raises them.
+        DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
 
     """
     base = connection.dialect.loaded_dbapi.Error
@@ -74,7 +74,7 @@ def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  
         return cursor.fetchall()
     except base as error:
         lost = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
-        if lost:  # and so are most likely all others
+        if lost:  # then most likely all connections of the pool are lost
             connection.invalidate(error)
             connection.engine.dispose()
         raised: Any = DBAPIError.instance(

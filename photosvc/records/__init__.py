@@ -1,1 +1,1 @@
-"""The shapes on the wire, as Marshmallow schemas (spec section 2)."""
+"""The records that requests and answers hold, as Marshmallow schemas (spec section 2)."""

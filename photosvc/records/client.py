@@ -1,8 +1,8 @@
-"""Registered clients in reports (spec section 2.4); the secret only where it is made."""
+"""Records of registered clients (spec section 2.4), without their secret."""
 
 from marshmallow import Schema, fields
 
-from photosvc.records.fields import Moment
+from photosvc.records.fields import NullableTimestamp
 
 
 class ClientSchema(Schema):
@@ -17,5 +17,5 @@ class ClientSchema(Schema):
     tokens = fields.Integer(attribute="token_limit")
     token_format = fields.String()
     enabled = fields.Boolean()
-    created_at = Moment()
-    updated_at = Moment()
+    created_at = NullableTimestamp()
+    updated_at = NullableTimestamp()

@@ -1,27 +1,27 @@
-"""App passwords and access tokens on the wire; the secret only in the answer that creates it."""
+"""Records of app passwords and access tokens, without their secret."""
 
 from marshmallow import EXCLUDE, Schema, fields
 
-from photosvc.records.fields import Moment
+from photosvc.records.fields import NullableTimestamp
 
 
 class CredentialSchema(Schema):
-    """Dumps a credential; a time without limit or a use that never was is null."""
+    """Dumps a credential. `expires_at` is null without a limit, `last_used_at` before the first use."""
 
     id = fields.String(attribute="uid")
     name = fields.String()
     kind = fields.String()
     scope = fields.String()
-    created_at = Moment()
-    expires_at = Moment()
-    last_used_at = Moment()
+    created_at = NullableTimestamp()
+    expires_at = NullableTimestamp()
+    last_used_at = NullableTimestamp()
 
 
 class NewAppPasswordSchema(Schema):
-    """Loads an app password to make."""
+    """Loads the request to create an app password."""
 
     class Meta:
-        """What is not needed is passed over."""
+        """Unknown fields are ignored."""
 
         unknown = EXCLUDE
 

@@ -1,4 +1,4 @@
-"""Logging in: what is sent and what comes back (spec section 4.3)."""
+"""Log-in requests and their answers (spec section 4.3)."""
 
 from typing import cast
 
@@ -8,10 +8,10 @@ from photosvc.records.user import UserSchema
 
 
 class LoginSchema(Schema):
-    """Loads a log-in."""
+    """Loads a log-in request."""
 
     class Meta:
-        """Clients send more than is needed, `email` or `token` for example."""
+        """Unknown fields are ignored: clients also send `email` or `token`, for example."""
 
         unknown = EXCLUDE
 
@@ -21,7 +21,7 @@ class LoginSchema(Schema):
 
 
 class ClientConfigSchema(Schema):
-    """Dumps what user interfaces need to know."""
+    """Dumps the settings that user interfaces read."""
 
     downloadToken = fields.String(attribute="download_token")  # noqa: N815
     previewToken = fields.String(attribute="preview_token")  # noqa: N815

@@ -1,4 +1,4 @@
-"""Accounts on the wire. None of them ever holds a password, a secret or a digest."""
+"""Records of accounts, without passwords, secrets and digests."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from marshmallow import EXCLUDE, Schema, fields
 
 from photosvc.records.fields import Timestamp
 
-#: What a computed field is, for the description of the API.
+#: The type of computed fields, for the description of the API.
 _FLAG = {"type": "boolean"}
 
 
@@ -38,13 +38,13 @@ class UserSchema(Schema):
 
 class _Body(Schema):
     class Meta:
-        """Clients may send back a whole record; what cannot be changed is passed over."""
+        """Unknown fields are ignored: clients may send back a whole record, with fields that cannot be changed."""
 
         unknown = EXCLUDE
 
 
 class NewUserSchema(_Body):
-    """Loads an account to add."""
+    """Loads the request to add an account."""
 
     Name = fields.String(required=True, attribute="name")
     Password = fields.String(required=True, attribute="password")
@@ -54,7 +54,7 @@ class NewUserSchema(_Body):
 
 
 class UserChangesSchema(_Body):
-    """Loads changes of an account; what is not named stays."""
+    """Loads changes of an account; absent fields keep their value."""
 
     Role = fields.String(attribute="role")
     DisplayName = fields.String(attribute="display_name")
@@ -63,14 +63,14 @@ class UserChangesSchema(_Body):
 
 
 class PasswordChangeSchema(_Body):
-    """Loads a change of password."""
+    """Loads a password change."""
 
     old = fields.String(load_default="")
     new = fields.String(required=True)
 
 
 class PasswordSchema(_Body):
-    """Loads a password that confirms what is asked for."""
+    """Loads the password that confirms a request."""
 
     password = fields.String(required=True)
 
@@ -82,7 +82,7 @@ class PasscodeSchema(_Body):
 
 
 class EnrolmentSchema(Schema):
-    """Dumps what an authenticator app needs."""
+    """Dumps the data that an authenticator app is set up with."""
 
     secret = fields.String()
     uri = fields.String()

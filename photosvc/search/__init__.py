@@ -1,1 +1,1 @@
-"""The read path: projection, orders, cursors, pages."""
+"""The search: `projection` writes its tables when photos change, `reading` answers requests from them."""

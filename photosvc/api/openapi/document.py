@@ -10,7 +10,7 @@ from photosvc import __version__
 from photosvc.api.openapi.operations import component_name, is_schema, operations
 from photosvc.auth.policy import scopes_in_use
 from photosvc.auth.scope_names import SCOPES
-from photosvc.records.fields import Moment, Timestamp
+from photosvc.records.fields import NullableTimestamp, Timestamp
 from photosvc.records.photo import OPTIONAL
 from photosvc.web.current import current_service
 from photosvc.web.protector import mounted_actions
@@ -53,7 +53,7 @@ def describe(root: str) -> dict[str, Any]:
         info={"description": _DESCRIPTION},
         servers=[{"url": f"{base_url}/api/v1"}],
     )
-    for kind, types in ((Timestamp, "string"), (Moment, ["string", "null"])):
+    for kind, types in ((Timestamp, "string"), (NullableTimestamp, ["string", "null"])):
         marshmallow.map_to_openapi_type(kind, types, "date-time")  # type: ignore[no-untyped-call]
     described = [*operations(current_app.url_map, current_app.view_functions, root)]
     contracts = [operation.contract for operation in described]

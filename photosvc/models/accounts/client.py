@@ -10,7 +10,7 @@ from photosvc.models.base import NEVER_REUSE_IDS, TABLE_PREFIX, Base, RowId, UTC
 
 
 class Client(Base):
-    """A client that may ask for access tokens (spec section 2.4)."""
+    """A client that may request access tokens (spec section 2.4)."""
 
     __tablename__ = TABLE_PREFIX + "clients"
     __table_args__ = NEVER_REUSE_IDS
@@ -26,7 +26,7 @@ class Client(Base):
     token_lifetime: Mapped[int] = mapped_column(Integer, default=86_400)
     """Seconds."""
     token_limit: Mapped[int] = mapped_column(Integer, default=10)
-    """Live tokens at a time; -1 for no limit."""
+    """Most live tokens at a time; -1: no limit."""
     token_format: Mapped[str] = mapped_column(Text, default="opaque")
     """`opaque` or `jwt`."""
     enabled: Mapped[bool] = mapped_column(default=True)

@@ -1,4 +1,4 @@
-"""Bearer credentials: app passwords, access tokens and login sessions differ by rules, not by shape."""
+"""Bearer credentials. App passwords, access tokens and login sessions have the same columns and different rules."""
 
 from datetime import datetime
 
@@ -16,14 +16,14 @@ LOGIN_SESSION = "login_session"
 
 
 class Credential(Base):
-    """Something a request can show to prove who acts (spec sections 2.4 and 5.2)."""
+    """A credential with which a request proves who acts (spec sections 2.4 and 5.2)."""
 
     __tablename__ = TABLE_PREFIX + "credentials"
     __table_args__ = NEVER_REUSE_IDS
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
-    """`sess` and eight characters: what lists show and `svc auth rm` takes."""
+    """`sess` and eight characters: the id in lists, which `svc auth rm` takes."""
     kind: Mapped[str] = mapped_column(Text)
     digest: Mapped[str] = mapped_column(Text, unique=True)
     """SHA-256 of the secret."""
@@ -34,11 +34,11 @@ class Credential(Base):
     parent_id: Mapped[int | None] = mapped_column(
         RowId, ForeignKey(TABLE_PREFIX + "credentials.id", ondelete="CASCADE"), index=True
     )
-    """The app password a login session was made from: the child dies with it."""
+    """The app password that a login session was created with: deleting it deletes the session."""
     expires_at: Mapped[datetime | None] = mapped_column(UTCDateTime, index=True)
-    """None: no limit."""
+    """None: never."""
     idle_seconds: Mapped[int | None] = mapped_column()
-    """Ends after so long without use; None: no limit."""
+    """The credential expires after this time without use; None: no limit."""
     last_used_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
     last_ip: Mapped[str] = mapped_column(Text, default="")
     user_agent: Mapped[str] = mapped_column(Text, default="")

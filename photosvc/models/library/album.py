@@ -9,7 +9,7 @@ from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
 
 
 class Album(Base):
-    """A list of photos; with a `filter` a smart one, whose photos are what the query finds."""
+    """A list of photos. An album with a `filter` is a smart one: its photos are those that the query finds."""
 
     __tablename__ = TABLE_PREFIX + "albums"
 
@@ -28,7 +28,7 @@ class Album(Base):
 
 
 class AlbumPhoto(Base):
-    """A photo's place in an album; `hidden` takes it out of a smart album."""
+    """A photo in an album; `hidden` removes it from a smart album."""
 
     __tablename__ = TABLE_PREFIX + "album_photos"
 

@@ -1,11 +1,11 @@
-"""Cameras and lenses. Row 1 of each means «unknown»."""
+"""Cameras and lenses. Row 1 of each stands for an unknown one."""
 
 from sqlalchemy import Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from photosvc.models.base import TABLE_PREFIX, Base, RowId
 
-#: The id of the unknown camera and the unknown lens (design, zero values).
+#: The id of the unknown camera and of the unknown lens.
 UNKNOWN_ID = 1
 
 
@@ -19,7 +19,7 @@ class Camera(Base):
     make: Mapped[str] = mapped_column(Text, default="")
     model: Mapped[str] = mapped_column(Text, default="")
     type: Mapped[str] = mapped_column(Text, default="")
-    """`body compact phone action …` or empty."""
+    """For example `body`, `compact`, `phone` or `action`; empty when unknown."""
 
 
 class Lens(Base):

@@ -1,4 +1,4 @@
-"""Files of photos, and files that could not become one."""
+"""Files of photos, and files that the index rejected."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING

@@ -7,14 +7,14 @@ from photosvc.models.base import TABLE_PREFIX, Base, RowId
 
 
 class Keyword(Base):
-    """A keyword as it was first written; `folded` tells equal ones."""
+    """A keyword in the spelling that came first."""
 
     __tablename__ = TABLE_PREFIX + "keywords"
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     word: Mapped[str] = mapped_column(Text)
     folded: Mapped[str] = mapped_column(Text, unique=True)
-    """Case and accents folded."""
+    """Without case and accents: keywords that are equal in this are one."""
 
 
 photo_keywords = Table(

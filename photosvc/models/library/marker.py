@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Marker(Base):
-    """A box on a file, relative to the upright picture (0 to 1, from the top left)."""
+    """A box on a file, in fractions of the width and height of the upright picture, from the top left."""
 
     __tablename__ = TABLE_PREFIX + "markers"
 

@@ -1,4 +1,4 @@
-"""Photos: the picture a person sees, whatever files it is made of."""
+"""Photos: each is one picture, of one or more files."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from photosvc.models.library.place import UNKNOWN_PLACE, Place
 class Photo(Base):
     """One photo of the library (spec section 2.2).
 
-    A `…_src` column names where its value came from; stronger sources replace weaker ones, see `core.sources`.
+    A `…_src` column names the source of a value; stronger sources replace weaker ones, see `core.sources`.
     """
 
     __tablename__ = TABLE_PREFIX + "photos"
@@ -25,11 +25,11 @@ class Photo(Base):
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
     type: Mapped[str] = mapped_column(Text, default="image")
-    """`image raw live video animated`."""
+    """`image`, `raw`, `live`, `video` or `animated`."""
     type_src: Mapped[str] = mapped_column(Text, default="")
     taken_at: Mapped[datetime] = mapped_column(UTCDateTime, default=ZERO_TIME)
     taken_at_local: Mapped[datetime] = mapped_column(UTCDateTime, default=ZERO_TIME)
-    """Wall time at the camera, written as if it were UTC."""
+    """Local time where the photo was taken, stored as if it were UTC."""
     taken_src: Mapped[str] = mapped_column(Text, default="")
     time_zone: Mapped[str] = mapped_column(Text, default="")
     """IANA name, `UTC`, or empty when unknown."""
@@ -45,7 +45,7 @@ class Photo(Base):
     day: Mapped[int] = mapped_column(Integer, default=-1)
     country: Mapped[str] = mapped_column(Text, default=UNKNOWN_PLACE)
     stack: Mapped[int] = mapped_column(SmallInteger, default=0)
-    """1 stacked, 0 may be stacked, -1 never."""
+    """1: stacked, 0: may be stacked, -1: never stacked."""
     favorite: Mapped[bool] = mapped_column(default=False)
     private: Mapped[bool] = mapped_column(default=False)
     scan: Mapped[bool] = mapped_column(default=False)
@@ -66,7 +66,7 @@ class Photo(Base):
     place_id: Mapped[str] = mapped_column(Text, ForeignKey(Place.id), default=UNKNOWN_PLACE, index=True)
     place_src: Mapped[str] = mapped_column(Text, default="")
     quality: Mapped[int] = mapped_column(SmallInteger, default=-1)
-    """0 to 7; -1 hidden or broken."""
+    """0 to 7; -1: hidden or broken."""
     resolution: Mapped[int] = mapped_column(Integer, default=0)
     """Megapixels of the largest file, rounded."""
     color: Mapped[int] = mapped_column(SmallInteger, default=0)

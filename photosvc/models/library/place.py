@@ -5,12 +5,12 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.models.base import TABLE_PREFIX, Base
 
-#: The id of the unknown place, cell and country (design, zero values).
+#: The id of the unknown place, cell and country.
 UNKNOWN_PLACE = "zz"
 
 
 class Place(Base):
-    """A town or region, as people name it."""
+    """A town or region."""
 
     __tablename__ = TABLE_PREFIX + "places"
 

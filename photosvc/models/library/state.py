@@ -1,17 +1,18 @@
-"""What is known about the library as a whole."""
+"""Facts about the library as a whole."""
 
 from sqlalchemy import BigInteger, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from photosvc.models.base import TABLE_PREFIX, Base
 
-#: Counts every committed change of the library.
+#: The number of committed changes of the library.
 CHANGES = "changes"
 
-#: Drawn anew with every change: what was seen of the library then is still so while it is the same. A count would
-#: give the same numbers again after a backup was put back.
+#: A random number drawn with every change: cached values stay valid as long as it is unchanged. A counter would give
+#: the same numbers for other changes after a backup was restored.
 STATE = "state"
-#: The projection version the search rows were made with.
+
+#: The projection version that the search rows were written with.
 PROJECTION = "projection"
 
 

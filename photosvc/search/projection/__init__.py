@@ -1,1 +1,1 @@
-"""The write side of the search: from a photo to its search rows."""
+"""The write side of the search: computes the search rows of a photo and stores them."""
