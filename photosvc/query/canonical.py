@@ -5,7 +5,7 @@ from types import UnionType
 
 from photosvc.core.colors import COLORS
 from photosvc.core.geo import Box
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
 from photosvc.query.operands import (
     Cell,
     Choice,
@@ -41,14 +41,12 @@ def canonical_text(node: Node) -> str:
         case Filter(name, value):
             return f"{name}:{_value(name, value)}"
         case Not(part):
-            return "-" + (f"({canonical_text(part)})" if isinstance(part, And | Or) else canonical_text(part))
+            return "-" + _grouped(part, And | Or)
         case And(parts):
-            return " ".join(
-                f"({canonical_text(part)})" if isinstance(part, Or) else canonical_text(part) for part in parts
-            )
+            return " ".join(_grouped(part, Or) for part in parts)
         case Or(parts):
             return " | ".join(map(canonical_text, parts))
-        case Nothing():
+        case _:
             raise TypeError(node)  # only parsed queries have a text
 
 

@@ -99,6 +99,10 @@ def test_an_account_that_is_not_there_belongs_to_nobody():
     assert not may(principal(ACCESS_TOKEN, "client", user_uid=None), "users.view", owner_uid=None)
 
 
+def test_a_credential_without_an_account_owns_nothing_where_no_account_is_named():
+    assert not may(principal(LOGIN_SESSION, user_uid=None), "users.passcode", owner_uid=None)
+
+
 def test_a_missing_scope_is_told_with_the_one_needed():
     with pytest.raises(InsufficientScopeError) as caught:
         decide(principal(scope="albums"), "photos.search")

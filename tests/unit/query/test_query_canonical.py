@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from photosvc.query.canonical import canonical_text
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS, NAMES
-from photosvc.query.nodes import And, Everything, Node, Not, Or
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or
+from photosvc.query.operands import Choice, TakenOut
 from photosvc.query.parameters import combine, parse_parameters
 from photosvc.query.parser import parse_query
 from photosvc.query.values.areas import locate
@@ -103,3 +104,9 @@ def test_injections_are_only_text(payload: str) -> None:
     quoted = payload.replace("\\", "\\\\").replace('"', '\\"').replace("|", "\\|").replace("*", "\\*")
     [item] = parse_query(f'title:"{quoted}"').value.any_of  # type: ignore[union-attr]
     assert item.pieces == (payload.lower(),)
+
+
+@pytest.mark.parametrize("node", [Nothing(), Filter("albums", Choice((TakenOut(1),)))])
+def test_what_a_search_looked_up_has_no_text(node: Node) -> None:
+    with pytest.raises(TypeError):
+        canonical_text(node)
