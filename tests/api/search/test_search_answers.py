@@ -114,6 +114,14 @@ def test_an_unchanged_page_is_not_sent_twice(library):
     assert set(again.headers["Vary"].split(", ")) == {"Authorization", "X-Auth-Token", "X-Session-ID"}
 
 
+def test_a_new_form_of_records_is_sent_although_the_library_is_unchanged(library, monkeypatch):
+    first = library.get({"q": "zebra"})
+    monkeypatch.setattr("photosvc.search.reading.state.PROJECTION_VERSION", 1000)
+    again = ask_again(library, first, {"q": "zebra"})
+    assert (again.status_code, again.json) == (200, first.json)
+    assert again.headers["ETag"] != first.headers["ETag"]
+
+
 def test_a_304_is_given_without_searching(library, monkeypatch):
     first = library.get({"q": "zebra"})
     monkeypatch.setattr("photosvc.api.search.find", None)
@@ -200,7 +208,7 @@ def test_an_answer_that_breaks_off_is_not_valid_json(library, monkeypatch):
     with closing(streamed(library, monkeypatch)) as answer:
         pieces = iter(answer.response)
         received = next(pieces)
-        monkeypatch.setattr(pages.documents, "results", break_off)
+        monkeypatch.setattr(pages.documents, "result_heads", break_off)
         with pytest.raises(LibraryChangedError):
             received += b"".join(pieces)
     with pytest.raises(ValueError, match="Expecting"):
