@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from photosvc.auth.errors import InsufficientScopeError, ScopeTooWideError
 from photosvc.auth.principal import ADMIN, APP_SESSION, CLIENT, USER, VIEWER, Principal
-from photosvc.auth.scope_names import ALL, READ, SCOPES, WRITE
-from photosvc.auth.scopes import Scope, is_within
+from photosvc.auth.scopes import ALL, READ, SCOPES, WRITE, Scope, is_within
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
 

@@ -3,9 +3,9 @@
     scope    = word (blank word)*
     word     = "*" | "read" | "write" | resource [":true" | ":false"]
 
-- Resources open themselves, `*` opens all; `name:false` closes one again, whatever else stands there.
+- The name of a resource opens it, `*` opens all; `name:false` closes one, whatever the other words open.
 - `read` or `write` alone limits the open resources to reading or writing; both together, or neither, limit nothing.
-- Where only modes stand (`read`, `write`, `read write`), all resources are open.
+- A scope of modes only (`read`, `write`, `read write`) opens all resources.
 - The empty scope opens nothing.
 """
 
@@ -15,10 +15,60 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from photosvc.auth.errors import ScopeTooWideError, UnknownScopeError
-from photosvc.auth.scope_names import ALL, MODES, READ, RESOURCES, SCOPES, WRITE
 from photosvc.core.errors import InvalidValueError
 
-__all__ = ["EVERYTHING", "NOTHING", "SCOPES", "Scope", "intersect", "is_within", "narrow", "parse_scope"]
+ALL, READ, WRITE = "*", "read", "write"
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeName:
+    """A scope and what it opens."""
+
+    name: str
+    description: str
+
+
+#: General scopes first, then resources by name.
+SCOPES: tuple[ScopeName, ...] = (
+    ScopeName(ALL, "Everything the owner's role allows"),
+    ScopeName(READ, "Read, but change nothing; alone: everywhere"),
+    ScopeName(WRITE, "Change, but read nothing; alone: everywhere"),
+    ScopeName("albums", "Albums and what is in them"),
+    ScopeName("api", "Interfaces without a resource of their own"),
+    ScopeName("calendar", "Pictures by month"),
+    ScopeName("cameras", "Camera makes and models"),
+    ScopeName("cluster", "Other nodes of a cluster"),
+    ScopeName("config", "The configuration as the service reports it"),
+    ScopeName("default", "Endpoints without a resource of their own"),
+    ScopeName("favorites", "Marks of favourite pictures"),
+    ScopeName("feedback", "Messages to the owner of the service"),
+    ScopeName("files", "Originals and files made from them"),
+    ScopeName("folders", "The folders of the originals"),
+    ScopeName("labels", "Labels and keywords"),
+    ScopeName("lenses", "Lens makes and models"),
+    ScopeName("logs", "The service's log"),
+    ScopeName("metrics", "Figures for monitoring"),
+    ScopeName("moments", "Pictures grouped by occasion"),
+    ScopeName("passcode", "One's own two-factor authentication"),
+    ScopeName("password", "Account passwords"),
+    ScopeName("people", "People and their faces"),
+    ScopeName("photos", "Photos, their metadata, previews and downloads"),
+    ScopeName("places", "Places and maps"),
+    ScopeName("services", "Connections to other services"),
+    ScopeName("sessions", "Login sessions, app passwords and tokens"),
+    ScopeName("settings", "One's own settings"),
+    ScopeName("shares", "Links that share pictures"),
+    ScopeName("users", "User accounts"),
+    ScopeName("videos", "Videos and their metadata"),
+    ScopeName("vision", "Picture recognition"),
+    ScopeName("webdav", "The originals as a WebDAV folder"),
+    ScopeName("webhooks", "Notifications to other services"),
+)
+
+MODES = frozenset({READ, WRITE})
+
+#: Everything a scope can open.
+RESOURCES: tuple[str, ...] = tuple(item.name for item in SCOPES if item.name not in MODES | {ALL})
 
 _CLOSED = ":false"
 _MAX_LENGTH = 1000
@@ -70,7 +120,6 @@ class Scope:
 
 
 EVERYTHING = Scope(frozenset({ALL}))
-NOTHING = Scope()
 
 
 @lru_cache(maxsize=1024)
@@ -120,23 +169,6 @@ def is_within(inner: Scope, outer: Scope) -> bool:
     )
 
 
-def intersect(left: Scope, right: Scope) -> Scope:
-    """What both cover; one of the two as it stands when it lies within the other."""
-    if is_within(left, right):
-        return left
-    if is_within(right, left):
-        return right
-    modes = left.modes & right.modes
-    if not modes:
-        return NOTHING
-    limit = modes if modes != MODES else frozenset()
-    if left.is_open and right.is_open:
-        closed = {name + _CLOSED for name in left.closed | right.closed}
-        return Scope(frozenset({ALL, *closed}) | limit)
-    names = {name for name in left.names | right.names if _reaches(left, name) and _reaches(right, name)}
-    return Scope(limit | names) if names else NOTHING
-
-
 def narrow(granted: Scope, requested: Scope) -> Scope:
     """`requested`, which must lie within `granted` (RFC 6749 section 3.3).
 
@@ -148,10 +180,6 @@ def narrow(granted: Scope, requested: Scope) -> Scope:
         msg = f'the scope "{requested}" is wider than "{granted}"'
         raise ScopeTooWideError(msg, field="scope")
     return requested
-
-
-def _reaches(scope: Scope, name: str) -> bool:
-    return any(scope.covers(name, write=write) for write in (False, True))
 
 
 def _mentioned(*scopes: Scope) -> frozenset[str]:

@@ -73,7 +73,7 @@ def _masked(name: str, value: str) -> str:
 def scopes(_service: "Service") -> None:
     """Every authorization scope with what it covers, and whether a route of this service asks for it."""
     from photosvc.auth.policy import scopes_in_use
-    from photosvc.auth.scope_names import SCOPES
+    from photosvc.auth.scopes import SCOPES
     from photosvc.web.protector import mounted_actions
 
     used = scopes_in_use(mounted_actions())

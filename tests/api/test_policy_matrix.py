@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from photosvc.auth.policy import RULES
-from photosvc.auth.scope_names import SCOPES
+from photosvc.auth.scopes import SCOPES
 from photosvc.core import ids
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, Credential, User
 from photosvc.web.protector import ACTION, PUBLIC

@@ -20,7 +20,7 @@ from photosvc.auth.oauth.clients import (
     remove_client,
     restore_secret,
 )
-from photosvc.auth.scopes import EVERYTHING, NOTHING, parse_scope
+from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client
@@ -51,7 +51,7 @@ def test_a_new_client_has_the_defaults_of_the_specification(session):
         ({"name": ""}, "name"),
         ({"name": "x" * 161}, "name"),
         ({"name": "a\x00b"}, "name"),
-        ({"scope": NOTHING}, "scope"),
+        ({"scope": Scope()}, "scope"),
         ({"role": "user"}, "role"),
         ({"role": ""}, "role"),
         ({"lifetime": 0}, "expires"),

@@ -15,7 +15,7 @@ from photosvc.auth.credentials.bearer import (
 )
 from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import InvalidTokenError
-from photosvc.auth.scopes import EVERYTHING, NOTHING, parse_scope
+from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
@@ -63,7 +63,7 @@ def test_a_name_unfit_for_lists_is_refused(session, name):
 
 def test_a_scope_that_reaches_nothing_is_refused(session):
     with pytest.raises(InvalidValueError) as caught:
-        issue(session, NOW, name="x", scope=NOTHING)
+        issue(session, NOW, name="x", scope=Scope())
     assert caught.value.field == "scope"
 
 

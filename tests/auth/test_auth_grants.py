@@ -8,8 +8,7 @@ from photosvc.auth.oauth.client_authentication import authenticate
 from photosvc.auth.oauth.client_tokens import store_token
 from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, register, remove_client
 from photosvc.auth.oauth.grants import granted_scope
-from photosvc.auth.scope_names import SCOPES
-from photosvc.auth.scopes import EVERYTHING, is_within, parse_scope
+from photosvc.auth.scopes import EVERYTHING, SCOPES, is_within, parse_scope
 from photosvc.core import ids
 from tests.clock import NOW, SECOND
 from tests.library import open_session

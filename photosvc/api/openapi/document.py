@@ -9,7 +9,7 @@ from flask import current_app
 from photosvc import __version__
 from photosvc.api.openapi.operations import component_name, is_schema, operations
 from photosvc.auth.policy import scopes_in_use
-from photosvc.auth.scope_names import SCOPES
+from photosvc.auth.scopes import SCOPES
 from photosvc.records.fields import NullableTimestamp, Timestamp
 from photosvc.records.photo import OPTIONAL
 from photosvc.web.current import current_service

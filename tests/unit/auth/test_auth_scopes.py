@@ -3,8 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from photosvc.auth.errors import ScopeTooWideError, UnknownScopeError
-from photosvc.auth.scope_names import RESOURCES
-from photosvc.auth.scopes import EVERYTHING, NOTHING, SCOPES, Scope, intersect, is_within, narrow, parse_scope
+from photosvc.auth.scopes import EVERYTHING, RESOURCES, SCOPES, is_within, narrow, parse_scope
 from photosvc.core.errors import InvalidValueError
 
 RESOURCES_AND_NEW = (*RESOURCES, "invented-later")
@@ -111,13 +110,6 @@ def test_order_and_repeats_do_not_matter(chosen, random):
 
 @settings(max_examples=300, deadline=None)
 @given(scopes, scopes)
-def test_an_intersection_covers_exactly_what_both_cover(left, right):
-    assert reach(intersect(left, right)) == reach(left) & reach(right)
-    assert parse_scope(str(intersect(left, right))) == intersect(left, right)
-
-
-@settings(max_examples=300, deadline=None)
-@given(scopes, scopes)
 def test_narrowing_never_widens(granted, requested):
     if reach(requested) <= reach(granted):
         assert is_within(requested, granted)
@@ -136,8 +128,6 @@ def test_a_list_of_all_names_is_not_everything_since_more_names_will_come():
 
 def test_the_granted_scope_echoes_the_words_that_were_asked_for():
     assert str(narrow(EVERYTHING, parse_scope("read write"))) == "read write"
-    assert str(intersect(parse_scope("* photos:false"), parse_scope("read"))) == "* photos:false read"
-    assert intersect(parse_scope("photos read"), parse_scope("photos write")) == NOTHING == Scope()
 
 
 @settings(max_examples=300, deadline=None)
