@@ -11,8 +11,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from photosvc.auth.errors import InsufficientScopeError, ScopeTooWideError
-from photosvc.auth.principal import ADMIN, APP_SESSION, CLIENT, USER, VIEWER, Principal
+from photosvc.auth.principal import APP_SESSION, Principal
 from photosvc.auth.scopes import ALL, READ, SCOPES, WRITE, Scope, is_within
+from photosvc.core.accounts import ADMIN, CLIENT, USER, VIEWER
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
 

@@ -6,14 +6,8 @@ from datetime import datetime
 from photosvc.auth.scopes import Scope
 from photosvc.models import LOGIN_SESSION
 
-ADMIN, USER, VIEWER = "admin", "user", "viewer"
-CLIENT = "client"
-
 #: A login session that was made from an app password.
 APP_SESSION = "app_session"
-
-USER_ROLES = frozenset({ADMIN, USER, VIEWER})
-CLIENT_ROLES = frozenset({ADMIN, CLIENT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from photosvc.cli.group import LazyGroup
 from photosvc.cli.options import count_option, printing_secret, yes_option
 from photosvc.cli.prompts import ask, confirm
 from photosvc.cli.report import format_options, print_list, print_record, require_stdout
+from photosvc.core.accounts import CREDENTIAL_LIFETIME
 
 if TYPE_CHECKING:
     from photosvc.models import Credential
@@ -42,7 +43,7 @@ def auth() -> None:
     "-e",
     type=int,
     metavar="LIFETIME",
-    default=31_536_000,
+    default=CREDENTIAL_LIFETIME,
     show_default=True,
     help="Lifetime in seconds; -1 disables the limit.",
 )

@@ -10,6 +10,15 @@ from photosvc.cli.group import LazyGroup
 from photosvc.cli.options import count_option, printing_secret, yes_option
 from photosvc.cli.prompts import ask, confirm
 from photosvc.cli.report import format_options, print_list, print_record, require_stdout
+from photosvc.core.accounts import (
+    CLIENT,
+    CLIENT_ROLES,
+    CLIENT_TOKEN_LIFETIME,
+    CLIENT_TOKENS,
+    MAX_CLIENT_TOKEN_LIFETIME,
+    OPAQUE,
+    TOKEN_FORMATS,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -42,8 +51,8 @@ def _settings(*, defaults: bool) -> Callable[[Function], Function]:
         click.option(
             "--role",
             "-r",
-            type=click.Choice(["client", "admin"]),
-            default="client" if defaults else None,
+            type=click.Choice(CLIENT_ROLES),
+            default=CLIENT if defaults else None,
             show_default=defaults,
             help="Client authorization role; admin sees private pictures too.",
         ),
@@ -53,23 +62,23 @@ def _settings(*, defaults: bool) -> Callable[[Function], Function]:
             "-e",
             type=int,
             metavar="LIFETIME",
-            default=86_400 if defaults else None,
+            default=CLIENT_TOKEN_LIFETIME if defaults else None,
             show_default=defaults,
-            help="Lifetime of each access token in seconds, at most 2678400 (31 days).",
+            help=f"Lifetime of each access token in seconds, at most {MAX_CLIENT_TOKEN_LIFETIME} (31 days).",
         ),
         click.option(
             "--tokens",
             "-t",
             type=int,
             metavar="NUMBER",
-            default=10 if defaults else None,
+            default=CLIENT_TOKENS if defaults else None,
             show_default=defaults,
             help="Access tokens at a time, the oldest give way; -1 disables the limit.",
         ),
         click.option(
             "--token-format",
-            type=click.Choice(["opaque", "jwt"]),
-            default="opaque" if defaults else None,
+            type=click.Choice(TOKEN_FORMATS),
+            default=OPAQUE if defaults else None,
             show_default=defaults,
             help="Whether others can read the tokens (RFC 9068).",
         ),

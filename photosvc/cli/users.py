@@ -9,6 +9,7 @@ from photosvc.cli.group import LazyGroup
 from photosvc.cli.options import count_option, yes_option
 from photosvc.cli.prompts import ask, ask_password, confirm
 from photosvc.cli.report import format_options, print_list, print_record
+from photosvc.core.accounts import USER, USER_ROLES
 
 if TYPE_CHECKING:
     from photosvc.models import User
@@ -26,7 +27,7 @@ _COLUMNS = {
     "LoginAt": "Last Login",
     "CreatedAt": "Created",
 }
-_ROLES = click.Choice(["admin", "user", "viewer"])
+_ROLES = click.Choice(USER_ROLES)
 
 _stdin_option = click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 
@@ -38,7 +39,7 @@ def users() -> None:
 
 @users.command()
 @click.argument("name", required=False)
-@click.option("--role", "-r", type=_ROLES, default="user", show_default=True, help="What the account may do.")
+@click.option("--role", "-r", type=_ROLES, default=USER, show_default=True, help="What the account may do.")
 @click.option("--display-name", "-d", default="", help="Name for people.")
 @click.option("--email", "-m", default="", help="Email address.")
 @_stdin_option

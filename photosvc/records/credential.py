@@ -2,6 +2,7 @@
 
 from marshmallow import EXCLUDE, Schema, fields
 
+from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.records.fields import NullableTimestamp
 
 
@@ -27,5 +28,5 @@ class NewAppPasswordSchema(Schema):
 
     name = fields.String(required=True)
     scope = fields.String(required=True)
-    expires = fields.Integer(load_default=31_536_000, strict=True)
+    expires = fields.Integer(load_default=CREDENTIAL_LIFETIME, strict=True)
     password = fields.String(required=True)

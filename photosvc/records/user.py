@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow import EXCLUDE, Schema, fields
 
+from photosvc.core.accounts import ADMIN, USER
 from photosvc.records.fields import Timestamp
 
 #: The type of computed fields, for the description of the API.
@@ -22,7 +23,7 @@ class UserSchema(Schema):
     DisplayName = fields.String(attribute="display_name")
     Email = fields.String(attribute="email")
     Role = fields.String(attribute="role")
-    SuperAdmin = fields.Function(lambda user: user.role == "admin", metadata=_FLAG)
+    SuperAdmin = fields.Function(lambda user: user.role == ADMIN, metadata=_FLAG)
     CanLogin = fields.Function(lambda user: bool(user.password_hash) and not user.disabled, metadata=_FLAG)
     Disabled = fields.Boolean(attribute="disabled")
     WebDAV = fields.Method("may_use_webdav", metadata=_FLAG)
@@ -48,7 +49,7 @@ class NewUserSchema(_Body):
 
     Name = fields.String(required=True, attribute="name")
     Password = fields.String(required=True, attribute="password")
-    Role = fields.String(load_default="user", attribute="role")
+    Role = fields.String(load_default=USER, attribute="role")
     DisplayName = fields.String(load_default="", attribute="display_name")
     Email = fields.String(load_default="", attribute="email")
 

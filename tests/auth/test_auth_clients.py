@@ -9,7 +9,6 @@ from sqlalchemy import select
 
 from photosvc.auth.oauth.client_authentication import authenticate
 from photosvc.auth.oauth.clients import (
-    JWT,
     Changes,
     change_client,
     find_client,
@@ -22,6 +21,7 @@ from photosvc.auth.oauth.clients import (
 )
 from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
 from photosvc.core import ids
+from photosvc.core.accounts import JWT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client
 from tests.clock import NOW

@@ -4,7 +4,6 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.auth.credentials.bearer import (
-    MAX_LIFETIME,
     end_login_sessions,
     find_credential,
     issue,
@@ -17,6 +16,7 @@ from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
 from photosvc.core import ids
+from photosvc.core.accounts import MAX_CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
 from tests.clock import NOW, SECOND
@@ -40,14 +40,14 @@ def test_without_a_user_it_is_an_access_token_of_a_client(session):
     assert (issued.credential.kind, issued.credential.expires_at) == (ACCESS_TOKEN, None)
 
 
-@pytest.mark.parametrize("lifetime", [0, -2, -31_536_000, MAX_LIFETIME + 1, 10**30])
+@pytest.mark.parametrize("lifetime", [0, -2, -31_536_000, MAX_CREDENTIAL_LIFETIME + 1, 10**30])
 def test_a_lifetime_without_meaning_is_refused(session, lifetime):
     with pytest.raises(InvalidValueError) as caught:
         issue(session, NOW, name="x", scope=EVERYTHING, lifetime=lifetime)
     assert caught.value.field == "expires"
 
 
-@pytest.mark.parametrize("lifetime", [1, MAX_LIFETIME])
+@pytest.mark.parametrize("lifetime", [1, MAX_CREDENTIAL_LIFETIME])
 def test_the_shortest_and_the_longest_lifetime_are_kept_exactly(session, lifetime):
     issued = issue(session, NOW, name="x", scope=EVERYTHING, lifetime=lifetime)
     session.commit()

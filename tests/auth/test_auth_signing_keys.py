@@ -6,8 +6,8 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 
-from photosvc.auth.oauth.clients import MAX_LIFETIME
 from photosvc.auth.oauth.signing_keys import SigningKeys
+from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.errors import SettingError
 from tests.clock import NOW, MovedClock
 
@@ -55,7 +55,7 @@ def test_an_old_key_is_published_until_its_last_token_is_over(keys, clock):
     clock.move(days=100)
     fresh = keys.rotate()
     assert keys.existing()[1].published_until == NOW + timedelta(days=131)
-    clock.move(seconds=MAX_LIFETIME - 1)
+    clock.move(seconds=MAX_CLIENT_TOKEN_LIFETIME - 1)
     assert kids(keys.published()) == [fresh.kid, old.kid]
     clock.move(seconds=1)
     assert kids(keys.published()) == [fresh.kid]
@@ -65,7 +65,7 @@ def test_an_old_key_is_published_until_its_last_token_is_over(keys, clock):
 def test_a_rotation_removes_the_keys_nobody_needs(keys, clock, tmp_path):
     keys.current()
     keys.rotate()
-    clock.move(seconds=MAX_LIFETIME)
+    clock.move(seconds=MAX_CLIENT_TOKEN_LIFETIME)
     assert [key.number for key in (keys.rotate(), *keys.existing())] == [3, 3, 2]
     assert sorted(path.name for path in (tmp_path / "keys").iterdir()) == ["2.json", "3.json"]
 

@@ -11,8 +11,8 @@ from photosvc.auth.accounts.passwords import new_hash, verify_password
 from photosvc.auth.accounts.user_names import check_user_name, is_name, normal_name
 from photosvc.auth.credentials.bearer import end, end_login_sessions
 from photosvc.auth.errors import InvalidCredentialsError, LastAdminError, UserExistsError
-from photosvc.auth.principal import ADMIN, USER, USER_ROLES
 from photosvc.core import ids
+from photosvc.core.accounts import ADMIN, USER, USER_ROLES
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client, Credential, RecoveryCode, User
 

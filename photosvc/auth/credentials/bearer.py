@@ -10,14 +10,9 @@ from sqlalchemy.orm import Session, selectinload
 
 from photosvc.auth.scopes import Scope
 from photosvc.core import ids
+from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User
-
-#: Seconds an app password or access token lives unless told otherwise (spec section 5.4).
-DEFAULT_LIFETIME = 31_536_000
-#: A hundred years: further ahead, times do not fit everywhere.
-MAX_LIFETIME = 3_155_760_000
-NO_LIMIT = -1
 
 MAX_NAME = 160
 
@@ -38,7 +33,7 @@ def issue(
     *,
     name: str,
     scope: Scope,
-    lifetime: int = DEFAULT_LIFETIME,
+    lifetime: int = CREDENTIAL_LIFETIME,
     user: User | None = None,
 ) -> Issued:
     """A new app password of `user`, or, without a user, an access token for a client (spec section 5.4).
@@ -112,8 +107,8 @@ def expiry(lifetime: int, now: datetime) -> datetime | None:
     """
     if lifetime == NO_LIMIT:
         return None
-    if not 1 <= lifetime <= MAX_LIFETIME:
-        msg = f"a lifetime is 1 to {MAX_LIFETIME} seconds, or -1 for no limit"
+    if not 1 <= lifetime <= MAX_CREDENTIAL_LIFETIME:
+        msg = f"a lifetime is 1 to {MAX_CREDENTIAL_LIFETIME} seconds, or -1 for no limit"
         raise InvalidValueError(msg, field="expires")
     return now + timedelta(seconds=lifetime)
 

@@ -15,7 +15,8 @@ from photosvc.auth import policy
 from photosvc.auth.credentials import tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.keys import derive_key, is_signed, sign
-from photosvc.auth.principal import VIEWER, Principal
+from photosvc.auth.principal import Principal
+from photosvc.core.accounts import VIEWER
 from photosvc.models import User
 from photosvc.settings import Settings
 

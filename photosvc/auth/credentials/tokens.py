@@ -6,95 +6,70 @@ This runs on every request: a statement compiled once, plain rows, no ORM object
 import re
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 from sqlalchemy import Connection, bindparam, func, or_, select, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
-from photosvc.auth.principal import ADMIN, CLIENT, VIEWER, Principal
+from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
+from photosvc.core.accounts import ADMIN, CLIENT, VIEWER
 from photosvc.models import Client, Credential, User
 from photosvc.models.prepared import Prepared, prepare_statement
 
-#: A credential's last use is written down at most so often, in seconds.
+#: Seconds between two updates of a credential's last use.
 TOUCH_SECONDS = 60
 
-#: Looks like a JWT; what it says is never read, its digest is looked up like any other.
+#: The shape of a JWT. Its claims are never read; its digest is looked up like that of any other token.
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\Z")
 
 _Parent = aliased(Credential)
-_Sponsor = aliased(User)
-"""Whoever a registered client belongs to, if anybody."""
+_ClientOwner = aliased(User)
+"""The account that a registered client belongs to."""
 
 
-class _Known(NamedTuple):
-    """A credential and those it belongs to, as far as they exist."""
+class _Row(NamedTuple):
+    """A credential and its owners, as far as they exist: the type of each column, and where it is read from."""
 
-    id: int
-    uid: str
-    kind: str
-    name: str
-    scope: str
-    created_at: datetime
-    expires_at: datetime | None
-    idle_seconds: int | None
-    last_used_at: datetime | None
-    parent_id: int | None
-    parent_uid: str | None
-    parent_expires_at: datetime | None
-    user_id: int | None
-    user_uid: str | None
-    user_name: str | None
-    user_role: str | None
-    user_disabled: bool | None
-    password_version: int | None
-    client_id: int | None
-    client_uid: str | None
-    client_role: str | None
-    client_enabled: bool | None
-    sponsor_id: int | None
-    sponsor_role: str | None
-    sponsor_disabled: bool | None
+    id: Annotated[int, Credential.id]
+    uid: Annotated[str, Credential.uid]
+    kind: Annotated[str, Credential.kind]
+    name: Annotated[str, Credential.name]
+    scope: Annotated[str, Credential.scope]
+    created_at: Annotated[datetime, Credential.created_at]
+    expires_at: Annotated[datetime | None, Credential.expires_at]
+    idle_seconds: Annotated[int | None, Credential.idle_seconds]
+    last_used_at: Annotated[datetime | None, Credential.last_used_at]
+    parent_id: Annotated[int | None, Credential.parent_id]
+    parent_uid: Annotated[str | None, _Parent.uid]
+    parent_expires_at: Annotated[datetime | None, _Parent.expires_at]
+    user_id: Annotated[int | None, Credential.user_id]
+    user_uid: Annotated[str | None, User.uid]
+    user_name: Annotated[str | None, User.name]
+    user_role: Annotated[str | None, User.role]
+    user_disabled: Annotated[bool | None, User.disabled]
+    password_version: Annotated[int | None, User.password_version]
+    client_id: Annotated[int | None, Credential.client_id]
+    client_uid: Annotated[str | None, Client.uid]
+    client_role: Annotated[str | None, Client.role]
+    client_enabled: Annotated[bool | None, Client.enabled]
+    client_owner_id: Annotated[int | None, Client.user_id]
+    client_owner_role: Annotated[str | None, _ClientOwner.role]
+    client_owner_disabled: Annotated[bool | None, _ClientOwner.disabled]
 
 
-#: In the order of `_Known`.
-_COLUMNS: tuple[Any, ...] = (
-    Credential.id,
-    Credential.uid,
-    Credential.kind,
-    Credential.name,
-    Credential.scope,
-    Credential.created_at,
-    Credential.expires_at,
-    Credential.idle_seconds,
-    Credential.last_used_at,
-    Credential.parent_id,
-    _Parent.uid.label("parent_uid"),
-    _Parent.expires_at.label("parent_expires_at"),
-    Credential.user_id,
-    User.uid.label("user_uid"),
-    User.name.label("user_name"),
-    User.role.label("user_role"),
-    User.disabled.label("user_disabled"),
-    User.password_version,
-    Credential.client_id,
-    Client.uid.label("client_uid"),
-    Client.role.label("client_role"),
-    Client.enabled.label("client_enabled"),
-    Client.user_id.label("sponsor_id"),
-    _Sponsor.role.label("sponsor_role"),
-    _Sponsor.disabled.label("sponsor_disabled"),
-)
-
+_COLUMNS: list[Any] = [
+    get_args(hint)[1].label(name) for name, hint in get_type_hints(_Row, include_extras=True).items()
+]
 _JOINED = (
     select(*_COLUMNS)
     .select_from(Credential)
     .outerjoin(User, User.id == Credential.user_id)
     .outerjoin(Client, Client.id == Credential.client_id)
-    .outerjoin(_Sponsor, _Sponsor.id == Client.user_id)
+    .outerjoin(_ClientOwner, _ClientOwner.id == Client.user_id)
     .outerjoin(_Parent, _Parent.id == Credential.parent_id)
 )
 _BY_DIGEST = _JOINED.where(Credential.digest == bindparam("key"))
@@ -106,7 +81,7 @@ def verify(connection: Connection, secret: str, now: datetime) -> Principal:
 
     Raises:
         ExpiredTokenError: it has expired; `bearer.delete_expired` deletes it.
-        InvalidTokenError: anything else is wrong with it. The sentence is the same for all.
+        InvalidTokenError: it is not valid; the message is the same for all reasons.
 
     """
     if not (ids.is_access_token(secret) or ids.is_app_password(secret) or _JWT.match(secret)):
@@ -143,17 +118,17 @@ def _prepared(dialect: Dialect, *, by_uid: bool) -> Prepared:
     return prepare_statement(_BY_UID if by_uid else _BY_DIGEST, dialect)
 
 
-def _read(connection: Connection, key: str, *, by_uid: bool = False) -> _Known | None:
+def _read(connection: Connection, key: str, *, by_uid: bool = False) -> _Row | None:
     rows = _prepared(connection.dialect, by_uid=by_uid).run(connection, {"key": key})
-    return _Known._make(rows[0]) if rows else None
+    return _Row._make(rows[0]) if rows else None
 
 
-def _principal(row: _Known | None, now: datetime) -> Principal:
+def _principal(row: _Row | None, now: datetime) -> Principal:
     if row is None or _is_orphan(row):
         raise InvalidTokenError
-    if _is_over(row, now):
+    if _has_expired(row, now):
         raise ExpiredTokenError(row.id)
-    if row.user_disabled or row.sponsor_disabled or row.client_enabled is False:
+    if row.user_disabled or row.client_owner_disabled or row.client_enabled is False:
         raise InvalidTokenError
     return Principal(
         kind=row.kind,
@@ -177,17 +152,17 @@ def _principal(row: _Known | None, now: datetime) -> Principal:
     )
 
 
-def _is_orphan(row: _Known) -> bool:
-    """Whether somebody it belongs to is gone: a host's database may not cascade, and without an owner it would gain."""
+def _is_orphan(row: _Row) -> bool:
+    """Whether an owner was deleted. A host's database may not cascade, and no owner would mean more rights."""
     return (
         (row.user_id is not None and row.user_uid is None)
         or (row.client_id is not None and row.client_uid is None)
-        or (row.sponsor_id is not None and row.sponsor_role is None)
+        or (row.client_owner_id is not None and row.client_owner_role is None)
         or (row.parent_id is not None and row.parent_uid is None)
     )
 
 
-def _is_over(row: _Known, now: datetime) -> bool:
+def _has_expired(row: _Row, now: datetime) -> bool:
     if row.expires_at is not None and now >= row.expires_at:
         return True
     if row.parent_expires_at is not None and now >= row.parent_expires_at:
@@ -197,21 +172,21 @@ def _is_over(row: _Known, now: datetime) -> bool:
     return bool(now >= (row.last_used_at or row.created_at) + timedelta(seconds=row.idle_seconds))
 
 
-def _sees_private(row: _Known) -> bool:
+def _sees_private(row: _Row) -> bool:
     if row.user_id is not None:
         return bool(row.user_role != VIEWER)
-    return bool(row.client_role == ADMIN and row.sponsor_role != VIEWER)
+    return bool(row.client_role == ADMIN and row.client_owner_role != VIEWER)
 
 
 def needs_touch(principal: Principal, now: datetime) -> bool:
-    """Whether the last use should be written down."""
+    """Whether the stored time of the last use is due for an update."""
     return principal.last_used_at is None or now >= principal.last_used_at + _touch_interval(principal)
 
 
 def touch(session: Session, principal: Principal, now: datetime, *, address: str = "") -> bool:
-    """Write down that a credential was used; says whether this call was the one that did.
+    """Store that a credential was used; whether this call did it.
 
-    One conditional statement: of many requests at once, one writes.
+    One conditional statement: of many simultaneous requests, one writes.
     """
     due = now - _touch_interval(principal)
     result = session.connection().execute(
@@ -226,6 +201,6 @@ def touch(session: Session, principal: Principal, now: datetime, *, address: str
 
 
 def _touch_interval(principal: Principal) -> timedelta:
-    # A tenth of a short idle time, or a session in steady use would end for want of notes.
+    # At most a tenth of the idle time, so that a session in constant use does not end as idle.
     idle = principal.idle_seconds or TOUCH_SECONDS * 10
     return timedelta(seconds=min(TOUCH_SECONDS, idle / 10))

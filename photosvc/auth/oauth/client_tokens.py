@@ -13,9 +13,9 @@ from photosvc.auth.credentials.bearer import new_credential_uid
 from photosvc.auth.oauth.client_authentication import AuthenticatedClient, refused
 from photosvc.auth.scopes import Scope, is_within, parse_scope
 from photosvc.core import ids
+from photosvc.core.accounts import NO_LIMIT
 from photosvc.models import CLIENT_TOKEN, Client, Credential
 
-NO_LIMIT = -1
 #: Without a limit nothing else removes what is over, so an issue removes so many: the table never grows by them.
 _TIDY = 20
 

@@ -8,20 +8,22 @@ from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session, selectinload
 
 from photosvc.auth.credentials.bearer import check_name, check_scope
-from photosvc.auth.oauth.client_tokens import NO_LIMIT, end_tokens, end_tokens_beyond, keep_newest
-from photosvc.auth.principal import CLIENT, CLIENT_ROLES
+from photosvc.auth.oauth.client_tokens import end_tokens, end_tokens_beyond, keep_newest
 from photosvc.auth.scopes import Scope
 from photosvc.core import ids
+from photosvc.core.accounts import (
+    CLIENT,
+    CLIENT_ROLES,
+    CLIENT_TOKEN_LIFETIME,
+    CLIENT_TOKENS,
+    MAX_CLIENT_TOKEN_LIFETIME,
+    MAX_CLIENT_TOKENS,
+    NO_LIMIT,
+    OPAQUE,
+    TOKEN_FORMATS,
+)
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client, User
-
-#: Seconds a token of a client lives unless told otherwise, and at most.
-DEFAULT_LIFETIME, MAX_LIFETIME = 86_400, 2_678_400
-#: Live tokens of a client unless told otherwise, and at most.
-DEFAULT_LIMIT, MAX_LIMIT = 10, 1_000_000
-
-OPAQUE, JWT = "opaque", "jwt"
-TOKEN_FORMATS = (OPAQUE, JWT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,8 @@ def register(
     name: str,
     scope: Scope,
     role: str = CLIENT,
-    lifetime: int = DEFAULT_LIFETIME,
-    limit: int = DEFAULT_LIMIT,
+    lifetime: int = CLIENT_TOKEN_LIFETIME,
+    limit: int = CLIENT_TOKENS,
     token_format: str = OPAQUE,
     user: User | None = None,
 ) -> Registered:
@@ -228,8 +230,8 @@ def check_lifetime(lifetime: int) -> int:
         InvalidValueError: not 1 second to 31 days.
 
     """
-    if not 1 <= lifetime <= MAX_LIFETIME:
-        msg = f"a client's tokens live 1 to {MAX_LIFETIME} seconds (31 days)"
+    if not 1 <= lifetime <= MAX_CLIENT_TOKEN_LIFETIME:
+        msg = f"a client's tokens live 1 to {MAX_CLIENT_TOKEN_LIFETIME} seconds (31 days)"
         raise InvalidValueError(msg, field="expires")
     return lifetime
 
@@ -241,8 +243,8 @@ def check_limit(limit: int) -> int:
         InvalidValueError: another number below 1, or more than a million.
 
     """
-    if limit != NO_LIMIT and not 1 <= limit <= MAX_LIMIT:
-        msg = f"a client has 1 to {MAX_LIMIT} tokens at a time, or -1 for no limit"
+    if limit != NO_LIMIT and not 1 <= limit <= MAX_CLIENT_TOKENS:
+        msg = f"a client has 1 to {MAX_CLIENT_TOKENS} tokens at a time, or -1 for no limit"
         raise InvalidValueError(msg, field="tokens")
     return limit
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from joserfc.errors import JoseError
 
-from photosvc.auth.oauth.clients import MAX_LIFETIME
+from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.clock import Clock
 from photosvc.core.errors import SettingError
 from photosvc.core.private_file import read_or_create
@@ -137,7 +137,7 @@ def _read_all(folder: Path) -> tuple[SigningKey, ...]:
     for number in numbers:
         data = orjson.loads((folder / f"{number}.json").read_bytes())
         created_at = datetime.fromisoformat(data.pop("created_at"))
-        until = keys[-1].created_at + timedelta(seconds=MAX_LIFETIME) if keys else None
+        until = keys[-1].created_at + timedelta(seconds=MAX_CLIENT_TOKEN_LIFETIME) if keys else None
         keys.append(SigningKey(number, RSAKey.import_key(data), created_at, until))
     return tuple(keys)
 

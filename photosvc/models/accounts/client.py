@@ -5,6 +5,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, OPAQUE
 from photosvc.models.accounts.user import User
 from photosvc.models.base import NEVER_REUSE_IDS, TABLE_PREFIX, Base, RowId, UTCDateTime
 
@@ -20,14 +21,14 @@ class Client(Base):
     """The `client_id` of RFC 6749."""
     secret_digest: Mapped[str] = mapped_column(Text)
     name: Mapped[str] = mapped_column(Text)
-    role: Mapped[str] = mapped_column(Text, default="client")
+    role: Mapped[str] = mapped_column(Text, default=CLIENT)
     scope: Mapped[str] = mapped_column(Text)
     user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="SET NULL"), index=True)
-    token_lifetime: Mapped[int] = mapped_column(Integer, default=86_400)
+    token_lifetime: Mapped[int] = mapped_column(Integer, default=CLIENT_TOKEN_LIFETIME)
     """Seconds."""
-    token_limit: Mapped[int] = mapped_column(Integer, default=10)
+    token_limit: Mapped[int] = mapped_column(Integer, default=CLIENT_TOKENS)
     """Most live tokens at a time; -1: no limit."""
-    token_format: Mapped[str] = mapped_column(Text, default="opaque")
+    token_format: Mapped[str] = mapped_column(Text, default=OPAQUE)
     """`opaque` or `jwt`."""
     enabled: Mapped[bool] = mapped_column(default=True)
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)

@@ -9,11 +9,11 @@ from flask import Response, current_app, request
 
 from photosvc.auth.oauth.client_authentication import AuthenticatedClient, authenticate, refused
 from photosvc.auth.oauth.client_tokens import store_token
-from photosvc.auth.oauth.clients import JWT
 from photosvc.auth.oauth.grants import ClientCredentialsGrant, granted_scope
 from photosvc.auth.oauth.jwt_tokens import new_jwt_token
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
+from photosvc.core.accounts import JWT
 from photosvc.web.current import current_service
 from photosvc.web.oauth.endpoints import Introspection, Revocation
 from photosvc.web.oauth.request import OAuthRequest

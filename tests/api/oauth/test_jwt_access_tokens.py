@@ -7,8 +7,9 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet, OctKey, RSAKey
 
-from photosvc.auth.oauth.clients import JWT, OPAQUE, Changes, change_client
+from photosvc.auth.oauth.clients import Changes, change_client
 from photosvc.core import ids
+from photosvc.core.accounts import JWT, OPAQUE
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.oauth_client import ISSUER, open_oauth_api
