@@ -14,6 +14,7 @@ from photosvc.core.clock import Clock, system_clock
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.current import EXTENSION, Service
 from photosvc.web.oauth.server import OAUTH_EXTENSION, OAuthServer
+from photosvc.web.request_counts import RequestCounts
 
 
 class PhotoService:
@@ -65,6 +66,7 @@ class PhotoService:
             engine=lambda: db.engines[bind_key],
             instance=instance,
             signing_keys=SigningKeys(instance / "signing_keys", clock),
+            requests=RequestCounts(instance / "metrics"),
         )
         app.extensions[EXTENSION] = service
         app.extensions[OAUTH_EXTENSION] = OAuthServer()

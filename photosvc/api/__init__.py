@@ -6,12 +6,14 @@ from photosvc.api import app_passwords, facets, metrics, oauth, openapi, passcod
 from photosvc.web.answer import add_security_headers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
+from photosvc.web.request_timing import time_requests
 
 
 def create_api() -> Blueprint:
     """Everything below `/api/v1`."""
     api = Blueprint("photosvc", __name__)
     register_errors(api)
+    time_requests(api)
     api.before_request(lambda: current_service().require_schema())
     api.after_request(add_security_headers)
     for resource in (search, facets, session, users, app_passwords, passcode, oauth, metrics, status, openapi):

@@ -11,6 +11,7 @@ from photosvc.web.contract import answers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 from photosvc.web.protector import mounted_actions, public
+from photosvc.web.request_timing import time_requests
 
 _CACHED = "public, max-age=300"
 _OBJECT = {"type": "object"}
@@ -75,6 +76,7 @@ def jwks() -> Response:
 def _blueprint(name: str) -> Blueprint:
     blueprint = Blueprint(name, __name__)
     register_errors(blueprint)
+    time_requests(blueprint)
     blueprint.after_request(add_security_headers)
     return blueprint
 

@@ -15,6 +15,7 @@ from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema, open_reader, session_on, write_if_free, write_session
 from photosvc.settings import Settings
+from photosvc.web.request_counts import RequestCounts
 
 EXTENSION = "photosvc"
 
@@ -36,8 +37,9 @@ class Service:
     clock: Clock
     engine: Callable[[], Engine]
     instance: Path
-    """The folder of the keys."""
+    """The folder of the keys and request counts."""
     signing_keys: SigningKeys
+    requests: RequestCounts
     throttle: Throttle = field(init=False)
     schema_fits: bool = field(default=False, init=False)
 

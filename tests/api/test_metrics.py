@@ -1,6 +1,35 @@
-"""Figures for Prometheus."""
+"""Figures for Prometheus: of the library, and of the requests that all workers answered."""
 
+import urllib.error
+import urllib.request
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.library import open_library
 from tests.pictures import jpeg
+from tests.server import serve
+
+ROUTE = "/api/v1/photos"
+
+
+def samples(text):
+    """Value by name and sorted labels."""
+    return {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def requests(found, route, method="GET", status="200"):
+    return found.get(("photosvc_requests_total", ("method", method), ("route", route), ("status", status)), 0)
+
+
+def scrape(library):
+    answer = library.get(path="/api/v1/metrics", token=library.token("metrics"))
+    assert answer.status_code == 200
+    return samples(answer.text)
 
 
 def test_metrics_count_photos_by_type_and_files_that_are_gone_or_broken(library):
@@ -13,13 +42,94 @@ def test_metrics_count_photos_by_type_and_files_that_are_gone_or_broken(library)
     answer = library.get(path="/api/v1/metrics", token=library.token("metrics"))
     assert answer.status_code == 200
     assert answer.content_type == "text/plain; version=0.0.4; charset=utf-8"
-    lines = answer.text.splitlines()
-    assert 'photosvc_photos{type="image"} 1' in lines
-    assert "photosvc_files 1" in lines
-    assert "photosvc_files_missing 1" in lines
-    assert "photosvc_files_broken 1" in lines
-    assert "# TYPE photosvc_photos gauge" in lines
+    found = samples(answer.text)
+    assert found["photosvc_photos", ("type", "image")] == 1
+    assert found["photosvc_files",] == 1
+    assert found["photosvc_files_missing",] == 1
+    assert found["photosvc_files_broken",] == 1
+    assert "# TYPE photosvc_photos gauge" in answer.text.splitlines()
 
 
 def test_a_token_for_photos_reads_no_metrics(library):
     assert library.get(path="/api/v1/metrics", token=library.token("photos")).status_code == 403
+
+
+def test_requests_are_counted_by_rule_method_and_status(library):
+    token = library.token()
+    for parameters in ({}, {"count": 5}, {"count": "many"}):
+        library.get(parameters, token=token)
+    client = library.app.test_client()
+    assert client.get("/api/v1/users/u1").status_code == client.get("/api/v1/users/u2").status_code == 401
+    client.post("/api/v1/oauth/token")
+    client.get("/.well-known/jwks.json")
+    client.get("/api/v1/no/such/route")
+    found = scrape(library)
+    assert requests(found, ROUTE) == 2
+    assert requests(found, ROUTE, status="400") == 1
+    assert requests(found, "/api/v1/users/<user_uid>", status="401") == 2
+    assert requests(found, "/api/v1/oauth/token", "POST", "400") == 1
+    assert requests(found, "/.well-known/jwks.json") == 1
+    routes = {rule.rule for rule in library.app.url_map.iter_rules()}
+    assert {dict(labels)["route"] for name, *labels in found if name == "photosvc_requests_total"} <= routes
+
+
+def test_latencies_of_a_route_add_up(library):
+    token = library.token()
+    for parameters in ({}, {}, {"count": "many"}):
+        library.get(parameters, token=token)
+    found = scrape(library)
+    buckets = {
+        float(dict(labels)["le"]): value
+        for (name, *labels), value in found.items()
+        if name == "photosvc_request_seconds_bucket" and ("route", ROUTE) in labels
+    }
+    assert [buckets[bound] for bound in sorted(buckets)] == sorted(buckets.values())
+    assert (len(buckets), buckets[float("inf")], buckets[30]) == (15, 3, 3)
+    assert found["photosvc_request_seconds_count", ("route", ROUTE)] == 3
+    assert 0 < found["photosvc_request_seconds_sum", ("route", ROUTE)] < 30
+
+
+def test_counts_go_on_after_a_restart(tmp_path):
+    library = open_library(tmp_path)
+    library.get(token=library.token())
+    library.close()
+    del library
+    again = open_library(tmp_path, upgrade=False)
+    again.get(token=again.token())
+    assert requests(scrape(again), ROUTE) == 2
+
+
+def test_a_folder_that_cannot_be_written_fails_no_request(library, caplog):
+    (library.instance / "metrics").write_text("a file where the folder would be")
+    assert library.get(token=library.token()).status_code == 200
+    assert requests(scrape(library), ROUTE) == 0
+    assert [record.message.partition(":")[0] for record in caplog.records] == ["requests are not counted"]
+
+
+def test_counts_are_those_of_all_workers_and_outlive_them(tmp_path):
+    library = open_library(tmp_path / "instance")
+    token = library.token()
+
+    def get(path):
+        asked = urllib.request.Request(base + path, headers={"X-Auth-Token": token})
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            return answer.headers["X-Worker"], answer.read().decode()
+
+    workers = set()
+    total = 0
+    for _ in range(2):
+        with serve(library.instance, workers=3) as base:
+            seen = set()
+            while len(seen) < 2:
+                seen.add(get("/api/v1/photos")[0])
+                total += 1
+            with pytest.raises(urllib.error.HTTPError):
+                get("/api/v1/photos?count=none")
+            workers |= seen
+            for _ in range(6):
+                assert requests(samples(get("/api/v1/metrics")[1]), ROUTE) == total
+    assert len(workers) >= 4
+    found = scrape(library)
+    assert requests(found, ROUTE, status="400") == 2
+    assert requests(found, "/api/v1/metrics") == 12
+    assert 2 <= len([*(library.instance / "metrics").iterdir()]) <= 4

@@ -1,0 +1,88 @@
+"""Counts of requests in files that processes map into memory."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from photosvc.web.request_counts import BOUNDS, Latency, RequestCounts, Series
+
+SERIES = Series("/photos", "GET", 200)
+
+
+def buckets(**numbers):
+    """How many are at most each bound, from how many are in each bucket."""
+    total, found = 0, []
+    for number in range(len(BOUNDS) + 1):
+        total += numbers.get(f"at_{number}", 0)
+        found.append(total)
+    return tuple(found)
+
+
+def test_a_request_counts_in_the_first_bucket_whose_bound_it_does_not_exceed(tmp_path):
+    counts = RequestCounts(tmp_path)
+    for seconds in (0.001, 0.002, 0.0025, 31.0):
+        counts.add(SERIES, seconds)
+    assert counts.read() == {SERIES: Latency(pytest.approx(31.0055), buckets(at_0=1, at_1=2, at_14=1))}
+
+
+def test_two_processes_count_in_files_of_their_own_and_are_added_up(tmp_path):
+    one, other = RequestCounts(tmp_path), RequestCounts(tmp_path)
+    one.add(SERIES, 0.5)
+    other.add(SERIES, 0.25)
+    other.add(SERIES._replace(status=404), 0.25)
+    assert (
+        one.read()
+        == other.read()
+        == {
+            SERIES: Latency(0.75, buckets(at_7=1, at_8=1)),
+            SERIES._replace(status=404): Latency(0.25, buckets(at_7=1)),
+        }
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["requests-1-0", "requests-1-1"]
+
+
+def test_a_new_process_continues_the_file_of_one_that_has_ended(tmp_path):
+    for number in range(3):
+        RequestCounts(tmp_path).add(SERIES._replace(status=200 + number % 2), 0.5)
+    assert {series.status: latency.buckets[-1] for series, latency in RequestCounts(tmp_path).read().items()} == {
+        200: 2, 201: 1,
+    }  # fmt: skip
+    assert [path.name for path in tmp_path.iterdir()] == ["requests-1-0"]
+
+
+def test_a_record_that_a_process_died_while_writing_is_dropped(tmp_path):
+    RequestCounts(tmp_path).add(SERIES, 0.5)
+    path = tmp_path / "requests-1-0"
+    path.write_bytes(path.read_bytes() + b"GET\t2")
+    assert [*RequestCounts(tmp_path).read()] == [SERIES]
+    counts = RequestCounts(tmp_path)
+    counts.add(Series("/users", "GET", 403), 0.5)
+    counts.add(SERIES, 0.5)
+    assert {series: latency.buckets[-1] for series, latency in counts.read().items()} == {
+        SERIES: 2, Series("/users", "GET", 403): 1,
+    }  # fmt: skip
+
+
+def test_a_forked_process_counts_in_a_file_of_its_own(tmp_path):
+    counts = RequestCounts(tmp_path)
+    counts.add(SERIES, 0.5)
+    child = os.fork()
+    if child == 0:
+        counts.add(SERIES, 0.5)
+        os._exit(0)
+    os.waitpid(child, 0)
+    counts.add(SERIES, 0.5)
+    assert counts.read() == {SERIES: Latency(1.5, buckets(at_8=3))}
+
+
+def test_threads_lose_no_count(tmp_path):
+    counts = RequestCounts(tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(4):
+            pool.submit(lambda: [counts.add(SERIES, 1.0) for _ in range(5000)])
+    assert counts.read() == {SERIES: Latency(20000.0, buckets(at_9=20000))}
+
+
+def test_nothing_is_read_where_nothing_was_counted(tmp_path):
+    assert RequestCounts(tmp_path / "metrics").read() == {}
