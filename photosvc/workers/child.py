@@ -1,7 +1,7 @@
 """The child's side of the worker pool: one process that applies one function to one item after another.
 
-It is started by name, as a program of its own. `multiprocessing` would import the caller's main module again, and so
-run an application that has no main guard; a fork would carry open database connections and other threads' locks along.
+It is started as a program of its own. `multiprocessing` would import the main module of the caller again, which runs an
+application without a main guard; a fork would copy open database connections and locks that other threads hold.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason, UnreadableFileError
 
 OUT_OF_MEMORY = 77
-"""Exit code of a worker that met its memory cap: its heap is not to be trusted any more."""
+"""Exit code of a worker that reached its memory limit: allocations that failed may have left its state broken."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -28,11 +28,11 @@ def main() -> None:
     """Serve the pool: `argv` holds the descriptor of the connection, the pool's process id and the memory cap."""
     descriptor, parent, memory_bytes = (int(argument) for argument in sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _die_with(parent)
+    _end_with(parent)
     with Connection(descriptor) as connection:
         try:
             function: Callable[[Any], object] = pickle.loads(connection.recv_bytes())  # noqa: S301 - from the pool
-        except Exception as error:  # noqa: BLE001 - an import may fail in any way; the pool tells the caller
+        except Exception as error:  # noqa: BLE001 - an import may raise anything; the pool reports it
             connection.send_bytes(pickle.dumps(type(error).__name__))
             return
         connection.send_bytes(pickle.dumps(None))
@@ -40,12 +40,12 @@ def main() -> None:
         while True:
             try:
                 message = connection.recv_bytes()
-            except EOFError:  # the pool closed, or its process is gone
+            except EOFError:  # the pool closed, or its process ended
                 return
-            connection.send_bytes(_outcome(function, message))
+            connection.send_bytes(_answer(function, message))
 
 
-def _outcome(function: Callable[[Any], object], message: bytes) -> bytes:
+def _answer(function: Callable[[Any], object], message: bytes) -> bytes:
     """The pickled result, or the pickled error in its place."""
     try:
         return pickle.dumps(function(pickle.loads(message)))  # noqa: S301 - from the pool
@@ -53,21 +53,21 @@ def _outcome(function: Callable[[Any], object], message: bytes) -> bytes:
         os._exit(OUT_OF_MEMORY)
     except PhotosvcError as error:
         return pickle.dumps(error)
-    except BaseException as error:  # noqa: BLE001 - decoders raise anything, panics and SystemExit among it
-        # Only the name: messages of libraries quote bytes and paths.
+    except BaseException as error:  # noqa: BLE001 - decoders raise anything, even SystemExit
+        # Only the name of the type: messages of libraries contain bytes and paths.
         return pickle.dumps(UnreadableFileError(Reason.READER_ERROR, type(error).__name__[:60]))
 
 
-def _die_with(parent: int) -> None:
-    """Ask Linux to kill this process when the one that started it dies; elsewhere the closed connection must do."""
+def _end_with(parent: int) -> None:
+    """Ask Linux to kill this process when its parent dies; on other systems it ends when the connection closes."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before the line above
+        if os.getppid() != parent:  # the parent died before the line above
             os._exit(1)
 
 
 def _limit(memory_bytes: int) -> None:
-    """Cap the address space at what is in use now and `memory_bytes` more; leave no core files."""
+    """Limit the address space to its present size plus `memory_bytes`; write no core files."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     cap = _address_space() + memory_bytes
@@ -77,6 +77,6 @@ def _limit(memory_bytes: int) -> None:
 def _address_space() -> int:
     try:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
-    except (OSError, ValueError):  # not Linux: a picture decoder with its libraries maps less than this
+    except (OSError, ValueError):  # not Linux: picture decoders with their libraries map less than this
         return 1 << 30
     return pages * resource.getpagesize()

@@ -15,10 +15,10 @@ from photosvc.workers.process import Worker
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_AT_HAND = 2  # items at one worker: it goes on while the caller stores results
+_QUEUE_LENGTH = 2  # items sent to one worker: it continues while the caller stores results
 _MAX_FAILED_STARTS = 3
-_FAREWELL_SECONDS = 1.0
-_NO_MORE = object()
+_EXIT_SECONDS = 1.0
+_END = object()
 
 
 class WorkerTimeoutError(FileProblemError):
@@ -34,16 +34,16 @@ class WorkerStartError(PhotosvcError):
 
 
 class WorkerPool(Generic[Item, Result]):
-    """Applies a function to many items in processes that are replaced when they die or take too long.
+    """Applies a function to many items in processes, which are replaced when they die or take too long.
 
-    Use it as a context manager, from one thread: Linux ends the children with the thread that started them.
+    Use it as a context manager, from one thread: Linux kills the children when the thread that started them ends.
 
     Args:
-        function: takes one item; found by name in a module other than `__main__` (a `partial` of such a one is
-            fine). Items, at most 32 KiB each, and results can be pickled.
+        function: takes one item. Defined at the top level of a module other than `__main__`, or a `partial` of
+            such a function. Items (at most 32 KiB each) and results must be picklable.
         workers: processes; at least one is used.
         timeout: seconds an item may take.
-        memory_bytes: what a worker may map on top of what it holds when it starts.
+        memory_bytes: address space that a worker may map in addition to that at its start.
 
     """
 
@@ -55,7 +55,7 @@ class WorkerPool(Generic[Item, Result]):
         self._timeout = timeout
         self._memory_bytes = memory_bytes
         self._workers: list[Worker[Item]] = []
-        self._returned: deque[Item] = deque()  # items whose worker was lost before it began them
+        self._returned: deque[Item] = deque()  # items whose worker ended before it began them
         self._failed_starts = 0
 
     def __enter__(self) -> Self:
@@ -63,30 +63,30 @@ class WorkerPool(Generic[Item, Result]):
 
     def __exit__(self, *_: object) -> None:
         for worker in self._workers:
-            worker.connection.close()  # all idle ones leave at once
+            worker.connection.close()  # all idle workers exit at the same time
         for worker in self._workers:
-            worker.end(patience=0 if worker.pending else _FAREWELL_SECONDS)
+            worker.end(patience=0 if worker.pending else _EXIT_SECONDS)
         self._workers.clear()
 
     def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        """Each item with its result, or the error in its place, as they come; one run at a time.
+        """Each item with its result or error, in the order in which they finish; one run at a time.
 
-        Takes items only as workers have room for them. What `items` raises passes through; what is under way then,
-        or when the caller stops early, is dropped.
+        Takes an item from `items` only when a worker can accept it. Errors that `items` raises pass through. Items in
+        progress are dropped then, and also when the caller stops early.
 
         Raises:
             WorkerStartError: no child starts, or none can import the function.
 
         """
         if self._busy():
-            raise RuntimeError("this pool is in the middle of another run")
+            raise RuntimeError("another run of this pool is in progress")
         source = iter(items)
         more = True
         try:
             while True:
                 while (more or self._returned) and self._has_room():
-                    item = self._returned.popleft() if self._returned else next(source, _NO_MORE)
-                    if item is _NO_MORE:
+                    item = self._returned.popleft() if self._returned else next(source, _END)
+                    if item is _END:
                         more = False
                     else:
                         self._least_busy().give(cast("Item", item))
@@ -103,10 +103,10 @@ class WorkerPool(Generic[Item, Result]):
         return [worker for worker in self._workers if worker.pending]
 
     def _has_room(self) -> bool:
-        return len(self._workers) < self._size or any(len(worker.pending) < _AT_HAND for worker in self._workers)
+        return len(self._workers) < self._size or any(len(worker.pending) < _QUEUE_LENGTH for worker in self._workers)
 
     def _least_busy(self) -> Worker[Item]:
-        """The worker with the fewest items, but rather a new one than a second item for one."""
+        """The worker with the fewest items; a new worker before any worker gets a second item."""
         worker = min(self._workers, key=lambda worker: len(worker.pending), default=None)
         if worker and (not worker.pending or len(self._workers) == self._size):
             return worker
@@ -122,35 +122,35 @@ class WorkerPool(Generic[Item, Result]):
 
     @staticmethod
     def _answering(busy: list[Worker[Item]]) -> list[Worker[Item]]:
-        """Wait until workers have something to say, or until a time limit; both kinds."""
-        patience = min(worker.deadline for worker in busy) - time.monotonic()
-        speaking = wait([worker.connection for worker in busy], max(0, patience))
+        """Wait for answers; gives the workers that answered and those past their deadline."""
+        timeout = min(worker.deadline for worker in busy) - time.monotonic()
+        ready = wait([worker.connection for worker in busy], max(0, timeout))
         now = time.monotonic()
-        return [worker for worker in busy if worker.connection in speaking or worker.deadline <= now]
+        return [worker for worker in busy if worker.connection in ready or worker.deadline <= now]
 
     def _outcome(self, worker: Worker[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        """What a worker that speaks, died or ran out of time yields: one item, or none at its start."""
-        began = worker.started
+        """The item of a worker that answered, died or timed out, with its outcome; nothing for a start message."""
+        had_started = worker.started
         if not worker.connection.poll():
             self._discard(worker)
             error: PhotosvcError = WorkerTimeoutError(Reason.TIMEOUT, f"{self._timeout:g}")
         else:
             try:
                 answer = worker.receive()
-            except Exception:  # noqa: BLE001 - a dead or garbled child: unpickling may raise anything
-                error = _death(self._discard(worker, patience=_FAREWELL_SECONDS))
+            except Exception:  # noqa: BLE001 - a dead child or a broken answer: unpickling may raise anything
+                error = _death(self._discard(worker, patience=_EXIT_SECONDS))
             else:
-                if began:
+                if had_started:
                     yield worker.pending.popleft(), cast("Result | PhotosvcError", answer)
                 elif answer is not None:
                     raise WorkerStartError(f"Worker processes cannot start ({answer}).")
                 else:
                     self._failed_starts = 0
                 return
-        if began:
-            victim = worker.pending.popleft()
+        if had_started:
+            item = worker.pending.popleft()
             self._returned.extend(worker.pending)
-            yield victim, error
+            yield item, error
         else:
             self._returned.extend(worker.pending)
             self._failed_starts += 1
@@ -158,7 +158,7 @@ class WorkerPool(Generic[Item, Result]):
                 raise WorkerStartError
 
     def _discard(self, worker: Worker[Item], patience: float = 0) -> int:
-        """Take a worker out of the pool and end it; its exit code."""
+        """Remove a worker from the pool and end it; gives its exit code."""
         self._workers.remove(worker)
         return worker.end(patience)
 

@@ -1,4 +1,4 @@
-"""The pool's side of one worker process: start it, give it items, read what it answers, end it."""
+"""The pool's side of one worker process: start it, send items, receive answers, end it."""
 
 import os
 import pickle
@@ -17,53 +17,52 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 _PROGRAM = "from photosvc.workers.child import main; main()"
-_MAX_ITEM = 32 << 10  # bytes: two fit the socket's buffer, so sending never blocks
+_MAX_ITEM = 32 << 10  # bytes: two items fit into the buffer of the socket, so sending never blocks
 _MAX_ANSWER = 64 << 20
 _START_SECONDS = 60.0
 _STALL_SECONDS = 10  # for the rest of a message that has begun
 
+#: Environment variables that a child inherits; decoders must not see the keys and addresses of the service.
+_INHERITED = {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV"}
 
-#: What a child needs of the environment. Keys and addresses of the service are none of a decoder's business.
-_PASSED_ON = {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV"}
 
-
-def _surroundings() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith("LC_")}
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name in _INHERITED or name.startswith("LC_")}
 
 
 class Worker(Generic[Item]):
-    """One child process. It ends with this process, even one that is killed.
+    """One child process. It ends when this process ends, even when this process is killed.
 
     Args:
         function: pickled; see `WorkerPool`.
         timeout: seconds an item may take.
-        memory_bytes: what the child may map on top of what it holds when it starts.
+        memory_bytes: address space that the child may map in addition to that at its start.
 
     Raises:
-        OSError: the system starts no more processes.
+        OSError: the system refuses to start a process.
 
     """
 
     def __init__(self, function: bytes, timeout: float, memory_bytes: int) -> None:
         self.pending: deque[Item] = deque()
-        """Items sent and not answered; the first one is under way."""
+        """Items without an answer; the child works on the first."""
         self.started = False
         self.deadline = time.monotonic() + _START_SECONDS
         self._timeout = timeout
         ours, theirs = socket.socketpair()
         with theirs:
-            # A child stopped in the middle of an answer must not stop us.
+            # A child that stops in the middle of an answer must not block the pool.
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", _STALL_SECONDS, 0))
             self.connection = Connection(ours.detach())
             arguments = (theirs.fileno(), os.getpid(), memory_bytes)
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [os.fsdecode(spawn.get_executable()), "-P", "-c", _PROGRAM, *map(str, arguments)],
-                env={**_surroundings(), "PYTHONPATH": os.pathsep.join(path or str(os.curdir) for path in sys.path)},
+                env={**_environment(), "PYTHONPATH": os.pathsep.join(path or str(os.curdir) for path in sys.path)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,  # decoders in C chatter there
+                stderr=subprocess.DEVNULL,  # C libraries print warnings there
                 pass_fds=[theirs.fileno()],
-                process_group=0,  # Ctrl-C is the parent's business
+                process_group=0,  # Ctrl-C must only reach the parent
             )
         self._send(function)
 
@@ -78,14 +77,14 @@ class Worker(Generic[Item]):
         self._send(message)
 
     def _send(self, message: bytes) -> None:
-        with suppress(OSError):  # it died: the next receive says so
+        with suppress(OSError):  # the child died: the next receive raises
             self.connection.send_bytes(message)
 
     def receive(self) -> object:
-        """The next answer: first what went wrong at the start (or None), then for each item its result or error.
+        """The next answer: first the error at its start or None, then for each item its result or error.
 
         Raises:
-            EOFError, OSError: the child died or talks nonsense.
+            EOFError, OSError: the child died, or its message is broken.
             Exception: an answer that cannot be unpickled.
 
         """
@@ -95,11 +94,11 @@ class Worker(Generic[Item]):
         return answer
 
     def end(self, patience: float = 0) -> int:
-        """Close the connection, allow `patience` seconds to leave, kill; the exit code, negative for a signal."""
+        """Close the connection, wait `patience` seconds, then kill; gives the exit code, negative for a signal."""
         self.connection.close()
         try:
             return self._process.wait(patience)
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)  # with whatever it started
+                os.killpg(self._process.pid, signal.SIGKILL)  # and the processes it started
             return self._process.wait()
