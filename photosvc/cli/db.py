@@ -31,7 +31,7 @@ def upgrade(service: "Service") -> None:
     with service.loading() as session:
         stale = is_stale(session)
     if stale:
-        click.echo("An older version made the search rows: the next `svc index` makes them again.", err=True)
+        click.echo("The search rows are of an older version: the next `svc index` renders them again.", err=True)
 
 
 @db.command()

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 @click.argument("subfolder", default="")
 @click.option("--force", "-f", is_flag=True, help="Read files again that have not changed.")
 @click.option("--workers", "-w", type=click.IntRange(1, 256), help="Processes; by default one for each core.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be read.")
-@click.option("--rebuild-search", is_flag=True, help="Make the search rows anew from the library; reads no originals.")
+@click.option("--dry-run", is_flag=True, help="Only count the files that would be read.")
+@click.option(
+    "--rebuild-search", is_flag=True, help="Render the search rows again from the library; reads no originals."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @with_database
 def index(
@@ -34,7 +36,7 @@ def index(
 ) -> None:
     """Index the originals, or one SUBFOLDER of them.
 
-    Originals are only read. A broken file is recorded with its reason and stops nothing; the exit code is then 1.
+    Originals are only read. A broken file is recorded with its reason and the run continues; the exit code is then 1.
     """
     if rebuild_search:
         _rebuild(service)
@@ -47,7 +49,7 @@ def index(
 
 
 def run_and_report(service: "Service", options: "IndexOptions | None" = None, *, as_json: bool = False) -> "Summary":
-    """Index with a progress bar and print what happened."""
+    """Index with a progress bar and print the summary."""
     from sqlalchemy.orm import Session
 
     from photosvc.index.job import run_index
@@ -57,7 +59,7 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
     with _progress_bar() as progress, Session(service.engine()) as session:
         summary = run_index(session, service.settings, service.clock, options, progress)
     if summary.rebuilt:
-        click.echo(f"An older version had made the search rows: {summary.rebuilt} made anew.", err=True)
+        click.echo(f"{summary.rebuilt} search rows of an older version rendered again.", err=True)
     if as_json:
         _print_json(summary, dry_run=options.dry_run)
     else:
@@ -72,7 +74,7 @@ def _rebuild(service: "Service") -> None:
 
     with Session(service.engine()) as session:
         count = rebuild_search(session, service.settings)
-    click.echo(f"{count} search rows made anew.", err=True)
+    click.echo(f"{count} search rows rendered again.", err=True)
 
 
 def _print_summary(summary: "Summary", *, dry_run: bool) -> None:
@@ -113,7 +115,7 @@ def _file_record(name: str, problem: "Problem") -> dict[str, str]:
 
 @contextmanager
 def _progress_bar() -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on stderr, only where somebody watches."""
+    """A progress bar on stderr when that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

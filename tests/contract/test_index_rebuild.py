@@ -16,17 +16,17 @@ def changes(library):
         return session.get(LibraryState, "changes").value
 
 
-def test_search_rows_made_anew_are_the_same_and_no_original_is_opened(library):
+def test_search_rows_rendered_again_are_the_same_and_no_original_is_opened(library):
     path = library.put("a.jpg", jpeg())
     library.index()
     before = library.stored()
     path.write_bytes(b"spoilt")
     done = svc("index", "--rebuild-search", instance=library.instance)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "1 search rows made anew.\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "1 search rows rendered again.\n")
     assert library.stored() == before
 
 
-def test_search_rows_of_an_older_version_are_told_and_made_anew_by_the_next_run(library):
+def test_search_rows_of_an_older_version_are_reported_and_rendered_by_the_next_run(library):
     library.put("a.jpg", jpeg())
     library.index()
     before = library.stored()
@@ -35,17 +35,17 @@ def test_search_rows_of_an_older_version_are_told_and_made_anew_by_the_next_run(
         session.query(SearchDocument).one().result_head = '{"old": true'
     told = svc("db", "upgrade", instance=library.instance)
     assert told.stderr.splitlines()[1:] == [
-        "An older version made the search rows: the next `svc index` makes them anew."
+        "The search rows are of an older version: the next `svc index` renders them again."
     ]
     assert library.index(dry_run=True).rebuilt == 0
     done = svc("index", instance=library.instance)
-    assert done.stderr == "An older version had made the search rows: 1 made anew.\n"
+    assert done.stderr == "1 search rows of an older version rendered again.\n"
     assert library.stored() == before
     assert svc("index", instance=library.instance).stderr == ""
     assert len(svc("db", "upgrade", instance=library.instance).stderr.splitlines()) == 1
 
 
-def test_a_library_made_anew_from_its_originals_says_the_same(library, tmp_path):
+def test_a_second_library_of_the_same_originals_has_the_same_records(library, tmp_path):
     from tests.library import open_library
 
     library.put("a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
