@@ -17,7 +17,7 @@ MAX_DEPTH = 100
 #: Longest path in bytes, as written and as folded for the search: database indexes and cursors contain whole paths.
 MAX_PATH = 1024
 #: Folders that file systems, NAS systems and photo programs keep for their own use.
-_FOREIGN = frozenset({"@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information", "__MACOSX", "lost+found"})
+_IGNORED = frozenset({"@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information", "__MACOSX", "lost+found"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ def start_folder(root: Path, subfolder: str) -> str:
 
 
 def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
-    """Everything below `folder`, one folder after the other, each sorted by name.
+    """Every entry below `folder`, folder by folder, each sorted by name.
 
-    Links are never followed: one could lead out of the originals or round in a circle. Names that begin with a dot
-    are passed over.
+    Links are never followed: they can lead out of the originals or form a cycle. Names that begin with a dot are
+    skipped.
     """
     pending = [folder]
     while pending:
@@ -83,10 +83,10 @@ def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
             continue
         deeper = []
         for entry in entries:
-            if entry.name.startswith(".") or entry.name in _FOREIGN:
+            if entry.name.startswith(".") or entry.name in _IGNORED:
                 continue
             relative = f"{current}/{entry.name}" if current else entry.name
-            found = _look(entry, relative)
+            found = _inspect(entry, relative)
             if isinstance(found, str):
                 deeper.append(found)
             else:
@@ -97,7 +97,7 @@ def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
             pending.extend(reversed(deeper))
 
 
-def _look(entry: os.DirEntry[str], relative: str) -> FoundFile | Unreachable | str:
+def _inspect(entry: os.DirEntry[str], relative: str) -> FoundFile | Unreachable | str:
     """The file of an entry, why it is left out, or the path of a folder to walk."""
     name = clean_name(relative)
     if any(len(text.encode()) > MAX_PATH for text in (name, fold(name))):

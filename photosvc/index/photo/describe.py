@@ -103,11 +103,11 @@ def _describe_texts(photo: Photo, metadata: Metadata, catalog: Catalog, files: l
     photo.original_name = split_name(metadata.original_name)[1]
     photo.keywords = catalog.keywords(metadata.keywords)
     if gives_way(photo.title_src, META):
-        photo.title = metadata.title or _made_title(photo, files)
+        photo.title = metadata.title or _generated_title(photo, files)
         photo.title_src = META if metadata.title else AUTO
 
 
-def _made_title(photo: Photo, files: list[File]) -> str:
+def _generated_title(photo: Photo, files: list[File]) -> str:
     known = photo.place is not None and photo.place.id != UNKNOWN_PLACE
     people = {marker.name: None for file in files for marker in file.markers if marker.type == "face" and marker.name}
     return make_title(

@@ -27,7 +27,7 @@ def split_name(name: str) -> tuple[str, str, str]:
 
 
 def date_in(name: str) -> datetime | None:
-    """The date, or date and time, that a file or folder name spells, naive; None without one."""
+    """The date, or date and time, in the name of a file or folder, naive; None without one."""
     for match in _DATE_TIME.finditer(name):
         year, _, month, day, hour, _, minute, second = match.groups()
         try:
@@ -38,7 +38,7 @@ def date_in(name: str) -> datetime | None:
 
 
 def title_in(base: str) -> str:
-    """A title made of the words in a base name; empty when a camera named the file."""
+    """The words of a base name as a title; empty when the name was made by a camera."""
     if _CAMERA_NAME.match(base) or not _WORD.search(base):
         return ""
     words = re.sub(r"[-_.+\s]+", " ", _DATE_TIME.sub(" ", base)).split()
@@ -46,7 +46,7 @@ def title_in(base: str) -> str:
 
 
 def make_title(*, people: list[str], city: str, country: str, base_name: str, year: int) -> str:
-    """People, else place, else the words of the file's name; then the year. `Unknown` when nothing is known."""
+    """A title from people, else place, else the words of the file name, else `Unknown`; then the year."""
     year_text = str(year) if year > 0 else ""
     city = "" if city == UNKNOWN else city
     country = country_name(country)

@@ -11,7 +11,7 @@ _REVIEW_BELOW = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """What the score depends on."""
+    """The values that the score depends on."""
 
     favorite: bool
     edited: bool
@@ -28,8 +28,8 @@ class Scored:
 def quality(photo: Scored) -> int:
     """The score of a photo.
 
-    3 for a favourite; 1 each for a date better than a guess, a trusted place, enough pixels for its time and being a
-    photograph. Edited photos and those of another type than `image` are never in review.
+    3 for a favourite; 1 each for a date from more than an estimate, a place likewise, enough pixels for its time, and
+    being a photograph. Edited photos and those of another type than `image` are never in review.
     """
     guess = PRIORITY[ESTIMATE]
     score = 3 * photo.favorite

@@ -1,4 +1,4 @@
-"""What a file says about its photo: one plain record, whichever container it came from."""
+"""The metadata of a file: one record, whatever container and standard they come from."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,14 +19,14 @@ class Region:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """What the file says about its photo; every text is clean: no control characters, clipped, stripped."""
+    """The metadata of one file. Every text is clean: without control characters, stripped, of limited length."""
 
     taken_local: datetime | None = None
-    """Wall time at the camera, naive, years 1 to 9999 only if plausible (1826 up to next year)."""
+    """Wall time at the camera, naive; only plausible years (1826 up to next year)."""
     taken_utc: datetime | None = None
-    """Aware UTC time, when the file itself tells (video creation time, GPS time stamp)."""
+    """Aware UTC time, from the creation time of a video or a GPS time stamp."""
     utc_offset: int | None = None
-    """Minutes east of UTC at the camera, when the file tells (Exif OffsetTimeOriginal)."""
+    """Minutes east of UTC at the camera (Exif OffsetTimeOriginal); None when unknown."""
     camera_make: str = ""
     camera_model: str = ""
     camera_serial: str = ""
