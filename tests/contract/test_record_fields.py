@@ -7,7 +7,8 @@ import pytest
 
 from photosvc.models import File, Photo
 from photosvc.search.projection.project import rebuild
-from photosvc.search.projection.render import join_results, render_file, render_head
+from photosvc.search.projection.render import render_file, render_head
+from photosvc.search.record_text import join_results
 from tests.library import CAMERA_ORIGINALS, open_library
 from tests.pictures import encoded, exif, jpeg, quarters, video, xmp
 

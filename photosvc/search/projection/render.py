@@ -1,6 +1,5 @@
-"""The records of the search as JSON text: written once when a photo changes, put together when they are sent."""
+"""The records of the search as JSON text, rendered when a photo changes; `search.record_text` completes them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -12,9 +11,6 @@ from photosvc.records.photo import PhotoResultSchema, without_empty
 
 _dump_head = compile_schema(PhotoResultSchema(exclude=("Merged", "Files")))
 _dump_file = compile_schema(FileSchema())
-
-#: What follows the head in the result of one file, and in a merged result up to its files.
-_SINGLE, _MERGED = ',"Merged":false,"Files":[]}', ',"Merged":true,"Files":['
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +40,3 @@ def render_head(photo: Photo, file: File) -> str:
 def render_file(file: File) -> str:
     """The file record (spec section 2.3)."""
     return orjson.dumps(_dump_file(file)).decode()
-
-
-def join_results(heads: Sequence[str]) -> str:
-    """The results of single files, separated by commas."""
-    if not heads:
-        return ""
-    *others, last = heads
-    return f"{_SINGLE},".join((*others, last + _SINGLE))  # one copy of the text, which may have megabytes
-
-
-def merge_result(head: str, files: Sequence[str]) -> str:
-    """The result of a photo with the records of its files."""
-    return f"{head}{_MERGED}{','.join(files)}]}}"

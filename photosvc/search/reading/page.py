@@ -6,12 +6,12 @@ from itertools import chain
 
 from sqlalchemy import Connection
 
-from photosvc.search.projection.render import join_results, merge_result
 from photosvc.search.reading import documents
 from photosvc.search.reading.cursor import Cursor
 from photosvc.search.reading.merged import Groups, merged_window, single_files
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import Search, prepare
+from photosvc.search.record_text import join_results, merge_result
 
 #: Files whose texts are read at once.
 CHUNK = 1000
