@@ -1,9 +1,12 @@
 """What a query means, in plain Python over the library's own rows: nothing here knows of search rows or SQL."""
 
+from functools import cache
+
 import s2cell
 
 from photosvc.core.geo import Box, cell_range, distance_m
 from photosvc.models import UNKNOWN_PLACE
+from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import words
 from photosvc.query.nodes import And, Everything, Filter, Not, Or
@@ -21,6 +24,8 @@ from photosvc.query.operands import (
     Uid,
     Word,
 )
+from photosvc.query.parser import parse_query
+from photosvc.query.values.areas import locate
 
 
 class Matcher:
@@ -28,8 +33,9 @@ class Matcher:
 
     def __init__(self, photos, albums, *, sees_private):
         self.photos = {photo.uid: photo for photo in photos}
-        kept = [(album, members) for album, members in albums if album.deleted_at is None]
-        self.albums = [(album, members) for album, members in kept if sees_private or not album.private]
+        kept = [(album, chosen) for album, chosen in albums if album.deleted_at is None]
+        self.albums = [(album, chosen) for album, chosen in kept if sees_private or not album.private]
+        self.inside = []
 
     def matches(self, node, file):
         match node:
@@ -79,22 +85,38 @@ class Matcher:
                 return inside(file.photo, item)
             case Uid(text, column):
                 return text in {"photo_uid": [file.photo.uid], "file_uid": [file.uid], "hash": [file.hash]}.get(
-                    column, [album.uid for album in self.albums_of(file.photo)]
+                    column, [album.uid for album in self.albums_of(file)]
                 )
         return any(compare(item, value) for column in spec.columns for value in self.values(column, file))
 
-    def albums_of(self, photo):
-        return [album for album, members in self.albums if photo.id in members]
+    def albums_of(self, file):
+        return [album for album, chosen in self.albums if self.contains(album, chosen, file)]
+
+    def contains(self, album, chosen, file):
+        """Whether the album contains the file: one with a filter does unless the photo was taken out of it.
+
+        An album contains nothing where its own filter asks for it.
+        """
+        if not album.filter:
+            return file.photo.id in chosen
+        node = album_query(album.filter)
+        if node is None or album.id in self.inside or file.photo.id in chosen:
+            return False
+        self.inside.append(album.id)
+        found = self.matches(node, file)
+        self.inside.pop()
+        return found
 
     def values(self, column, file):
         """What a filter's column holds for a file; several for names that a photo has several of."""
+        if column == "albums":
+            return [album.title for album in self.albums_of(file)]
         photo = file.photo
         camera, lens = photo.camera, photo.lens
         values = {
             "keywords": [keyword.word for keyword in photo.keywords],
             "subjects": [name for name in people(photo) if name],
-            "albums": [album.title for album in self.albums_of(photo)],
-            "has_album": [any(photo.id in members for _, members in self.albums)],
+            "has_album": [any(photo.id in chosen for album, chosen in self.albums if not album.filter)],
             "camera_text": [f"{camera.make} {camera.model}"],
             "lens_text": [f"{lens.make} {lens.model}"],
             "photo_type": [photo.type],
@@ -112,6 +134,15 @@ class Matcher:
         if column in values:
             return values[column]
         return [getattr(file if column in FILE_COLUMNS else photo, column)]
+
+
+@cache
+def album_query(text):
+    """The query of an album's filter; None if it is not valid."""
+    try:
+        return locate(parse_query(text))
+    except InvalidQueryError:
+        return None
 
 
 FILE_COLUMNS = {"hash", "codec", "portrait", "aspect_ratio", "chroma", "diff"}

@@ -20,6 +20,10 @@ VALUES = {
         "!jane",
         uid("a", 0),
         uid("a", 2),
+        uid("a", 5),
+        "winter",
+        "!secret*",
+        "loop",
         uid("j", 1),
     ),
     Kind.WORDS: (
@@ -34,6 +38,7 @@ VALUES = {
         "o'hara",
         "secret|sum",
         "wilma",
+        "winter|broken",
     ),
     Kind.ID_OR_WORDS: ("canon", "eos", "1", "2|3", "!nikon", '"50mm f1"', "elm", "d-750", "unknown", "leica"),
     Kind.UID: (uid("p", 3), uid("f", 70), f"{20:040x}", f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('f', 50)}"),

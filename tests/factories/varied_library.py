@@ -134,18 +134,32 @@ def _file(draw, number, name, rank):
     )
 
 
+#: Title, whether private, when deleted, filter. The last one contains itself, the one before it nothing.
+ALBUMS = (
+    ("Summer 2020", False, None, ""),
+    ("Lake trips", False, None, ""),
+    ("Secret", True, None, ""),
+    ("Gone", False, START, ""),
+    ("Winter", False, None, "snow | favorite:true archived:true"),
+    ("Winter lakes", False, None, "albums:winter (albums:trips | lake -people:zoe)"),
+    ("Secret lakes", True, None, "lake"),
+    ("Broken", False, None, "nosuch:1"),
+    ("Loop", False, None, "-album:loop type:image | albums:loop"),
+)
+
+
 def _albums(session, draw, photos):
+    """Albums with the ids of the photos put into them or, of those with a filter, taken out of them."""
     albums = []
-    for number, (title, private, deleted) in enumerate(
-        (("Summer 2020", False, None), ("Lake trips", False, None), ("Secret", True, None), ("Gone", False, START))
-    ):
+    for number, (title, private, deleted, filter_) in enumerate(ALBUMS):
         album = Album(
-            id=number + 1, uid=uid("a", number), title=title, private=private, deleted_at=deleted,
+            id=number + 1, uid=uid("a", number), title=title, private=private, deleted_at=deleted, filter=filter_,
             created_at=START, updated_at=START,
         )  # fmt: skip
-        members = {photo.id for photo in photos if draw.randrange(4) == 0}
+        chosen = {photo.id for photo in photos if draw.randrange(4) == 0}
         session.add(album)
         session.flush()
-        session.add_all(AlbumPhoto(album_id=album.id, photo_id=one, created_at=START) for one in members)
-        albums.append((album, members))
+        hidden = bool(filter_)
+        session.add_all(AlbumPhoto(album_id=album.id, photo_id=one, hidden=hidden, created_at=START) for one in chosen)
+        albums.append((album, chosen))
     return albums
