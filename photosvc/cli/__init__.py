@@ -14,6 +14,7 @@ svc = LazyGroup(
         "keys": "photosvc.cli.keys:keys",
         "passwd": "photosvc.cli.users:passwd",
         "run": "photosvc.cli.run:run",
+        "search": "photosvc.cli.search:search",
         "show": "photosvc.cli.show:show",
         "users": "photosvc.cli.users:users",
     },

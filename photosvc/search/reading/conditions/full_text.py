@@ -4,11 +4,12 @@ A condition asks whether `SearchText` contains a substring, on both databases al
 `matching` finds photos by their words in the full-text index of SQLite, where the planner asks for it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, case, cast, func, literal, literal_column, select
 from sqlalchemy.dialects.postgresql import TSQUERY
+from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.expression import column, table
 
 from photosvc.models import SearchRow, SearchText
@@ -20,6 +21,15 @@ from photosvc.search.word_text import Term, needle
 
 Condition = ColumnElement[bool]
 
+
+class _TsQuery(TSQUERY):
+    """`TSQUERY` that can also be written into the text of a statement, as `explain` does."""
+
+    def literal_processor(self, dialect: Dialect) -> Callable[[str], str]:  # noqa: ARG002 - SQLAlchemy passes it
+        """The function that quotes a text."""
+        return lambda text: "'" + text.replace("'", "''") + "'"
+
+
 #: Terms that count for the rank; further ones only decide whether a photo matches.
 _MOST_RANKED = 16
 
@@ -30,7 +40,7 @@ def contains(section: str, terms: Sequence[Term], context: Context) -> Condition
     query = select(1).where(SearchText.photo_id == SearchRow.photo_id, *found)
     if context.on_postgresql:
         indexed: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
-        query = query.where(indexed.op("@@")(cast(_tsquery(terms), TSQUERY)))
+        query = query.where(indexed.op("@@")(cast(_tsquery(terms), _TsQuery)))
     return query.exists()
 
 
@@ -49,18 +59,16 @@ def described_as(item: Operand) -> Condition:
     return query.exists()
 
 
-def matching(terms: Iterable[Term], expanded: Mapping[str, Sequence[str]] | None = None) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
+def matching(terms: Iterable[Term], expanded: Mapping[str, Sequence[str]]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
     """SQLite: the ids of photos that contain every word of these terms, in any order, from the full-text index.
 
     Args:
         terms: words and phrases.
-        expanded: the words that each of the `prefixes` stands for; empty: all that FTS5 finds. Without this
-            argument a prefix matches only as a whole word.
+        expanded: the words that each of the `prefixes` stands for; an empty list leaves the prefix to FTS5.
 
     """
     found = (
-        f'"{word}"' if expanded is None or not prefix else _any_of(expanded[word]) or f'"{word}" *'
-        for word, prefix in _distinct_words(terms)
+        (_any_of(expanded[word]) or f'"{word}" *') if prefix else f'"{word}"' for word, prefix in _distinct_words(terms)
     )
     index = table(WORD_INDEX, column("rowid"))
     return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(" AND ".join(found)))

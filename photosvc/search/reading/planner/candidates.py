@@ -42,11 +42,12 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many candidates some conjuncts have."""
+    """How many candidates some conjuncts have; an index of files counts the files of the photos."""
 
     parts: tuple[Node, ...]
     count: int
-    """At most one more than the counter's limit."""
+    limit: int
+    """The most candidates that are sorted; counting stops at one more."""
 
 
 class Counter:
@@ -63,7 +64,7 @@ class Counter:
         """The number of candidates, at most one more than the limit."""
         some = candidates.photos.limit(self.limit + 1).subquery()
         count = self._connection.scalar(select(func.count()).select_from(some)) or 0
-        self.counted.append(Counted(candidates.parts, count))
+        self.counted.append(Counted(candidates.parts, count, self.limit))
         return count
 
 
@@ -95,7 +96,8 @@ def _candidates(
     terms = _terms(parts)
     # A word that has more photos than the limit as a whole word has even more as a prefix; the prefix costs more to
     # look up, so it is skipped.
-    if terms and counter.count(Candidates(tuple(terms), full_text.matching(terms))) <= counter.limit:
+    whole = tuple(replace(term, prefix=False) for term in terms)
+    if terms and counter.count(Candidates(whole, full_text.matching(whole, {}))) <= counter.limit:
         words = with_words(parts, connection)
         if words is not None:
             yield words

@@ -1,0 +1,119 @@
+"""Why a search runs as it does: its parsed and resolved nodes, its plan, its SQL, and the database's own plan."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+
+from sqlalchemy import Connection
+from sqlalchemy.engine import Dialect
+
+from photosvc.query.nodes import And, Filter, Node, Not, Or
+from photosvc.search.reading.request import SearchRequest
+from photosvc.search.reading.window import Search, plain_query, prepare
+
+_EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN ", "postgresql": "EXPLAIN "}
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many photos or files the index of some conditions finds."""
+
+    conditions: str
+    found: int
+    limit: int
+    """Up to this many are sorted; counting stops at one more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One search explained, as text."""
+
+    parsed: list[str]
+    """The query as parsed, one node a line, indented by depth."""
+    resolved: list[str]
+    """The same with ids in place of names: what the SQL is made from."""
+    plan: str
+    """The planner's choice (`planner.plan.Driver`)."""
+    counts: list[Count]
+    """What the planner counted."""
+    sql: str
+    """The statement that finds the rows, with its values."""
+    steps: list[str]
+    """How the database runs it."""
+
+
+def explain(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Explanation:
+    """Explain the statement that finds the rows of a page.
+
+    Raises:
+        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    search = prepare(connection, request, sees_private=sees_private)
+    sql = _literal_sql(search)
+    counts = [
+        Count(" & ".join(_describe(part) for part in counted.parts), counted.count, counted.limit)
+        for counted in search.plan.counted
+    ]
+    return Explanation(
+        parsed=list(_lines(request.node)),
+        resolved=list(_lines(search.node)),
+        plan=search.plan.driver,
+        counts=counts,
+        sql=sql,
+        steps=_steps(connection, sql),
+    )
+
+
+def _literal_sql(search: Search) -> str:
+    request = search.request
+    if search.is_plain:
+        values: dict[str, int | str] = {"count": request.count}
+        if request.cursor:
+            values |= {f"key{number}": value for number, value in enumerate(request.cursor.values)}
+        else:
+            values["offset"] = request.offset
+        by_cursor, sees_private = request.cursor is not None, search.context.sees_private
+        query = plain_query(request.order, sees_private=sees_private, by_cursor=by_cursor, with_results=False)
+        query = query.params(values)
+    else:
+        query = search.window_query(request.offset, request.count)
+    # Other parameter styles would double every percent sign.
+    dialect: Callable[..., Dialect] = type(search.connection.dialect)
+    named = dialect(paramstyle="named")
+    return str(query.compile(dialect=named, compile_kwargs={"literal_binds": True}))
+
+
+def _steps(connection: Connection, sql: str) -> list[str]:
+    # The statement has no parameters, so the driver must not look for any in its texts.
+    rows = connection.exec_driver_sql(
+        _EXPLAIN[connection.dialect.name] + sql, execution_options={"no_parameters": True}
+    )
+    return [str(row[-1]) for row in rows]
+
+
+def _lines(node: Node, depth: int = 0) -> Iterator[str]:
+    """The node and its parts, one a line."""
+    indent = "  " * depth
+    match node:
+        case And(parts) | Or(parts):
+            yield indent + type(node).__name__
+            for part in parts:
+                yield from _lines(part, depth + 1)
+        case Not(part):
+            yield f"{indent}Not"
+            yield from _lines(part, depth + 1)
+        case _:
+            yield indent + _describe(node)
+
+
+def _describe(node: object) -> str:
+    """A node or operand in Python's notation, without fields that have no value."""
+    if isinstance(node, Filter):
+        return f"Filter {node.name}: {_describe(node.value)}"
+    if isinstance(node, tuple) and not hasattr(node, "_fields"):
+        return "(" + ", ".join(map(_describe, node)) + ")"
+    if is_dataclass(node) and not isinstance(node, type):
+        values = ((field.name, getattr(node, field.name)) for field in fields(node))
+        given = (f"{name}={_describe(value)}" for name, value in values if value is not None and value != ())
+        return f"{type(node).__name__}({', '.join(given)})"
+    return repr(node)

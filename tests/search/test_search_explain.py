@@ -1,0 +1,163 @@
+"""What a search explains about itself, on both databases."""
+
+import pytest
+from sqlalchemy import create_engine, func, select
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import NotFoundError
+from photosvc.models import SearchRow, SearchText, migrate
+from photosvc.models.database import configure_engine
+from photosvc.search.reading.explain import explain
+from photosvc.search.reading.page import find
+from photosvc.search.reading.request import parse_request
+from tests.factories.varied_library import fill_varied_library, uid
+
+
+@pytest.fixture(scope="module")
+def connection(new_database):
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    migrate.upgrade(engine)
+    with Session(engine) as session:
+        fill_varied_library(session)
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+def explained(connection, query="", **parameters):
+    return explain(connection, parse_request({"q": query, **parameters}), sees_private=True)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"q": ""},
+        {"q": "", "order": "random", "seed": "7"},
+        {"q": "", "merged": "true", "order": "size", "offset": "3", "count": "5"},
+        {"q": "lake sun-set", "order": "relevance"},
+        {"q": "title:*%* -person:j*", "order": "newest", "offset": "2", "count": "3"},
+        {"q": "near:p000000000000002 dist:500", "order": "name"},
+        {"q": "albums:winter | camera:canon", "s": uid("a", 0), "order": "oldest"},
+    ],
+)
+def test_the_sql_it_shows_finds_the_files_of_the_page(connection, parameters):
+    request = parse_request({**parameters, "merged": "false"})
+    shown = explain(connection, request, sees_private=True).sql
+    rows = connection.exec_driver_sql(shown, execution_options={"no_parameters": True}).all()
+    page = find(connection, request, sees_private=True)
+    assert len(rows) == page.count
+    if rows:
+        assert f'-{rows[0][0]}"' in page.body.partition(",")[0]
+
+
+def test_the_sql_of_a_page_behind_a_cursor_has_the_cursors_values(connection):
+    first = find(connection, parse_request({"order": "name", "count": "4"}), sees_private=True)
+    request = parse_request({"order": "name", "count": "4", "cursor": str(first.next)})
+    shown = explain(connection, request, sees_private=True).sql
+    rows = connection.exec_driver_sql(shown, execution_options={"no_parameters": True}).all()
+    assert rows[0][0] == select_file(connection, 4)
+
+
+def select_file(connection, offset):
+    query = select(SearchRow.file_id).where(SearchRow.listed)
+    return connection.scalar(query.order_by(SearchRow.path, SearchRow.name, SearchRow.oldest_key).offset(offset))
+
+
+def test_names_are_resolved_to_ids_and_points(connection):
+    told = explained(connection, f"camera:nikon near:{uid('p', 2)} album:{uid('a', 0)} person:j*hn*")
+    assert told.parsed == [
+        "And",
+        "  Filter camera: Choice(any_of=(Word(text='nikon', prefix=True)))",
+        "  Filter near: Choice(any_of=(Near(uid='p000000000000002', km=2.0)))",
+        "  Filter album: Choice(any_of=(Uid(text='a000000000000000', column='albums')))",
+        "  Filter subject: Choice(any_of=(Pattern(pieces=('j', 'hn', ''))))",
+    ]
+    lat, lng = connection.execute(
+        select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid("p", 2))
+    ).first()
+    assert told.resolved == [
+        "And",
+        "  Filter camera: Choice(any_of=(3))",
+        f"  Filter near: Choice(any_of=(Circle(lat={lat}, lng={lng}, km=2.0)))",
+        "  Filter album: Choice(any_of=(1))",
+        '  Filter subject: Choice(any_of=(MarkerNames(names=("John O\'Hara"))))',
+    ]
+
+
+def test_a_smart_album_is_resolved_to_the_query_of_its_filter(connection):
+    assert explained(connection, "album:winter").resolved == [
+        "And",
+        "  Or",
+        "    Word(text='snow', prefix=True)",
+        "    And",
+        "      Filter favorite: True",
+        "      Filter archived: True",
+        "  Not",
+        "    Filter album: Choice(any_of=(TakenOut(album_id=5)))",
+    ]
+
+
+def test_a_smart_album_inside_its_own_filter_contains_nothing(connection):
+    assert explained(connection, "album:loop").resolved == [
+        "And",
+        "  Or",
+        "    And",
+        "      Not",
+        "        Nothing()",
+        "      Filter type: Choice(any_of=(Pattern(pieces=('image'))))",
+        "    Nothing()",
+        "  Not",
+        "    Filter album: Choice(any_of=(TakenOut(album_id=9)))",
+    ]
+
+
+def test_an_unknown_name_is_nothing(connection):
+    assert explained(connection, "camera:zzz").resolved == ["Nothing()"]
+    assert explained(connection, "-camera:zzz").resolved == ["Not", "  Nothing()"]
+
+
+def test_an_unknown_album_or_photo_is_not_found(connection):
+    for parameters in ({"s": uid("a", 99)}, {"s": "no uid"}, {"near": uid("p", 99)}):
+        with pytest.raises(NotFoundError):
+            explained(connection, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters", "plan"),
+    [
+        ("", {"order": "newest"}, "walk the order until the page is full"),
+        ("lake", {"count": "100000"}, "sort the photos that one condition finds"),
+        ("lake", {"count": "1", "order": "relevance"}, "sort the photos that one condition finds"),
+        ("lake", {"count": "1", "order": "name"}, "walk the order until the page is full"),
+        (f"album:{uid('a', 0)}", {"order": "newest"}, "walk the order within one album"),
+        ("year:2020", {"count": "1", "order": "newest"}, "walk the order within one value"),
+        ("year:2020", {"count": "1", "order": "name"}, "walk the order until the page is full"),
+    ],
+)
+def test_the_plan_follows_the_decision_table(connection, query, parameters, plan):
+    if connection.dialect.name == "postgresql" and "album" not in plan:
+        plan = "PostgreSQL plans by its own statistics"
+    assert explained(connection, query, **parameters).plan == plan
+
+
+def test_what_was_counted_is_shown_with_its_limit(connection):
+    if connection.dialect.name == "postgresql":
+        assert explained(connection, "lak title:lake*").counts == []
+        return
+    highest = connection.scalar(select(func.max(SearchRow.photo_id)).where(SearchRow.listed))
+    whole, prefix, color = explained(connection, "lak color:red|blue", count="1000").counts
+    assert {count.limit for count in (whole, prefix, color)} == {int((1000 * (highest + 1)) ** 0.5) // 2}
+    assert (whole.conditions, whole.found) == ("Word(text='lak', prefix=False)", 0)
+    assert prefix.conditions == "Word(text='lak', prefix=True)"
+    with_prefix = select(func.count()).select_from(SearchText).where(SearchText.words.contains(" lak"))
+    assert prefix.found == connection.scalar(with_prefix) > 0
+    assert color.conditions == "Filter color: Choice(any_of=(14, 6))"
+
+
+def test_the_steps_are_those_of_the_database(connection):
+    steps = explained(connection, order="newest").steps
+    if connection.dialect.name == "sqlite":
+        assert steps == ["SCAN photosvc_search_rows USING INDEX ix_photosvc_search_rows_taken"]
+    else:
+        assert steps[0].startswith("Limit  (cost=")
