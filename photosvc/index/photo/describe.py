@@ -23,16 +23,16 @@ def describe(photo: Photo, catalog: Catalog, now: datetime) -> None:
         photo.quality = -1
         _set_times(photo, now)
         return
-    parts = [StackedFile(file.name, read_extraction(file)) for file in files]
-    primary = files[primary_index(parts)]
+    stacked = [StackedFile(file.name, read_extraction(file)) for file in files]
+    primary = files[primary_index(stacked)]
     for file in photo.files:
         file.primary = file is primary
-    metadata = merged_metadata(parts)
+    metadata = merged_metadata(stacked)
     photo.path, photo.name, _ = split_name(primary.name)
     if gives_way(photo.type_src, AUTO):
-        photo.type = photo_type(parts)
+        photo.type = photo_type(stacked)
     photo.stack = max(photo.stack, 1) if len(files) > 1 and photo.stack >= 0 else min(photo.stack, 0)
-    _describe_time(photo, metadata, parts, now)
+    _describe_time(photo, metadata, stacked, now)
     _describe_camera(photo, metadata, catalog)
     _describe_place(photo, metadata, catalog)
     _describe_picture(photo, files, primary)
@@ -48,8 +48,8 @@ def _set_times(photo: Photo, now: datetime) -> None:
     photo.checked_at = now
 
 
-def _describe_time(photo: Photo, metadata: Metadata, parts: list[StackedFile], now: datetime) -> None:
-    when = taken(metadata, parts, now if photo.id is None else photo.created_at)
+def _describe_time(photo: Photo, metadata: Metadata, stacked: list[StackedFile], now: datetime) -> None:
+    when = taken(metadata, stacked, now if photo.id is None else photo.created_at)
     # The source of the new time does not matter: a time guessed now replaces one that the file no longer contains.
     if not gives_way(photo.taken_src, META):
         return
