@@ -2,6 +2,7 @@
 
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -133,3 +134,14 @@ def test_counts_are_those_of_all_workers_and_outlive_them(tmp_path):
     assert requests(found, ROUTE, status="400") == 2
     assert requests(found, "/api/v1/metrics") == 12
     assert 2 <= len([*(library.instance / "metrics").iterdir()]) <= 4
+
+
+def test_the_guide_names_every_metric(library):
+    guide = (Path(__file__).parents[2] / "docs/oauth.md").read_text()
+    library.get(token=library.token())
+    text = library.get(path="/api/v1/metrics", token=library.token("metrics")).text
+    families = {(family.name, family.type) for family in text_string_to_metric_families(text)}
+    assert len(families) == 9
+    for name, kind in families:
+        (row,) = [line for line in guide.splitlines() if line.startswith("|") and f"`{name}" in line]
+        assert row.split(" | ")[1] == kind
