@@ -1,4 +1,4 @@
-"""The HTTP routes, a file for each resource. Blueprints come from functions, fresh for every app."""
+"""The HTTP routes, one file for each resource. Functions create the blueprints, so that each app has its own."""
 
 from flask import Blueprint
 
@@ -10,7 +10,7 @@ from photosvc.web.request_timing import time_requests
 
 
 def create_api() -> Blueprint:
-    """Everything below `/api/v1`."""
+    """The blueprint of all routes below `/api/v1`."""
     api = Blueprint("photosvc", __name__)
     register_errors(api)
     time_requests(api)

@@ -1,4 +1,4 @@
-"""/users/<user_uid>/app-passwords: what Settings > Account > Apps and Devices shows (spec section 5.2)."""
+"""/users/<user_uid>/app-passwords: the app passwords of an account (spec section 5.2)."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _CREATED = {"allOf": [{"$ref": "#/components/schemas/Credential"}, json_object("
 
 
 def add_routes(api: Blueprint) -> None:
-    """Hang app passwords on the API."""
+    """Add app passwords to the API."""
     api.add_url_rule("/users/<user_uid>/app-passwords", view_func=list_app_passwords, methods=["GET"])
     api.add_url_rule("/users/<user_uid>/app-passwords", view_func=add_app_password, methods=["POST"])
     api.add_url_rule("/users/<user_uid>/app-passwords/<credential>", view_func=remove_app_password, methods=["DELETE"])
@@ -45,7 +45,7 @@ def list_app_passwords(user_uid: str) -> Response:
 @answers(_CREATED, "The app password and its secret.", 201)
 @refuses(429)
 def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
-    """Make an app password. The account's password confirms it; the secret is in this answer and nowhere else."""
+    """Make an app password. The account's password confirms it; only this answer has the secret."""
     service = current_service()
     scope = parse_scope(body["scope"])
     check_grantable(principal(), scope)
@@ -61,7 +61,7 @@ def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
 
 
 @require("users.app_passwords.remove")
-@answers(MESSAGE, "It is over.")
+@answers(MESSAGE, "It is revoked.")
 def remove_app_password(user_uid: str, credential: str) -> Response:
     """Revoke one of the account's app passwords, and the login sessions made from it."""
     with current_service().writing() as session:

@@ -1,4 +1,4 @@
-"""GET /photos/facets: what a search could be narrowed by."""
+"""GET /photos/facets: the values that filters have among the results of a search."""
 
 from dataclasses import asdict
 
@@ -20,13 +20,13 @@ _FACETS = {"type": "object", "additionalProperties": {"type": "array", "items": 
 
 
 def add_routes(api: Blueprint) -> None:
-    """Hang the facets on the API."""
+    """Add the facets to the API."""
     api.add_url_rule("/photos/facets", view_func=count_facets, methods=["GET"])
 
 
 @require("photos.facets")
 @takes_query(facet_parameters)
-@answers(_FACETS, "Each filter's values, the commonest first.", headers=ETAG)
+@answers(_FACETS, "The values of each filter, the most frequent first.", headers=ETAG)
 @refuses(404)
 def count_facets() -> Response:
     """How many files of a search have each value of the filters in `by`; with `primary=true`, how many photos."""

@@ -22,7 +22,7 @@ _NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, client_id=
 
 
 def add_routes(api: Blueprint) -> None:
-    """Hang the OAuth endpoints on the API, as a blueprint of their own because their errors have another form."""
+    """Add the OAuth endpoints to the API, as a blueprint of their own because their errors have another form."""
     oauth = Blueprint("oauth", __name__)
     register_errors(oauth, render_oauth)
     oauth.add_url_rule("/token", view_func=token, methods=["POST"])
@@ -45,10 +45,10 @@ def token() -> Response:
 
 @public
 @takes_client_form(_NAMED_TOKEN)
-@answers(None, "The token is over, if it was one.")
+@answers(None, "The token is revoked, or never existed.")
 @refuses(401, 429)
 def revoke() -> Response:
-    """End a token (RFC 7009)."""
+    """Revoke a token (RFC 7009)."""
     answer: Response = current_oauth_server().create_endpoint_response("revocation")
     return answer
 
@@ -56,10 +56,10 @@ def revoke() -> Response:
 @public
 @uses("oauth.introspect")
 @takes_client_form(_NAMED_TOKEN)
-@answers(json_object("active", active=FLAG), "What the token is worth.")
+@answers(json_object("active", active=FLAG), "Whether the token is valid.")
 @refuses(401, 429)
 def introspect() -> Response:
-    """Tell a client about a token (RFC 7662)."""
+    """Say whether a token is valid, and for what (RFC 7662)."""
     answer: Response = current_oauth_server().create_endpoint_response("introspection")
     return answer
 
@@ -67,5 +67,5 @@ def introspect() -> Response:
 @public
 @undocumented
 def not_implemented() -> Response:
-    """A placeholder (spec section 1); the discovery metadata leaves it out."""
-    return oauth_error(501, "not_implemented", "This service logs nobody in for others.")
+    """A placeholder (spec section 1) that the metadata does not name."""
+    return oauth_error(501, "not_implemented", "This service does not implement OpenID Connect log-ins.")

@@ -17,7 +17,7 @@ _CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type":
 
 
 def add_routes(api: Blueprint) -> None:
-    """Hang the second factor on the API."""
+    """Add two-factor authentication to the API."""
     api.add_url_rule("/users/<user_uid>/passcode", view_func=enrol, methods=["POST"])
     api.add_url_rule("/users/<user_uid>/passcode", view_func=reset, methods=["DELETE"])
     api.add_url_rule("/users/<user_uid>/passcode/confirm", view_func=confirm, methods=["POST"])
@@ -29,7 +29,7 @@ def add_routes(api: Blueprint) -> None:
 @answers(EnrolmentSchema, "The secret of the authenticator app.")
 @refuses(409, 429)
 def enrol(body: dict[str, Any], user_uid: str) -> Response:
-    """Begin: a secret for an authenticator app, as text, `otpauth` URI and QR code."""
+    """Start to set up two-factor authentication: a secret as text, `otpauth` URI and QR code."""
     service = current_service()
     with service.loading() as session:
         user = users.find_user(session, user_uid)
@@ -42,10 +42,10 @@ def enrol(body: dict[str, Any], user_uid: str) -> Response:
 
 @require("users.passcode")
 @takes(PasscodeSchema)
-@answers(_CODES, "It is on.")
+@answers(_CODES, "Two-factor authentication is on.")
 @refuses(409, 429)
 def confirm(body: dict[str, Any], user_uid: str) -> Response:
-    """Turn it on with a first code; the recovery codes are in this answer and nowhere else."""
+    """Turn two-factor authentication on with a first code; only this answer has the recovery codes."""
     service = current_service()
     with proving(), service.writing() as session:
         user = users.find_user(session, user_uid)
@@ -55,10 +55,10 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
 
 @require("users.passcode")
 @takes(PasswordSchema)
-@answers(MESSAGE, "It is off.")
+@answers(MESSAGE, "Two-factor authentication is off.")
 @refuses(429)
 def disable(body: dict[str, Any], user_uid: str) -> Response:
-    """Turn it off; the account's password confirms it."""
+    """Turn two-factor authentication off; the account's password confirms it."""
     service = current_service()
     with service.loading() as session:
         user = users.find_user(session, user_uid)
@@ -70,9 +70,9 @@ def disable(body: dict[str, Any], user_uid: str) -> Response:
 
 
 @require("users.passcode.reset")
-@answers(MESSAGE, "It is off.")
+@answers(MESSAGE, "Two-factor authentication is off.")
 def reset(user_uid: str) -> Response:
-    """Take it off an account whose owner lost both phone and recovery codes."""
+    """Turn it off for an account whose owner lost both the phone and the recovery codes."""
     service = current_service()
     with service.writing() as session:
         second_factor.reset(session, service.now(), users.find_user(session, user_uid))

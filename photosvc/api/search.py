@@ -19,13 +19,13 @@ from photosvc.web.contract import Header, answers, refuses, takes_query
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
 
-#: Names and values of a query string, in their order.
+#: Names and values of a query string, in order.
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 _PAGE = {
     "X-Count": Header("integer", "Files on this page."),
-    "X-Limit": Header("integer", "Files it could have had."),
+    "X-Limit": Header("integer", "The most files that a page can have."),
     "X-Offset": Header("integer", "Files before it."),
     "X-Total-Count": Header("integer", "Files that match, if `total` was asked for."),
     "Link": Header("string", "The next page, if this one is full (RFC 8288)."),
@@ -35,7 +35,7 @@ _PAGE = {
 
 
 def add_routes(api: Blueprint) -> None:
-    """Hang the search on the API."""
+    """Add the search to the API."""
     api.add_url_rule("/photos", view_func=search_photos, methods=["GET"])
 
 
@@ -80,5 +80,5 @@ def _page_headers(service: Service, page: Page, pairs: Pairs) -> list[tuple[str,
 
 @lru_cache(maxsize=256)
 def _kept(pairs: Pairs) -> str:
-    """What the next page's address keeps of this one's: all but where the page begins."""
+    """The query string of this page without the parameters that say where it begins, for the address of the next."""
     return "".join(f"{urlencode([pair])}&" for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})

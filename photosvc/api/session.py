@@ -1,4 +1,4 @@
-"""/session: logging in, looking at the own login session, logging out (spec section 4.3)."""
+"""/session: log in, read the own login session, log out (spec section 4.3)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session
 
 
 def add_routes(api: Blueprint) -> None:
-    """Hang the login session on the API, under both of its names."""
+    """Add the login session to the API, under both of its names."""
     for path in ("/session", "/sessions"):
         name = path.strip("/")
         api.add_url_rule(path, f"log_in_{name}", log_in, methods=["POST"])
@@ -67,7 +67,7 @@ class _View:
 @answers(LoginSessionSchema, "The login session.")
 @refuses(401, 403, 429)
 def log_in(body: dict[str, Any]) -> Response:
-    """Exchange a password, or an app password, for a login session. A token on the call is not looked at."""
+    """Exchange a password, or an app password, for a login session. A token in the request is ignored."""
     service = current_service()
     now = service.now()
     username, password, address = body["username"], body["password"], request.remote_addr or ""
@@ -96,15 +96,15 @@ def _sweep(service: Service) -> None:
 @require("session.read")
 @answers(LoginSessionSchema, "The login session.")
 def read(session_id: str | None = None) -> Response:
-    """The login session of the token that is shown."""
+    """The login session of the token in the request."""
     token = _own_token(session_id)
     return _answer(current_service(), principal(), token)
 
 
 @require("session.end")
-@answers(_ENDED, "It is over.")
+@answers(_ENDED, "The login session has ended.")
 def log_out(session_id: str | None = None) -> Response:
-    """End the login session of the token that is shown, on every worker at once."""
+    """End the login session of the token in the request, at once on all workers."""
     token = _own_token(session_id)
     with current_service().writing() as session:
         login_sessions.log_out(session, principal())
@@ -112,7 +112,12 @@ def log_out(session_id: str | None = None) -> Response:
 
 
 def _own_token(session_id: str | None) -> str:
-    """The token shown; a session named in the path must be its own."""
+    """The token of the request.
+
+    Raises:
+        PermissionDeniedError: the path names another session than the token's own.
+
+    """
     token = token_of(request) or ""
     if session_id is not None:
         own = (ids.digest(token), token, principal().credential_uid)

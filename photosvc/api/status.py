@@ -10,13 +10,13 @@ from photosvc.web.protector import public
 
 
 def add_routes(api: Blueprint) -> None:
-    """Hang the status on the API."""
+    """Add the status to the API."""
     api.add_url_rule("/status", view_func=status, methods=["GET"])
 
 
 @public
-@answers(json_object("status version", status=TEXT, version=TEXT), "It can answer.")
+@answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer.")
 def status() -> Response:
-    """`operational`; a database that is away or old answers 503 before this view runs."""
+    """`operational`; 503 when the database cannot be reached or has an old schema."""
     current_service().require_schema()
     return json_answer({"status": "operational", "version": __version__})

@@ -17,7 +17,7 @@ _MOST = 1000
 
 
 def add_routes(api: Blueprint) -> None:
-    """Hang the accounts on the API."""
+    """Add the accounts to the API."""
     api.add_url_rule("/users", view_func=list_users, methods=["GET"])
     api.add_url_rule("/users", view_func=add_user, methods=["POST"])
     api.add_url_rule("/users/<user_uid>", view_func=view_user, methods=["GET"])
@@ -73,7 +73,7 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
 
 
 @require("users.remove")
-@answers(MESSAGE, "It is gone.")
+@answers(MESSAGE, "The account is removed.")
 @refuses(409)
 def remove_user(user_uid: str) -> Response:
     """Remove an account with all of its credentials."""
@@ -84,7 +84,7 @@ def remove_user(user_uid: str) -> Response:
 
 @require("users.password")
 @takes(PasswordChangeSchema)
-@answers(MESSAGE, "It is changed.")
+@answers(MESSAGE, "The password is changed.")
 @refuses(429)
 def change_password(body: dict[str, Any], user_uid: str) -> Response:
     """Change a password. Other login sessions of the account end; its app passwords stay valid.

@@ -1,4 +1,4 @@
-"""/.well-known: what clients can find out about the service by themselves (spec sections 4.5 and 4.6)."""
+"""/.well-known: metadata for discovery by clients (spec sections 4.5 and 4.6)."""
 
 from urllib.parse import unquote, urlsplit
 
@@ -18,7 +18,7 @@ _OBJECT = {"type": "object"}
 
 
 def create_well_known() -> Blueprint:
-    """The documents below `/.well-known` of the service itself."""
+    """The documents below `/.well-known` of the service."""
     blueprint = _blueprint("photosvc_well_known")
     blueprint.add_url_rule(f"/{metadata.AUTHORIZATION_SERVER}", view_func=authorization_server)
     blueprint.add_url_rule(f"/{metadata.OPENID}", view_func=openid_configuration)
@@ -30,7 +30,7 @@ def create_well_known() -> Blueprint:
 def create_inserted(base_url: str) -> Blueprint | None:
     """The documents below `/.well-known` of the host, for an issuer with a path (RFC 8414 section 3.1).
 
-    None when the issuer has no path: the documents are at the same addresses then.
+    None when the issuer has no path: these addresses are then the same as the service's own.
     """
     path = unquote(urlsplit(base_url).path)
     if not path:
@@ -69,7 +69,7 @@ def protected_resource() -> Response:
 @public
 @answers(_OBJECT, "An RFC 7517 key set.")
 def jwks() -> Response:
-    """The public keys that signatures of the service are checked with (RFC 7517)."""
+    """The public keys that verify signatures of the service (RFC 7517)."""
     return _document({"keys": [key.public() for key in current_service().signing_keys.published()]})
 
 

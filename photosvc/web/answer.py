@@ -1,4 +1,4 @@
-"""Answers of the API: JSON bytes and the headers every one of them carries."""
+"""Answers of the API: JSON bytes and the headers of every answer."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ _SECURITY = (
 
 
 class ReadyResponse(Response):
-    """An answer that is sent with its headers as they are: Werkzeug would copy each to complete what is not missing.
+    """An answer whose headers are complete: Werkzeug does not copy them to add missing ones.
 
-    For those that are asked for most. It has no `Location`, a length only if its body is whole, and no type of its own.
+    For the most frequent requests. It has no `Location`, a length only if its body is whole, and no default type.
     """
 
     default_mimetype = None
@@ -35,12 +35,12 @@ def json_answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401
 
 
 def json_text(body: bytes | str, status: int = 200) -> Response:
-    """An answer whose body is JSON already."""
+    """An answer whose body is already JSON."""
     return Response(body, status, content_type=JSON)
 
 
 def add_security_headers(answer: Response) -> Response:
-    """Headers of every answer: no sniffing, no framing, no referrer that could carry a token."""
+    """Add the headers of every answer, which forbid sniffing, framing, caching and a referrer that contains a token."""
     present = {name for name, _ in answer.headers}
     answer.headers.extend([(name, value) for name, value in _SECURITY if name not in present])
     return answer

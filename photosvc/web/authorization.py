@@ -1,4 +1,4 @@
-"""Which token a request shows, and the challenges for those that show none or a bad one (RFC 6750)."""
+"""The token of a request, and the challenges for requests with none or an invalid one (RFC 6750)."""
 
 from flask import Request
 
@@ -7,20 +7,20 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.web.current import current_service
 
 _REALM = 'Bearer realm="photosvc"'
-#: As WSGI names them; a header that is sent twice is one value with a comma, which no token has.
+#: Names in the WSGI environ. A header that is sent twice is one value with a comma, which no token contains.
 _OWN_HEADERS = ("HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
 _MAX_TOKEN = 4096
-#: What may stand around a value (RFC 9110 section 5.6.3); Python strips more.
+#: Characters allowed around a value (RFC 9110 section 5.6.3); `str.strip` alone removes more.
 _BLANKS = " \t"
 
 
 def token_of(request: Request) -> str | None:
     """The token in `Authorization: Bearer`, `X-Auth-Token` or `X-Session-ID`; None when there is none.
 
-    Query strings are never looked at: they end up in logs (RFC 9700 section 4.3.2).
+    Query strings are not read, because logs contain them (RFC 9700 section 4.3.2).
 
     Raises:
-        InvalidValueError: the request shows two different tokens (RFC 6750 section 2).
+        InvalidValueError: the request has two different tokens (RFC 6750 section 2).
 
     """
     environ = request.environ
@@ -36,9 +36,9 @@ def token_of(request: Request) -> str | None:
 
 
 def challenge(error: str = "", *, scope: str = "", description: str = "") -> str:
-    """A `WWW-Authenticate` value; bare when the request had no token (RFC 6750 section 3).
+    """A `WWW-Authenticate` value; without `error` when the request had no token (RFC 6750 section 3).
 
-    It always says where the resource's metadata is (RFC 9728 section 5.1).
+    It always names the address of the resource's metadata (RFC 9728 section 5.1).
     """
     parts = [_REALM]
     if error:

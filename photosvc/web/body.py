@@ -1,4 +1,4 @@
-"""Request bodies: JSON objects, read through a schema."""
+"""Request bodies: JSON objects, loaded by a schema."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from marshmallow import Schema, ValidationError
 
 from photosvc.core.errors import InvalidValueError
 
-#: No body of ours is longer, in bytes.
+#: The longest body that is accepted, in bytes.
 MAX_BODY = 64 * 1024
 
 
@@ -24,7 +24,7 @@ def read_json(schema: Schema, *, any_type: bool = False) -> dict[str, Any]:
     """The request's JSON object, as `schema` loads it.
 
     Args:
-        schema: what the body holds.
+        schema: what loads the body.
         any_type: read JSON whatever the `Content-Type` says; three known clients log in with another, or none.
 
     Raises:

@@ -64,7 +64,7 @@ class Contract:
     body_type: str = _JSON
     parameters: Callable[[], list[dict[str, Any]]] = list
     errors: tuple[int, ...] = ()
-    """Statuses it answers besides those that every view can answer."""
+    """Statuses that it answers in addition to those that every view can answer."""
     error: str = "Error"
     """The component of the OpenAPI document that errors have the form of."""
     security: tuple[dict[str, list[str]], ...] = ()
@@ -132,7 +132,7 @@ def takes_query(parameters: Callable[[], list[dict[str, Any]]]) -> Callable[[Vie
 
 
 def refuses(*errors: int) -> Callable[[View], View]:
-    """Say which error statuses the view answers besides those that every view can answer."""
+    """Say which error statuses the view answers in addition to those that every view can answer."""
     return _with(errors=errors)
 
 

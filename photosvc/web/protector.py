@@ -17,9 +17,9 @@ Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
 View = TypeVar("View", bound=Callable[..., Any])
 
-#: Where a view says which action of the policy it is; a test walks all routes by it.
+#: The attribute of a view that names the action of the policy it requires.
 ACTION = "photosvc_action"
-#: The action of views that anybody may call.
+#: The action of views that need no credential.
 PUBLIC = "public"
 #: The attribute of a view that names further actions which it decides on by itself.
 USES = "photosvc_uses"
@@ -30,9 +30,9 @@ class TokenRequiredError(InvalidTokenError):
 
 
 def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
-    """Let a view run only for principals whom the policy allows `action`.
+    """Let a view run only for principals to whom the policy allows `action`.
 
-    Where the path names an account, it does so as `user_uid`: some actions are open to its owner.
+    The argument `user_uid` of a path names an account: some actions are open to its owner.
     """
     if action not in policy.RULES:
         msg = f"the policy has no action {action}"
@@ -52,7 +52,7 @@ def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, An
 
 
 def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
-    """Mark a view as open to anybody."""
+    """Let a view run without a credential."""
     setattr(view, ACTION, PUBLIC)
     return view
 
@@ -86,8 +86,8 @@ def principal() -> Principal:
     """Who acts in this request.
 
     Raises:
-        TokenRequiredError: the request shows no token.
-        InvalidTokenError: the token is not valid (any more).
+        TokenRequiredError: the request has no token.
+        InvalidTokenError: the token is unknown, revoked or expired.
 
     """
     who: Principal | None = g.get("photosvc_principal")

@@ -1,4 +1,4 @@
-"""GET /openapi.json: the API described for programs that make clients, forms and tests from it."""
+"""GET /openapi.json: a description of the API for programs that generate clients, forms and tests."""
 
 from functools import cache
 
@@ -9,26 +9,26 @@ from photosvc.web.answer import json_text
 from photosvc.web.contract import answers
 from photosvc.web.protector import public
 
-#: Seconds that it may be kept: it changes with the version and the settings only.
-_KEPT = 300
+#: Seconds a client may cache it; it changes with the version and the settings only.
+_MAX_AGE = 300
 
 
 def add_routes(api: Blueprint) -> None:
-    """Hang the description on the API it describes."""
-    document = cache(_document)  # one for each app
+    """Add the description to the API it describes."""
+    document = cache(_document)  # one cache for each app
 
     @public
     @answers({"type": "object"}, "This document.")
     def openapi() -> Response:
-        """The API as an OpenAPI 3.1 document, made from its routes, policy, filters and records."""
+        """The API as an OpenAPI 3.1 document, generated from its routes, policy, filters and records."""
         answer = json_text(document(str(request.url_rule).removesuffix("/openapi.json")))
-        answer.headers["Cache-Control"] = f"public, max-age={_KEPT}"
+        answer.headers["Cache-Control"] = f"public, max-age={_MAX_AGE}"
         return answer
 
     api.add_url_rule("/openapi.json", view_func=openapi, methods=["GET"])
 
 
 def _document(root: str) -> bytes:
-    from photosvc.api.openapi.document import describe  # it takes a library that nothing else needs
+    from photosvc.api.openapi.document import describe  # imports apispec, which only this view needs
 
     return orjson.dumps(describe(root))

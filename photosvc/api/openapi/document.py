@@ -1,4 +1,4 @@
-"""The OpenAPI document, put together."""
+"""Puts the OpenAPI document together."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ _ERROR = {
     "type": "object",
     "required": ["code", "error"],
     "properties": {
-        "code": {"type": "integer", "description": "The status, but where clients tell cases apart by it."},
+        "code": {"type": "integer", "description": "The status, except where clients tell cases apart by it."},
         "error": {"type": "string", "description": "What was wrong and what to do."},
         "details": {
             "type": "array",
@@ -42,7 +42,7 @@ _OAUTH_ERROR = {
 
 
 def describe(root: str) -> dict[str, Any]:
-    """The document for the routes below `root`, the path that the API hangs at in this app."""
+    """The document for the routes below `root`, the path of the API in this app."""
     base_url = current_service().settings.base_url
     marshmallow = MarshmallowPlugin(schema_name_resolver=component_name)
     spec = APISpec(

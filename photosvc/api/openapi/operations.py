@@ -1,4 +1,4 @@
-"""The operations of the OpenAPI document: a route with what it needs, takes and answers."""
+"""The operations of the OpenAPI document: what each route needs, takes and answers."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -21,10 +21,10 @@ _ERRORS: Mapping[int, str] = {
     400: "A value is not valid.",
     401: "The token or secret is missing, expired or not valid.",
     403: "The credential may not do this.",
-    404: "There is no such thing, or it may not be seen.",
-    409: "It exists already, or is needed.",
-    429: "Too many failed tries; `Retry-After` says when the next is heard.",
-    503: "The database is busy or cannot be reached; `Retry-After` says when to try again.",
+    404: "It does not exist, or the credential may not see it.",
+    409: "It exists already, or the state does not allow this.",
+    429: "Too many failed tries; `Retry-After` says in how many seconds the next is accepted.",
+    503: "The database is busy or cannot be reached; `Retry-After` says in how many seconds to try again.",
 }
 
 
@@ -130,7 +130,7 @@ def _errors(rule: Rule, contract: Contract, action: str) -> dict[str, Any]:
         str(status): {"description": _ERRORS[status], "content": form} for status in sorted(statuses)
     }
     if "ETag" in contract.headers:
-        found["304"] = {"description": "The answer the client has still holds."}
+        found["304"] = {"description": "The answer that the client has cached is still valid."}
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a search and its facets take: the parameters of the query string, filters included."""
+"""Query parameters of the search and its facets, filters included."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,34 +14,34 @@ from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT
 _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
 _FLAG = {"type": "boolean"}
 
-#: What says which photos are meant.
+#: Parameters that select photos.
 _WHICH: dict[str, tuple[dict[str, Any], str]] = {
     "q": (_QUERY, "Words and filters."),
-    "filter": (_QUERY, "A query of filters that stand in for parameters of their name."),
+    "filter": (_QUERY, "A query whose filters replace the parameters of the same names."),
     "s": ({"type": "string"}, "Only photos of the album with this UID."),
 }
-#: What says how they are given.
+#: Parameters that say in which order and form results are sent.
 _HOW: dict[str, tuple[dict[str, Any], str]] = {
     "count": (
         {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT},
         "Files on a page.",
     ),
     "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Files to skip."),
-    "cursor": ({"type": "string"}, "Where the page begins, from the `Link` of the page before."),
-    "order": ({"type": "string", "enum": [*ORDERS], "default": DEFAULT_ORDER}, "What comes first."),
-    "seed": ({"type": "integer", "minimum": 0, "maximum": PRIME - 1}, "The number a random order is shuffled by."),
+    "cursor": ({"type": "string"}, "Where the page begins, from the `Link` of the previous page."),
+    "order": ({"type": "string", "enum": [*ORDERS], "default": DEFAULT_ORDER}, "The order of the results."),
+    "seed": ({"type": "integer", "minimum": 0, "maximum": PRIME - 1}, "The seed of a random order."),
     "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
     "total": (_FLAG, "Count everything that matches, in `X-Total-Count`."),
 }
 
 
 def search_parameters() -> list[dict[str, Any]]:
-    """Those of GET /photos."""
+    """The parameters of GET /photos."""
     return [*_described({**_WHICH, **_HOW}), *_filters()]
 
 
 def facet_parameters() -> list[dict[str, Any]]:
-    """Those of GET /photos/facets."""
+    """The parameters of GET /photos/facets."""
     by = {
         "name": "by",
         "in": "query",
@@ -74,7 +74,7 @@ def _meaning(spec: FilterSpec) -> str:
 
 
 def _value(spec: FilterSpec) -> str:
-    """The value in the filter's example, which may be a query with another filter behind it."""
+    """The value in the filter's example; in the example, another filter may follow it."""
     name = next(name for name in (spec.name, *spec.aliases) if f"{name}:" in spec.example)
     behind = spec.example.partition(f"{name}:")[2]
     return behind if '"' in behind else behind.partition(" ")[0]

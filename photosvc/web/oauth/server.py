@@ -88,7 +88,7 @@ def current_oauth_server() -> OAuthServer:
 
 
 def new_token(*, client: AuthenticatedClient, scope: str | None, **_others: object) -> dict[str, Any]:
-    """An access token for `client` that is not stored yet, and what the client is told about it (section 5.1)."""
+    """An access token for `client` that is not stored yet, with its description for the client (section 5.1)."""
     service = current_service()
     granted = granted_scope(client.scope, scope)
     if client.token_format == JWT:
