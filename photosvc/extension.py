@@ -1,4 +1,4 @@
-"""The extension: photosvc inside somebody's Flask app."""
+"""The extension: photosvc inside a Flask app."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,9 +20,8 @@ from photosvc.web.request_counts import RequestCounts
 class PhotoService:
     """Adds a photo library to a Flask app.
 
-    The tables (all named `photosvc_…`) live in the host's database: its default engine, or the one of `bind_key`.
-    The host's routes, error handlers and models are left alone. Standing alone, `photosvc.app.create_app` is the
-    first user of this class.
+    The tables (all named `photosvc_…`) are in the host's database: its default engine, or the one of `bind_key`.
+    Routes, error handlers and models of the host are not touched. `photosvc.app.create_app` uses this class too.
 
     Args:
         app: the host app; without one, call `init_app` later.

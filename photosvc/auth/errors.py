@@ -1,4 +1,4 @@
-"""Why somebody may not; every message is the same whether a name exists or not."""
+"""Refusals; their messages do not reveal whether a name exists."""
 
 from http import HTTPStatus
 
@@ -20,7 +20,7 @@ class InvalidTokenError(PhotosvcError):
 
 
 class ExpiredTokenError(InvalidTokenError):
-    """The access token is missing, expired or not valid."""  # the one sentence of all: a caller learns nothing
+    """The access token is missing, expired or not valid."""  # as its base class: no reason is revealed
 
     def __init__(self, credential_id: int) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class InsufficientScopeError(PermissionDeniedError):
     """The credential's scope does not cover this.
 
     Args:
-        scope: what would cover it (RFC 6750 section 3.1).
+        scope: the scope that is needed (RFC 6750 section 3.1).
 
     """
 
@@ -43,7 +43,7 @@ class InsufficientScopeError(PermissionDeniedError):
 class LoginError(PhotosvcError):
     """The log-in failed.
 
-    `code` is what clients of the session endpoint tell cases apart by.
+    `code` tells clients of the session endpoint the reason.
     """
 
     status = HTTPStatus.UNAUTHORIZED

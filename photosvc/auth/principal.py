@@ -1,4 +1,4 @@
-"""Who acts."""
+"""The principal: the verified credential of a request and its owner."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ APP_SESSION = "app_session"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """A verified credential and whom it stands for."""
+    """A verified credential and its owner."""
 
     kind: str
     """`app_password access_token client_token login_session`."""
@@ -39,9 +39,9 @@ class Principal:
 
     @property
     def standing(self) -> str:
-        """The kind its rights go by: a session made from an app password is worth no more than that one."""
+        """The kind that decides its rights: a session made from an app password has no more than that one."""
         return APP_SESSION if self.kind == LOGIN_SESSION and self.parent_id is not None else self.kind
 
     def expires_in(self, now: datetime) -> int:
-        """Whole seconds left; 0 without a limit, as the session endpoint says it."""
+        """Whole seconds left; 0 without a limit, as in the answer of the session endpoint."""
         return 0 if self.expires_at is None else max(1, int((self.expires_at - now).total_seconds()))

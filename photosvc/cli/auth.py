@@ -52,7 +52,7 @@ def auth() -> None:
 def add(service: "Service", username: str | None, name: str | None, scope: str | None, expires: int) -> None:
     """Create an app password for USERNAME or, without one, an access token for a client.
 
-    The secret is shown this once.
+    The secret is shown only now.
     """
     from photosvc.auth.accounts.users import find_user
     from photosvc.auth.credentials.bearer import expiry, find_credential, issue, revoke

@@ -45,7 +45,7 @@ _SECRET = {"client_id": "Client ID", "client_secret": "Client Secret"}
 
 
 def _settings(*, defaults: bool) -> Callable[[Function], Function]:
-    """The options that say how a client is; with the defaults of a new one, or with none."""
+    """The options for the properties of a client, with the defaults of a new client or without."""
     options = [
         click.option("--name", "-n", metavar="CLIENT", help="Client name."),
         click.option(
@@ -73,7 +73,7 @@ def _settings(*, defaults: bool) -> Callable[[Function], Function]:
             metavar="NUMBER",
             default=CLIENT_TOKENS if defaults else None,
             show_default=defaults,
-            help="Access tokens at a time, the oldest give way; -1 disables the limit.",
+            help="Live access tokens; new ones replace the oldest; -1 disables the limit.",
         ),
         click.option(
             "--token-format",
@@ -129,9 +129,9 @@ def add(
     tokens: int,
     **rest: Any,  # noqa: ANN401
 ) -> None:
-    """Register a client. Its secret is shown this once.
+    """Register a client. Its secret is shown only now.
 
-    With USERNAME it belongs to that account: it rests while that is disabled, but gets none of its rights.
+    With USERNAME it belongs to that account: it is refused while that is disabled, but gets none of its rights.
     """
     from photosvc.auth.accounts.users import find_user
     from photosvc.auth.oauth.clients import check_lifetime, check_limit, register, remove_client
@@ -172,12 +172,12 @@ def show(service: "Service", identifier: str) -> None:
 @click.argument("identifier")
 @_settings(defaults=False)
 @click.option("--user", "-u", metavar="USERNAME", help="Account the client belongs to; empty for none.")
-@click.option("--enable/--disable", "enabled", default=None, help="Whether it gets tokens; those it has end.")
-@click.option("--regenerate", is_flag=True, help="Make a new secret; the old one and its tokens end.")
+@click.option("--enable/--disable", "enabled", default=None, help="Whether it gets tokens; disabling revokes them.")
+@click.option("--regenerate", is_flag=True, help="Make a new secret; the old one and its tokens are revoked.")
 @format_options(short=False)
 @with_database
 def mod(service: "Service", /, identifier: str, regenerate: bool, **given: Any) -> None:  # noqa: ANN401
-    """Change a client. Tokens it could not get any more end at once."""
+    """Change a client. Tokens it could not get any more are revoked."""
     from photosvc.auth.oauth.clients import change_client, regenerate_secret, restore_secret
 
     require_stdout()

@@ -1,4 +1,4 @@
-"""How commands reach the service: the app of `flask svc`, or the one of the console script."""
+"""How commands get the service: from the app of `flask svc`, or from the one that the console script makes."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -17,10 +17,10 @@ Result = TypeVar("Result")
 
 
 def find_app(ctx: click.Context) -> "Flask":
-    """The app that `flask` found, or the one the console script makes.
+    """The app that `flask` found, or the one that the console script makes.
 
     Raises:
-        click.UsageError: the app has no photosvc in it.
+        click.UsageError: the app has no PhotoService.
 
     """
     from photosvc.web.current import EXTENSION
@@ -57,7 +57,7 @@ def with_service(command: Callable[Concatenate["Service", Args], Result]) -> Cal
 
 
 def with_database(command: Callable[Concatenate["Service", Args], Result]) -> Callable[Args, Result]:
-    """As `with_service`, for commands that need tables that fit."""
+    """As `with_service`, for commands that need the tables of this version."""
 
     def run(service: "Service", /, *args: Args.args, **kwargs: Args.kwargs) -> Result:
         service.require_schema()

@@ -19,7 +19,7 @@ def db() -> None:
 @db.command()
 @with_service
 def upgrade(service: "Service") -> None:
-    """Create the tables, or migrate them to what this version needs."""
+    """Create the tables, or migrate them to the schema of this version."""
     from photosvc.models import migrate
     from photosvc.search.projection.project import is_stale
 

@@ -1,4 +1,4 @@
-"""Command groups that import late and end every error as one sentence and an exit code."""
+"""Command groups that import commands on use and end every error with one sentence and an exit code."""
 
 import importlib
 import os
@@ -12,7 +12,7 @@ from photosvc.core.errors import PhotosvcError
 
 
 class PlainError(click.ClickException):
-    """An error of ours on a terminal: one sentence on stderr, and the exit code it carries."""
+    """An error with one sentence for stderr and an exit code."""
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
@@ -20,7 +20,7 @@ class PlainError(click.ClickException):
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called.
+    """A group that imports its commands when they are called.
 
     Exit codes: 0 done or declined, 1 failed, 2 wrong usage or value, 3 no such thing.
     """
@@ -42,12 +42,12 @@ class LazyGroup(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
-        """Run the command; turn what goes wrong into a sentence."""
+        """Run the command; turn expected errors into a sentence."""
         try:
             return super().invoke(ctx)
         except PhotosvcError as error:
             raise PlainError(error.message, error.exit_code) from error
-        except BrokenPipeError:  # whoever read us has enough; click ends quietly
+        except BrokenPipeError:  # the reader of our output has ended; click handles it quietly
             raise
         except OSError as error:
             _drop_unprinted()
@@ -61,7 +61,7 @@ class LazyGroup(click.Group):
 
 
 def _drop_unprinted() -> None:
-    """Forget what standard output does not take: Python would try again at exit, and complain once more."""
+    """Discard output that could not be written: Python would try again at exit and print a second error."""
     try:
         sys.stdout.flush()
     except OSError:

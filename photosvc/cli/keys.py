@@ -30,7 +30,7 @@ def keys() -> None:
 @format_options()
 @with_service
 def ls(service: "Service") -> None:
-    """List the keys, the one that signs first. The first key is made when it is needed."""
+    """List the keys, the signing one first. The first key is created when it is needed."""
     print_list(_COLUMNS, [_row(key) for key in service.signing_keys.existing()])
 
 
@@ -40,7 +40,7 @@ def ls(service: "Service") -> None:
 def rotate(service: "Service") -> None:
     """Make a new key that signs from now on.
 
-    The old ones stay published until no token they signed can be alive, 31 days at most.
+    The old ones stay published until all tokens they signed have expired, at most 31 days.
     """
     print_record(_COLUMNS, _row(service.signing_keys.rotate()))
 

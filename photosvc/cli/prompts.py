@@ -1,4 +1,4 @@
-"""Questions to the person at the terminal. Without one nobody is asked, and nothing hangs."""
+"""Questions at the terminal. Without a terminal, commands fail with a usage error instead of waiting."""
 
 import sys
 
@@ -8,12 +8,12 @@ _LONGEST_LINE = 4096
 
 
 def has_terminal() -> bool:
-    """Whether somebody can answer."""
+    """Whether standard input is a terminal."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 def ask(option: str, question: str, default: str | None = None) -> str:
-    """A value that was not given as `option`.
+    """Ask for a value that was not given as `option`.
 
     Raises:
         click.UsageError: there is no terminal to ask on.
@@ -27,10 +27,10 @@ def ask(option: str, question: str, default: str | None = None) -> str:
 
 
 def ask_password(*, from_stdin: bool) -> str:
-    """A new password: asked for twice without an echo, or the first line of standard input.
+    """A new password: entered twice without echo, or the first line of standard input.
 
     Raises:
-        click.UsageError: there is neither a terminal nor `--password-stdin`, or what comes in is no text.
+        click.UsageError: there is neither a terminal nor `--password-stdin`, or the input is not UTF-8.
 
     """
     if from_stdin:
@@ -52,7 +52,7 @@ def _first_line() -> str:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Go on only if the person agrees, or `--yes` was given; "no" ends the command with exit code 0.
+    """Ask for confirmation unless `--yes` was given; "no" ends the command with exit code 0.
 
     Raises:
         click.UsageError: there is no terminal to ask on.

@@ -1,4 +1,4 @@
-"""Lists and records on stdout: a table for people, or one of four formats for programs."""
+"""Lists and records on stdout: as a table, or in one of four formats for programs."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ _FORMATS = {
 
 
 def format_options(*, short: bool = True) -> Callable[[Function], Function]:
-    """The options `--json --md --csv --tsv`, handed on as one argument `output`; two at once are refused."""
+    """The options `--json --md --csv --tsv`, read by `chosen_format`; two at once are refused."""
 
     def decorate(function: Function) -> Function:
         for name in reversed(_FORMATS):
@@ -51,7 +51,7 @@ def _remember(name: str) -> Callable[[click.Context, click.Parameter, bool], Non
 
 
 def require_stdout() -> None:
-    """Make sure that what is printed goes somewhere.
+    """Make sure that there is a standard output.
 
     Raises:
         PlainError: standard output is closed.
@@ -63,7 +63,7 @@ def require_stdout() -> None:
 
 
 def chosen_format() -> str:
-    """`table`, or the format that was asked for."""
+    """`table`, or the requested format."""
     chosen: str = click.get_current_context().meta.get("photosvc.output", "table")
     return chosen
 
@@ -80,7 +80,7 @@ def print_list(columns: Mapping[str, str], rows: Sequence[Row]) -> None:
 
 
 def print_record(columns: Mapping[str, str], row: Row) -> None:
-    """Print one record, a line for each of its values."""
+    """Print one record, one line for each value."""
     require_stdout()
     output = chosen_format()
     if output == "json":
@@ -116,7 +116,7 @@ def _write_table(headings: list[str], cells: list[list[str]]) -> None:
     table = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
     for line in cells:
         table.add_row(*(Text(cell, overflow="fold") for cell in line))
-    # Away from a terminal nothing may be cut or folded to a width nobody has.
+    # Without a terminal there is no width to fold or cut to.
     console = Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 1000)
     console.print(table)
 

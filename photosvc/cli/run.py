@@ -1,4 +1,4 @@
-"""`svc run`: everything from an empty folder to a service that answers."""
+"""`svc run`: from an empty folder to a running service."""
 
 import os
 import socket
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 @click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True, help="Port to listen on.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Server processes.")
 def run(photos: Path | None, host: str, port: int, workers: int) -> None:
-    """Migrate, index, make a token, serve: a library to try within minutes.
+    """Migrate, index, create a token and serve.
 
-    Running it again is quick and safe: unchanged photos are not opened, the token stays the same.
+    Running it again is quick and safe: unchanged photos are not opened, and the token stays the same.
     """
     from photosvc import samples
     from photosvc.web.current import current_service
@@ -36,7 +36,7 @@ def run(photos: Path | None, host: str, port: int, workers: int) -> None:
     _check_free(host, port)
     if photos is not None:
         os.environ["PHOTOSVC_ORIGINALS"] = str(photos.absolute())
-    os.environ.setdefault("PHOTOSVC_BASE_URL", f"http://{_dialled(host)}:{port}")
+    os.environ.setdefault("PHOTOSVC_BASE_URL", f"http://{_client_host(host)}:{port}")
     app = find_app(click.get_current_context())
     with app.app_context():
         service = current_service()
@@ -54,7 +54,7 @@ def run(photos: Path | None, host: str, port: int, workers: int) -> None:
 
 
 def _prepare(service: "Service", instance: Path) -> str:
-    """Schema, library, token."""
+    """Migrate and index; gives the token."""
     from photosvc.cli.index import run_and_report
     from photosvc.models import migrate
 
@@ -65,7 +65,7 @@ def _prepare(service: "Service", instance: Path) -> str:
 
 
 def _lasting_token(service: "Service", path: Path) -> str:
-    """The token of the last run while it is valid, else a fresh one; kept in a file only its owner reads."""
+    """The token of the last run if it is still valid, else a new one; stored in a file with mode 0600."""
     from photosvc.auth.credentials import bearer, tokens
     from photosvc.auth.errors import InvalidTokenError
     from photosvc.auth.scopes import parse_scope
@@ -95,6 +95,6 @@ def _check_free(host: str, port: int) -> None:
             raise PlainError(msg, 1) from None
 
 
-def _dialled(host: str) -> str:
-    """The address to call a server that listens on `host`."""
+def _client_host(host: str) -> str:
+    """The host name by which clients on this machine reach a server that listens on `host`."""
     return "localhost" if host in {"0.0.0.0", "::", "127.0.0.1"} else host  # noqa: S104 - compared, not bound

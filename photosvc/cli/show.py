@@ -1,4 +1,4 @@
-"""`svc show`: what the service knows about itself."""
+"""`svc show`: settings, scopes, the policy and search filters."""
 
 import os
 from typing import TYPE_CHECKING
@@ -54,7 +54,7 @@ def config(service: "Service") -> None:
 
 
 def _masked(name: str, value: str) -> str:
-    """Addresses lose only their password and the values of their parameters; other secrets are hidden whole."""
+    """Addresses without password and parameter values; other secrets as asterisks."""
     if not name.endswith(("_uri", "_url")):
         return _MASK
     from sqlalchemy.engine import make_url

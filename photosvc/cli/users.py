@@ -40,7 +40,7 @@ def users() -> None:
 @users.command()
 @click.argument("name", required=False)
 @click.option("--role", "-r", type=_ROLES, default=USER, show_default=True, help="What the account may do.")
-@click.option("--display-name", "-d", default="", help="Name for people.")
+@click.option("--display-name", "-d", default="", help="Displayed name.")
 @click.option("--email", "-m", default="", help="Email address.")
 @_stdin_option
 @format_options(short=False)
@@ -53,7 +53,7 @@ def add(
     email: str,
     password_stdin: bool,
 ) -> None:
-    """Add an account. The password is asked for, or read from standard input."""
+    """Add an account. The command asks for the password, or reads it from standard input."""
     from photosvc.auth.accounts.users import add_user, new_user
 
     name = name or ask("NAME", "User name")
@@ -94,9 +94,9 @@ def show(service: "Service", name: str) -> None:
 @users.command()
 @click.argument("name")
 @click.option("--role", "-r", type=_ROLES, help="What the account may do.")
-@click.option("--display-name", "-d", help="Name for people.")
+@click.option("--display-name", "-d", help="Displayed name.")
 @click.option("--email", "-m", help="Email address.")
-@click.option("--disable/--enable", "disabled", default=None, help="Whether nobody may act for the account.")
+@click.option("--disable/--enable", "disabled", default=None, help="Whether its credentials are refused.")
 @click.option("--disable-2fa", is_flag=True, help="Turn two-factor authentication off.")
 @format_options(short=False)
 @with_database
@@ -156,7 +156,7 @@ def reset(service: "Service", yes: bool) -> None:
 @_stdin_option
 @with_database
 def passwd(service: "Service", name: str, password_stdin: bool) -> None:
-    """Change an account's password. Its login sessions end; its app passwords live on."""
+    """Change an account's password. Its login sessions end; its app passwords stay valid."""
     from photosvc.auth.accounts.passwords import new_hash
     from photosvc.auth.accounts.users import find_user, set_password
 

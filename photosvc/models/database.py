@@ -1,4 +1,4 @@
-"""How the service talks to its database: SQLite settings, transactions, the schema check."""
+"""The database: SQLite settings, read and write transactions, the schema check."""
 
 import logging
 import sqlite3
@@ -22,7 +22,7 @@ _LOG = logging.getLogger("photosvc")
 #: Milliseconds for which an optional write waits for other writers: longer than their transactions usually take.
 _SHORT_WAIT = 50
 
-#: Execution option of a transaction that will write.
+#: Execution option of write transactions.
 _WRITES = "photosvc_writes"
 
 #: Execution option of engines whose transactions `_on_begin` begins.
@@ -40,7 +40,7 @@ _PRAGMAS = (
 
 
 def configure_engine(engine: Engine) -> None:
-    """Give an engine of our own its SQLite manners; engines of host apps are left as they are."""
+    """Configure an SQLite engine of our own; engines of host apps are left unchanged."""
     if engine.dialect.name != "sqlite":
         return
     event.listen(engine, "connect", _on_connect)
@@ -49,16 +49,16 @@ def configure_engine(engine: Engine) -> None:
 
 
 def open_reader(engine: Engine) -> Connection:
-    """A connection in a transaction to read by, all of whose statements see the same state."""
+    """A connection in a read transaction, all of whose statements see the same state."""
     connection = engine.connect()
     try:
-        if engine.dialect.name == "postgresql":  # where else each statement would see what was committed before it
+        if engine.dialect.name == "postgresql":  # by default each statement sees what was committed before it
             connection = connection.execution_options(isolation_level="REPEATABLE READ")
-        # Without SQLAlchemy it takes a third of the time; `_on_begin` joins in when it is needed.
+        # BEGIN by the driver takes a third of the time; `_on_begin` accepts the open transaction.
         if not engine.get_execution_options().get(_CONFIGURED):
             connection.begin()
         driver: Any = connection.connection.driver_connection
-        if engine.dialect.name == "sqlite" and not driver.in_transaction:  # a host's engine may begin none to read
+        if engine.dialect.name == "sqlite" and not driver.in_transaction:  # an engine of a host may not begin
             run_text(connection, "BEGIN", ())
     except BaseException:
         connection.close()
@@ -67,14 +67,14 @@ def open_reader(engine: Engine) -> Connection:
 
 
 def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:  # noqa: ANN401
-    connection.isolation_level = None  # transactions are begun by _on_begin alone
+    connection.isolation_level = None  # `_on_begin` begins transactions
     for pragma in _PRAGMAS:
         connection.execute(pragma)
 
 
 def _on_begin(connection: Connection) -> None:
-    # A deferred transaction that turns into a writer fails at once with «locked», whatever the busy timeout
-    # says; one that begins as a writer waits its turn.
+    # A deferred transaction that upgrades to a writer can fail at once with "locked", regardless of the busy timeout;
+    # BEGIN IMMEDIATE waits for the lock.
     immediate = connection.get_execution_options().get(_WRITES)
     driver: Any = connection.connection.driver_connection
     if immediate or not driver.in_transaction:
@@ -120,7 +120,7 @@ def write_session(engine: Engine) -> Iterator[Session]:
 
 
 def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either dialect's own insert
-    """The INSERT of the session's own database, which knows ON CONFLICT."""
+    """The INSERT of the session's SQL dialect, which supports ON CONFLICT."""
     dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
     return dialect.insert(table)
 
@@ -160,14 +160,14 @@ def _short_wait(connection: Connection) -> Iterator[None]:
 
 
 def is_ours(_item: object, name: str | None, kind: str, _reflected: object, _other: object) -> bool:
-    """Alembic's filter: tables of a host app are none of our business, nor those SQLite makes for full text."""
+    """Filter for Alembic: excludes tables of a host app and those that SQLite creates for full-text search."""
     if kind != "table":
         return True
     return bool(name and name.startswith(TABLE_PREFIX) and not name.startswith(TABLE_PREFIX + "search_text"))
 
 
 def schema_version(session: Session | Connection) -> str | None:
-    """The revision the database is at; None when it has no photosvc tables."""
+    """The revision of the database; None when it has no photosvc tables."""
     connection = session.connection() if isinstance(session, Session) else session
     if not connection.dialect.has_table(connection, VERSION_TABLE):
         return None
@@ -177,10 +177,10 @@ def schema_version(session: Session | Connection) -> str | None:
 
 
 def check_schema(session: Session | Connection) -> None:
-    """Make sure that tables and code fit.
+    """Make sure that the schema is the one this code needs.
 
     Raises:
-        SchemaError: the schema is missing, older or newer than the code; the sentence names the command.
+        SchemaError: the schema is missing, older or newer; the message names the command to run.
 
     """
     version = schema_version(session)

@@ -1,4 +1,4 @@
-"""Account passwords: argon2id at OWASP's strength, and the same work for users who do not exist."""
+"""Account passwords: argon2id with the parameters of OWASP; unknown users cost the same time."""
 
 import unicodedata
 from functools import cache
@@ -16,7 +16,7 @@ _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 
 
 def check_password(password: str, *, user_name: str = "") -> str:
-    """A password fit to be set.
+    """The password, if it may be set.
 
     Raises:
         InvalidValueError: it is shorter than 8 or longer than 128 characters, or the user's name.
@@ -49,7 +49,7 @@ def new_hash(password: str | None, *, user_name: str) -> str:
 def verify_password(password: str, stored: str) -> bool:
     """Whether `password` is the one that was hashed.
 
-    Where there is no hash, a dummy is checked instead: answers take as long for users who do not exist (ASVS 6.3.8).
+    Without a stored hash a dummy hash is verified, so that answers take as long for unknown users (ASVS 6.3.8).
     """
     try:
         matches = _HASHER.verify(stored or _dummy(), _bytes(password[: MAX_LENGTH + 1]))
@@ -59,15 +59,15 @@ def verify_password(password: str, stored: str) -> bool:
 
 
 def needs_rehash(stored: str) -> bool:
-    """Whether the hash was made with weaker parameters than today's."""
+    """Whether the hash was made with weaker parameters than the current ones."""
     return _HASHER.check_needs_rehash(stored)
 
 
 def _bytes(password: str) -> bytes:
-    # One password however the keyboard composes its letters (RFC 8265 section 4.2.2).
+    # Keyboards differ in whether they send composed letters or combining characters (RFC 8265 section 4.2.2).
     return unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")
 
 
 @cache
 def _dummy() -> str:
-    return hash_password("nobody's password")
+    return hash_password("the dummy password")

@@ -1,4 +1,4 @@
-"""Two-factor log-in: time-based codes (RFC 6238), each good once, and recovery codes."""
+"""Two-factor log-in: time-based codes (RFC 6238), each accepted once, and recovery codes."""
 
 import base64
 import hmac
@@ -29,18 +29,18 @@ _MAX_CODE = 64
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """What an authenticator app needs, shown this once."""
+    """What an authenticator app needs; shown only once."""
 
     secret: str
-    """Base 32, to be typed."""
+    """Base 32, for typing."""
     uri: str
     """`otpauth://…`"""
     qr_svg: str
-    """The same as a picture."""
+    """The URI as a QR code."""
 
 
 def enrol(session: Session, settings: Settings, now: datetime, user: User) -> Enrolment:
-    """A new secret for the account; log-in asks for codes only once it is confirmed.
+    """Store a new secret for the account; log-in asks for codes only after `confirm`.
 
     Raises:
         SecondFactorStateError: the second factor is on already.
@@ -64,11 +64,11 @@ def enrol(session: Session, settings: Settings, now: datetime, user: User) -> En
 
 
 def confirm(session: Session, settings: Settings, now: datetime, user: User, *, code: str) -> tuple[str, ...]:
-    """Turn the second factor on with a first code; gives the recovery codes, shown this once.
+    """Turn the second factor on with a first code; gives the recovery codes, which are shown only once.
 
     Raises:
         InvalidPasscodeError: the code is wrong.
-        SecondFactorStateError: there is nothing to confirm.
+        SecondFactorStateError: no secret is enrolled, or it is confirmed already.
 
     """
     if user.totp_confirmed or not user.totp_secret:
@@ -86,10 +86,10 @@ def confirm(session: Session, settings: Settings, now: datetime, user: User, *, 
 
 
 def use_passcode(session: Session, settings: Settings, now: datetime, user: User, code: str) -> None:
-    """Spend a time-based or recovery code of the account.
+    """Check a time-based or recovery code of the account; it is not accepted again.
 
     Raises:
-        InvalidPasscodeError: it is wrong, or was used before.
+        InvalidPasscodeError: the code is wrong, or was used before.
 
     """
     plain = _plain(code)
@@ -117,7 +117,7 @@ def _use_totp(session: Session, settings: Settings, now: datetime, user: User, c
         for step in range(present - _SKEW, present + _SKEW + 1)
         if hmac.compare_digest(totp.generate_otp(step), code)
     ]
-    # One conditional statement: of two requests with the same code, one finds the step already taken.
+    # One conditional statement: of two requests with the same code, the second finds the step already used.
     return any(
         session.scalar(
             update(User)
@@ -146,7 +146,7 @@ def _plain(code: str) -> str:
 
 
 def _digest(settings: Settings, user: User, code: str) -> str:
-    # 82 random bits are too few for a bare hash (ASVS 6.5.2): keyed, a stolen database tells nothing.
+    # 82 random bits are too few for a plain hash (ASVS 6.5.2). With a key, a stolen database reveals no code.
     return sign(derive_key(settings.secret_key, "recovery codes"), f"{user.uid} {code}")
 
 

@@ -1,4 +1,4 @@
-"""What people type to log in."""
+"""User names: their stored form, and which ones are valid."""
 
 import re
 
@@ -6,25 +6,25 @@ from photosvc.core.errors import InvalidValueError
 
 MAX_LENGTH = 64
 
-# ASCII only: no two names look the same, and a colon would split Basic credentials (RFC 7617 section 2).
+# ASCII only, so that no two names look the same; no colon, which separates Basic credentials (RFC 7617 section 2).
 _NAME = re.compile(r"[a-z0-9][a-z0-9._@-]{0,63}\Z")
 
 
 def normal_name(text: str) -> str:
-    """The name as it is stored: trimmed and in lower case."""
+    """The stored form of a name: trimmed and in lower case."""
     return text.strip().lower()
 
 
 def is_name(text: str) -> bool:
-    """Whether `text` is a normal name that an account can have."""
+    """Whether `text` is the stored form of a valid name."""
     return bool(_NAME.match(text))
 
 
 def check_user_name(text: str) -> str:
-    """The normal form of a name fit for an account.
+    """The stored form of a name for an account.
 
     Raises:
-        InvalidValueError: the sentence says what is wrong with it.
+        InvalidValueError: the name is not valid; the message says why.
 
     """
     name = normal_name(text)

@@ -1,4 +1,4 @@
-"""Accounts: added, found, changed, disabled, removed."""
+"""Add, find, change, disable and remove accounts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth.accounts.passwords import new_hash, verify_password
 from photosvc.auth.accounts.user_names import check_user_name, is_name, normal_name
-from photosvc.auth.credentials.bearer import end, end_login_sessions
+from photosvc.auth.credentials.bearer import delete_credentials, end_login_sessions
 from photosvc.auth.errors import InvalidCredentialsError, LastAdminError, UserExistsError
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, USER, USER_ROLES
@@ -71,7 +71,7 @@ def find_user(session: Session, identifier: str) -> User:
     """
     key = normal_name(identifier)
     statement = select(User).where(or_(User.name == key, User.uid == key)).order_by(User.uid != key)
-    # What cannot be a name is not asked for: it may hold what a database refuses. A UID looks like a name.
+    # Other text is not sent to the database: it may hold characters that PostgreSQL refuses. UIDs are valid names.
     found = session.scalar(statement) if is_name(key) else None
     if found is None:
         msg = "no such user"
@@ -80,7 +80,7 @@ def find_user(session: Session, identifier: str) -> User:
 
 
 def list_users(session: Session, *, search: str = "", limit: int = 100) -> Sequence[User]:
-    """Accounts by name; `search` is a beginning of the name, or a UID or role."""
+    """Accounts by name; `search` is the beginning of a name, a UID or a role."""
     statement = select(User).order_by(User.name).limit(limit)
     if search:
         key = normal_name(search).encode("utf-8", "replace").decode()
@@ -99,22 +99,22 @@ def change_user(
     email: str | None = None,
     keep_admin: bool = True,
 ) -> User:
-    """Change what is given; a disabled account's sessions end, its app passwords sleep.
+    """Change the given values. Disabling ends login sessions and suspends app passwords.
 
     Args:
         session: flushed, not committed.
         user: the account.
         now: the present.
         role: `admin`, `user` or `viewer`.
-        disabled: whether nobody may act for it.
+        disabled: whether all credentials of the account are refused.
         display_name: at most 255 printable characters.
         email: at most 255 printable characters.
-        keep_admin: refuse to take away the last enabled administrator. Only who owns the machine may say no.
+        keep_admin: refuse to lose the last enabled administrator. Only the command line passes False.
 
     Raises:
         InvalidValueError: a value is not valid.
-        LastAdminError: nobody would be left to administer.
-        NotFoundError: it was removed meanwhile.
+        LastAdminError: no enabled administrator would be left.
+        NotFoundError: the account was removed meanwhile.
 
     """
     values: dict[str, object] = {"updated_at": now}
@@ -130,7 +130,7 @@ def change_user(
     user_id, uid = _lock(session, user)
     statement = update(User).where(User.id == user_id).values(values).returning(User.id)
     if keep_admin and loses_admin:
-        statement = statement.where(_is_spare(user_id))
+        statement = statement.where(_is_not_the_last_admin(user_id))
     if session.scalar(statement) is None:
         _refuse(session, user_id)
     if disabled:
@@ -143,15 +143,15 @@ def remove_user(session: Session, user: User, *, keep_admin: bool = True) -> Non
     """Remove an account with its credentials; clients that belong to it are disabled.
 
     Raises:
-        LastAdminError: nobody would be left to administer.
-        NotFoundError: it was removed meanwhile.
+        LastAdminError: no enabled administrator would be left.
+        NotFoundError: the account was removed meanwhile.
 
     """
     user_id, _uid = _lock(session, user)
-    _leave_nothing(session, user_id)
+    _delete_credentials(session, user_id)
     statement = delete(User).where(User.id == user_id).returning(User.id)
     if keep_admin:
-        statement = statement.where(_is_spare(user_id))
+        statement = statement.where(_is_not_the_last_admin(user_id))
     if session.scalar(statement) is None:
         _refuse(session, user_id)
 
@@ -160,7 +160,7 @@ def remove_all_users(session: Session) -> int:
     """Remove every account; gives how many there were."""
     removed = session.scalars(select(User.id).order_by(User.id).with_for_update()).all()
     for user_id in removed:
-        _leave_nothing(session, user_id)
+        _delete_credentials(session, user_id)
     session.execute(delete(User).where(User.id.in_(removed)))
     return len(removed)
 
@@ -191,7 +191,7 @@ def set_password(session: Session, user: User, now: datetime, password_hash: str
 
 
 def check_role(role: str) -> str:
-    """A role that users have.
+    """The role, if users can have it.
 
     Raises:
         InvalidValueError: it is another.
@@ -218,15 +218,15 @@ def _lock(session: Session, user: User) -> tuple[int, str]:
     return found
 
 
-def _leave_nothing(session: Session, user_id: int) -> None:
-    """Remove what an account has, and disable its clients. A host's database may not cascade."""
-    end(session, Credential.user_id == user_id)
+def _delete_credentials(session: Session, user_id: int) -> None:
+    """Delete what belongs to an account, and disable its clients: a host's database may not cascade."""
+    delete_credentials(session, Credential.user_id == user_id)
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
     session.execute(update(Client).where(Client.user_id == user_id).values(enabled=False, user_id=None))
 
 
-def _is_spare(user_id: int) -> ColumnElement[bool]:
-    """Whether enough administrators are left without this user."""
+def _is_not_the_last_admin(user_id: int) -> ColumnElement[bool]:
+    """Whether an enabled administrator remains without this user."""
     other = aliased(User)
     enabled_admin = select(other.id).where(other.id != user_id, other.role == ADMIN, not_(other.disabled)).exists()
     return or_(User.role != ADMIN, User.disabled, enabled_admin)

@@ -1,1 +1,1 @@
-"""Bearer credentials: issued, verified, revoked."""
+"""Bearer credentials: issue, verify, revoke; login sessions; tokens in links."""

@@ -1,4 +1,4 @@
-"""App passwords, access tokens and login sessions: issued, listed, found, revoked, swept away."""
+"""Issue, list, find and revoke app passwords, access tokens and login sessions, and delete expired ones."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _UID = re.compile(r"sess[0-9a-z]{8}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A new credential and its secret, which is shown this once and not kept."""
+    """A new credential and its secret, which is shown only now and not stored."""
 
     credential: Credential
     secret: str
@@ -42,7 +42,7 @@ def issue(
         session: flushed, not committed.
         now: the present.
         name: of the application, at most 160 characters.
-        scope: must reach something.
+        scope: must cover something.
         lifetime: seconds; -1 for no limit.
         user: the owner of an app password.
 
@@ -67,15 +67,15 @@ def issue(
 
 
 def new_credential_uid() -> str:
-    """`sess` and eight random base-36 characters: what lists show."""
+    """`sess` and eight random base-36 characters; identifies a credential in lists."""
     return "sess" + ids.random_text(8, ids.BASE36)
 
 
 def check_name(name: str) -> str:
-    """A name fit for lists: blanks trimmed, printable, 1 to 160 characters.
+    """The trimmed name of a credential or client.
 
     Raises:
-        InvalidValueError: it is not.
+        InvalidValueError: it has not 1 to 160 printable characters.
 
     """
     name = name.strip()
@@ -86,10 +86,10 @@ def check_name(name: str) -> str:
 
 
 def check_scope(scope: Scope) -> Scope:
-    """A scope that reaches something.
+    """The scope, unless it covers nothing.
 
     Raises:
-        InvalidValueError: it reaches nothing.
+        InvalidValueError: it covers nothing.
 
     """
     if not scope:
@@ -99,7 +99,7 @@ def check_scope(scope: Scope) -> Scope:
 
 
 def expiry(lifetime: int, now: datetime) -> datetime | None:
-    """When something of so many seconds ends; None for -1.
+    """When a credential with this lifetime in seconds expires; None for -1.
 
     Raises:
         InvalidValueError: 0, another negative number, or more than a hundred years.
@@ -126,10 +126,10 @@ def list_credentials(
 
     Args:
         session: read from.
-        user: only this owner's.
+        user: only those of this owner.
         kinds: only these; empty for all.
         search: a UID, or the beginning of a name, user name or kind.
-        limit: at most so many.
+        limit: at most this many.
         now: only those that had expired by then.
 
     """
@@ -145,7 +145,7 @@ def list_credentials(
     if kinds:
         statement = statement.where(Credential.kind.in_(kinds))
     if search:
-        search = search.encode("utf-8", "replace").decode()  # command lines may hold half characters
+        search = search.encode("utf-8", "replace").decode()  # command lines may hold lone surrogates
         statement = statement.where(
             or_(
                 Credential.uid == search.lower(),
@@ -160,7 +160,7 @@ def list_credentials(
 
 
 def find_credential(session: Session, identifier: str) -> Credential:
-    """The credential with this UID, or the one whose secret this is.
+    """The credential with this UID or this secret.
 
     Raises:
         NotFoundError: there is none.
@@ -177,17 +177,17 @@ def find_credential(session: Session, identifier: str) -> Credential:
 
 def revoke(session: Session, credential_id: int) -> None:
     """Delete a credential, and with it the login sessions made from it."""
-    end(session, Credential.id == credential_id)
+    delete_credentials(session, Credential.id == credential_id)
 
 
 def revoke_all(session: Session) -> int:
-    """End every credential there is; gives how many there were."""
-    return end(session, true())
+    """Delete every credential; gives how many there were."""
+    return delete_credentials(session, true())
 
 
 def end_login_sessions(session: Session, user_id: int, *, keep: int | None = None) -> int:
-    """End a user's login sessions but `keep`, and those that live by an app password; gives how many."""
-    return end(
+    """Delete a user's login sessions, except `keep` and those made from an app password; gives how many."""
+    return delete_credentials(
         session,
         Credential.user_id == user_id,
         Credential.kind == LOGIN_SESSION,
@@ -198,24 +198,24 @@ def end_login_sessions(session: Session, user_id: int, *, keep: int | None = Non
 
 def delete_expired(session: Session, credential_id: int) -> None:
     """Delete one credential that a token check found expired: it must not become valid if the clock is set back."""
-    end(session, Credential.id == credential_id)
+    delete_credentials(session, Credential.id == credential_id)
 
 
 def sweep(session: Session, now: datetime) -> int:
-    """Remove all credentials that are over; gives how many."""
-    swept = end(session, Credential.expires_at <= now)
+    """Delete all credentials that have expired or were idle for too long; gives how many."""
+    swept = delete_credentials(session, Credential.expires_at <= now)
     idle_times = session.scalars(select(Credential.idle_seconds).where(Credential.idle_seconds.is_not(None)).distinct())
     last_use = func.coalesce(Credential.last_used_at, Credential.created_at)
     for idle in idle_times.all():
         ended = now - timedelta(seconds=idle or 0)
-        swept += end(session, Credential.idle_seconds == idle, last_use <= ended)
+        swept += delete_credentials(session, Credential.idle_seconds == idle, last_use <= ended)
     return swept
 
 
-def end(session: Session, *conditions: ColumnElement[bool]) -> int:
-    """Remove credentials, and first the login sessions made from them; gives how many.
+def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> int:
+    """Delete credentials and the login sessions made from them; gives how many.
 
-    Children go by a statement of their own: a host's database may not cascade.
+    The sessions have a statement of their own, because a host's database may not cascade.
     """
     parents = select(Credential.id).where(*conditions)
     children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id)

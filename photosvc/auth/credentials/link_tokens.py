@@ -1,7 +1,10 @@
 """Tokens for links that carry no header: previews (thumbnails only) and downloads (originals, one hour).
 
-Both are signed with the service key, so nothing is stored, and both name whom they stand for: what a link shows is
-what its owner may see at that moment. They travel in URLs, so neither opens anything else (RFC 9700 section 4.3.2).
+Both are signed with the service key, so nothing is stored. Both name their owner: a link shows what the owner may see
+when it is used. They are part of URLs, so they open nothing else (RFC 9700 section 4.3.2).
+
+Signed by `auth.keys`, not by itsdangerous: its check accepts tokens that were changed (a last character whose unused
+bits differ, appended non-ASCII characters), and its tokens are longer (67 characters instead of 46).
 """
 
 from dataclasses import dataclass
@@ -23,34 +26,34 @@ from photosvc.settings import Settings
 #: Seconds a download token lasts.
 DOWNLOAD_SECONDS = 3600
 _SEPARATOR = "."
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewRight:
-    """What a preview token opens."""
+    """What a preview token shows."""
 
     sees_private: bool
 
 
 def preview_token(settings: Settings, principal: Principal) -> str:
-    """Stable for its owner: an account keeps it until its password changes, a client as long as its credential."""
+    """The same for all log-ins of an account until its password changes; for clients, as long as the credential."""
     if principal.user_uid is not None:
         return _signed(settings, "preview", principal.user_uid, str(principal.password_version))
     return _signed(settings, "preview", principal.credential_uid, "0")
 
 
 def download_token(settings: Settings, principal: Principal, now: datetime) -> str:
-    """Good for an hour, and only while the credential lives."""
+    """Valid for an hour, and only as long as the credential."""
     expires = int(now.timestamp()) + DOWNLOAD_SECONDS
     return _signed(settings, "download", principal.credential_uid, str(expires))
 
 
 def verify_preview(session: Session, settings: Settings, token: str, now: datetime) -> PreviewRight:
-    """What this preview token opens.
+    """What this preview token shows.
 
     Raises:
-        InvalidTokenError: it is not ours, or its owner is gone, disabled or has another password.
+        InvalidTokenError: the signature is wrong, or its owner was removed or disabled or has another password.
 
     """
     owner, version = _opened(settings, "preview", token)
@@ -65,10 +68,10 @@ def verify_preview(session: Session, settings: Settings, token: str, now: dateti
 
 
 def verify_download(session: Session, settings: Settings, token: str, now: datetime) -> Principal:
-    """Who downloads with this token.
+    """The principal that downloads with this token.
 
     Raises:
-        InvalidTokenError: it is not ours, an hour old, or its credential is over.
+        InvalidTokenError: the signature is wrong, it is an hour old, or its credential is not valid.
         PermissionDeniedError: the credential may not download.
 
     """
@@ -86,12 +89,12 @@ def _signed(settings: Settings, purpose: str, owner: str, detail: str) -> str:
 
 @lru_cache(maxsize=256)
 def _sign(key: bytes, message: str) -> str:
-    """Every answer of the search carries two, most often those of the answer before."""
+    """Cached: every answer of the search has two tokens, mostly the same as the previous answer."""
     return message + _SEPARATOR + sign(key, message)
 
 
 def _opened(settings: Settings, purpose: str, token: str) -> tuple[str, str]:
-    message, _, signature = token[:_LONGEST].rpartition(_SEPARATOR)
+    message, _, signature = token[:_MAX_LENGTH].rpartition(_SEPARATOR)
     if not is_signed(_key(settings, purpose), message, signature):
         raise InvalidTokenError
     owner, _, detail = message.partition(_SEPARATOR)

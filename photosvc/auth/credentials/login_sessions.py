@@ -34,7 +34,7 @@ _CLIENT_SECRET = re.compile(r"[0-9A-Za-z]{32}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A new login session: its access token, shown this once, and who it stands for."""
+    """A new login session: its access token, which is shown only now, and its principal."""
 
     secret: str
     principal: Principal
@@ -42,7 +42,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a log-in comes from, as far as it says so."""
+    """Where a log-in comes from, as the request says."""
 
     address: str = ""
     user_agent: str = ""
@@ -160,7 +160,7 @@ def _refuse_clients(connection: Connection, password: str, now: datetime) -> Non
 
 
 def _check_account(connection: Connection, name: str, password: str) -> Row[Any]:
-    """The account of this name and password; takes as long whether or not it exists."""
+    """The account of this name and password; an unknown name takes the same time."""
     columns: tuple[Any, ...] = (User.id, User.password_hash, User.password_version, User.disabled, User.totp_confirmed)
     # A name that no account can have is not sent to the database: it may hold characters that PostgreSQL refuses.
     account = connection.execute(select(*columns).where(User.name == (name if is_name(name) else ""))).first()

@@ -1,6 +1,6 @@
-"""Verify what a request shows: one indexed read, from a secret to a principal.
+"""Verify the secret that a request shows: from its digest to a principal with one indexed read.
 
-This runs on every request: a statement compiled once, plain rows, no ORM objects.
+This runs on every request, so the statement is compiled once and gives plain rows.
 """
 
 import re
@@ -90,10 +90,10 @@ def verify(connection: Connection, secret: str, now: datetime) -> Principal:
 
 
 def verify_uid(connection: Connection, credential_uid: str, now: datetime) -> Principal:
-    """The principal behind a credential that something trusted (a signed link) names.
+    """The principal behind a credential whose UID comes from a trusted source (a signed link).
 
     Raises:
-        InvalidTokenError: the credential is gone, expired or its owner is disabled.
+        InvalidTokenError: the credential was removed or has expired, or its owner is disabled.
 
     """
     return _principal(_read(connection, credential_uid, by_uid=True), now)

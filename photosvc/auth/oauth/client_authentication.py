@@ -1,4 +1,4 @@
-"""Who a client is, by its `client_id` and secret."""
+"""Authentication of clients by `client_id` and secret."""
 
 import hmac
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ _BY_UID = (
     .where(Client.uid == bindparam("uid"))
 )
 
-#: Compared with where there is no client: a secret nobody has, in the same time (ASVS 6.3.8).
-_NOBODY = ids.digest("")
+#: Dummy digest for unknown clients, so that they take the same time as wrong secrets (ASVS 6.3.8).
+_DUMMY = ids.digest("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthenticatedClient:
-    """A client that has shown its secret; Authlib's grants ask it what it may do."""
+    """A client that has shown its secret, with the methods that Authlib's grants call."""
 
     id: int
     uid: str
@@ -38,11 +38,11 @@ class AuthenticatedClient:
     secret_digest: str
 
     def check_grant_type(self, grant_type: str) -> bool:
-        """Whether it may use a grant (Authlib's `ClientMixin`)."""
+        """Whether the client may use a grant (Authlib's `ClientMixin`)."""
         return grant_type == CLIENT_CREDENTIALS
 
     def principal(self, now: datetime) -> Principal:
-        """The client as one of its own tokens with its full scope would act."""
+        """The principal of a token of this client with the client's full scope."""
         return Principal(
             kind=CLIENT_TOKEN,
             credential_id=0,
@@ -59,16 +59,16 @@ class AuthenticatedClient:
 
 
 def authenticate(connection: Connection, client_id: str, secret: str) -> AuthenticatedClient:
-    """The client with this `client_id`, if `secret` is its.
+    """The client with this `client_id` and secret.
 
     Raises:
-        InvalidClientError: unknown, disabled, bound to a disabled account, or another secret. Which is not told.
+        InvalidClientError: unknown, disabled, of a disabled account, or a wrong secret; the same error for all.
 
     """
     row = None
     if ids.is_uid(client_id, ids.CLIENT):
         row = connection.execute(_BY_UID, {"uid": client_id}).first()
-    expected = _NOBODY if row is None else row.secret_digest
+    expected = _DUMMY if row is None else row.secret_digest
     matches = hmac.compare_digest(ids.digest(secret), expected)
     if row is None or not matches or not row.enabled or row.user_disabled:
         raise refused()
@@ -85,5 +85,5 @@ def authenticate(connection: Connection, client_id: str, secret: str) -> Authent
 
 
 def refused() -> InvalidClientError:
-    """The one error of all refused clients (RFC 6749 section 5.2)."""
+    """The error for every refused client (RFC 6749 section 5.2)."""
     return InvalidClientError("Client authentication failed", status_code=401)

@@ -1,4 +1,4 @@
-"""Registered OAuth2 clients: registered, found, changed, removed (spec sections 2.4 and 5.5)."""
+"""Register, find, change and remove OAuth2 clients (spec sections 2.4 and 5.5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from photosvc.models import Client, User
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A new client and its secret, which is shown this once and not kept."""
+    """A new client and its secret, which is shown only now and not stored."""
 
     client: Client
     secret: str
@@ -36,7 +36,7 @@ class Registered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What to change about a client; None leaves a thing as it is."""
+    """What to change about a client; None leaves a value unchanged."""
 
     name: str | None = None
     role: str | None = None
@@ -47,7 +47,7 @@ class Changes:
     enabled: bool | None = None
     user: User | None = None
     unbind: bool = False
-    """Bind the client to no account."""
+    """The client belongs to no account any more."""
 
 
 def register(
@@ -68,12 +68,12 @@ def register(
         session: flushed, not committed.
         now: the present.
         name: at most 160 characters; need not be unique.
-        scope: the widest a token of it can have; must reach something.
+        scope: the widest scope of its tokens; must cover something.
         role: `client` or `admin`.
         lifetime: of each token, 1 to 2678400 seconds (31 days).
         limit: live tokens at a time, at least 1; -1 for no limit.
         token_format: `opaque` or `jwt`.
-        user: the account the client belongs to. It gets none of its rights, but rests while that is disabled.
+        user: the account the client belongs to. It gets none of its rights, but is refused while that is disabled.
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
@@ -131,7 +131,7 @@ def list_clients(session: Session, *, search: str = "", limit: int = 100) -> Seq
 
 
 def change_client(session: Session, client_id: str, now: datetime, changes: Changes) -> Client:
-    """Change what is given. Tokens that the client could not get any more end at once.
+    """Change the given values. Tokens that the client could not get any more are deleted.
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
@@ -166,7 +166,7 @@ def change_client(session: Session, client_id: str, now: datetime, changes: Chan
 
 
 def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
-    """A new secret for a client, shown this once. The old one is refused, and the tokens it got end.
+    """A new secret for a client, shown only now. The old one is refused, and the tokens issued for it are deleted.
 
     Raises:
         NotFoundError: there is no such client.
@@ -182,9 +182,9 @@ def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
 
 
 def restore_secret(session: Session, client_id: str, digest: str, *, lost: str) -> None:
-    """Undo `regenerate_secret` where nobody saw the new secret: the old one, of this digest, is good again.
+    """Undo `regenerate_secret` after the new secret could not be shown: the old one, of this digest, is valid again.
 
-    Nothing happens when the client has yet another by now. Tokens that ended stay ended.
+    Nothing happens if the client has a third secret by now. Deleted tokens stay deleted.
     """
     is_lost = (Client.uid == client_id) & (Client.secret_digest == ids.digest(lost))
     session.execute(update(Client).where(is_lost).values(secret_digest=digest))
@@ -211,7 +211,7 @@ def remove_all_clients(session: Session) -> int:
 
 
 def check_role(role: str) -> str:
-    """A role that clients have.
+    """The role, if clients can have it.
 
     Raises:
         InvalidValueError: it is another.
@@ -224,7 +224,7 @@ def check_role(role: str) -> str:
 
 
 def check_lifetime(lifetime: int) -> int:
-    """Seconds that a token can live.
+    """The lifetime of tokens in seconds, if it is valid.
 
     Raises:
         InvalidValueError: not 1 second to 31 days.
@@ -237,7 +237,7 @@ def check_lifetime(lifetime: int) -> int:
 
 
 def check_limit(limit: int) -> int:
-    """A number of live tokens, or -1.
+    """The number of live tokens, or -1, if it is valid.
 
     Raises:
         InvalidValueError: another number below 1, or more than a million.
@@ -250,7 +250,7 @@ def check_limit(limit: int) -> int:
 
 
 def check_format(token_format: str) -> str:
-    """A format of access tokens.
+    """The format of access tokens, if it is known.
 
     Raises:
         InvalidValueError: it is another.

@@ -1,4 +1,4 @@
-"""The one grant there is: client credentials (RFC 6749 section 4.4); RFC 9700 section 2.4 forbids passwords as one."""
+"""The client credentials grant (RFC 6749 section 4.4), the only one: RFC 9700 section 2.4 forbids password grants."""
 
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ AUTH_METHODS = ("client_secret_basic", "client_secret_post")
 
 
 class ClientCredentialsGrant(AuthlibClientCredentialsGrant):  # type: ignore[misc] # Authlib has no types
-    """Authlib's grant, with scopes that narrow and never silently change."""
+    """Authlib's grant; a requested scope is granted as it is or refused."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
 
@@ -28,11 +28,11 @@ class ClientCredentialsGrant(AuthlibClientCredentialsGrant):  # type: ignore[mis
 def granted_scope(own: Scope, requested: str | None) -> Scope:
     """The scope of a token: the client's own, or the part of it that was asked for.
 
-    A parameter without a value counts as left out (RFC 6749 section 3.2). Scopes are case-sensitive (section 3.3), and
-    what is granted is word for word what was asked for: oauthlib raises when the answer names another scope.
+    A parameter without a value counts as omitted (RFC 6749 section 3.2). Scopes are case-sensitive (section 3.3), and
+    the granted words are those of the request, because oauthlib raises when the answer names another scope.
 
     Raises:
-        InvalidScopeError: unknown, wider than the client's own, or reaching nothing.
+        InvalidScopeError: it is unknown, wider than the client's own, or covers nothing.
 
     """
     if not requested:

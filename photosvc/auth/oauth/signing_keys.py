@@ -1,9 +1,9 @@
 """The service's own RSA keys, which sign its metadata and JWT access tokens (RFC 7517).
 
 They are files `1.json`, `2.json`, … in a folder only the service can read. The one with the highest number signs. The
-others stay published until nothing they signed can be alive any more.
+others stay published until every token they signed has expired.
 
-RS256, because RFC 9068 section 4 makes every resource server know it, and checking is its quick side.
+RS256, because RFC 9068 section 4 requires every resource server to support it, and its signatures are fast to check.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import SettingError
 from photosvc.core.private_file import read_or_create
 
-if TYPE_CHECKING:  # 4 MB that only those need who sign
+if TYPE_CHECKING:  # 4 MB of memory that only signing needs
     from joserfc.jwk import RSAKey
 
 ALGORITHM = "RS256"
@@ -34,15 +34,15 @@ class SigningKey:
     key: "RSAKey"
     created_at: datetime
     published_until: datetime | None = None
-    """None: it signs today."""
+    """None for the key that signs."""
 
     @property
     def kid(self) -> str:
-        """What a signature names it by: the thumbprint of RFC 7638."""
+        """The key ID in signatures: the thumbprint of RFC 7638."""
         return self.key.thumbprint()
 
     def public(self) -> dict[str, Any]:
-        """Its public half, as a JWK."""
+        """The public key as a JWK."""
         return {**self.key.as_dict(private=False), "kid": self.kid, "use": "sig", "alg": ALGORITHM}
 
     def sign(self, claims: dict[str, Any], *, kind: str) -> str:
@@ -53,10 +53,10 @@ class SigningKey:
 
 
 class SigningKeys:
-    """The keys in a folder; read again when the folder changes, so that a rotation reaches every worker at once.
+    """The keys in a folder. They are read again when the folder changes, so that every worker notices a rotation.
 
     Args:
-        folder: made with the first key.
+        folder: created with the first key.
         clock: where the time comes from.
 
     """
@@ -68,7 +68,7 @@ class SigningKeys:
         self._known: tuple[SigningKey, ...] = ()
 
     def existing(self) -> tuple[SigningKey, ...]:
-        """All keys, the newest first; makes none.
+        """All keys, the newest first; creates none.
 
         Raises:
             SettingError: a key cannot be read.
@@ -86,26 +86,26 @@ class SigningKeys:
         return self._known
 
     def current(self) -> SigningKey:
-        """The key that signs, made on first use.
+        """The key that signs, created on first use.
 
         Raises:
-            SettingError: it can be neither read nor made.
+            SettingError: it can be neither read nor created.
 
         """
         return (self.existing() or self._add(1))[0]
 
     def published(self) -> tuple[SigningKey, ...]:
-        """The keys that signatures may still be checked with, the newest first."""
+        """The keys whose signatures may still be valid, the newest first."""
         self.current()
         now = self._clock()
         return tuple(key for key in self.existing() if key.published_until is None or now < key.published_until)
 
     def rotate(self) -> SigningKey:
-        """A new key that signs from now on; keys that nobody needs any more are removed."""
-        needed = {key.number for key in self.published()}
+        """A new key that signs from now on; keys that are no longer published are deleted."""
+        published = {key.number for key in self.published()}
         fresh = self._add(self.current().number + 1)[0]
         for key in self.existing():
-            if key.number not in needed | {fresh.number}:
+            if key.number not in published | {fresh.number}:
                 self._path(key.number).unlink(missing_ok=True)
         return fresh
 

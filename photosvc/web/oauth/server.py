@@ -1,4 +1,4 @@
-"""Authlib's authorization server for Flask, built for each app: who asks, and what tokens are made of."""
+"""Authlib's authorization server for Flask, one for each app: authenticates clients and makes tokens."""
 
 from typing import Any
 
@@ -8,9 +8,8 @@ from authlib.oauth2.rfc6749 import InvalidClientError, InvalidRequestError, OAut
 from flask import Response, current_app, request
 
 from photosvc.auth.oauth.client_authentication import AuthenticatedClient, authenticate, refused
-from photosvc.auth.oauth.client_tokens import store_token
+from photosvc.auth.oauth.client_tokens import new_jwt_token, store_token
 from photosvc.auth.oauth.grants import ClientCredentialsGrant, granted_scope
-from photosvc.auth.oauth.jwt_tokens import new_jwt_token
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
@@ -48,11 +47,11 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         _methods: object,
         _endpoint: str = "token",
     ) -> AuthenticatedClient:
-        """The client that asks. Failures are counted by address; the right secret is never blocked by them.
+        """The client of the request. Failures are counted by address; they never block the right secret.
 
         Raises:
             InvalidClientError: it shows no credentials, or wrong ones.
-            ThrottledError: the same, once too often.
+            ThrottledError: too many wrong ones came from this address.
 
         """
         if request.credentials is None:
@@ -66,7 +65,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
             raise
 
     def save_token(self, token: dict[str, Any], request: OAuthRequest) -> None:
-        """Store the token under the client's cap; from here on it lives."""
+        """Store the token under the client's cap; it is valid from now on."""
         service = current_service()
         scope = parse_scope(token["scope"], known_only=False)
         with service.writing() as session:
