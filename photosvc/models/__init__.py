@@ -24,7 +24,7 @@ from photosvc.models.search.row import (
     VALUE_COLUMNS,
     SearchRow,
 )
-from photosvc.models.search.sort_keys import SORT_KEYS, SortKeys
+from photosvc.models.search.sort_keys import SORT_KEYS
 from photosvc.models.search.text import SearchText
 from photosvc.models.search.values import NOWHERE
 
@@ -69,7 +69,6 @@ __all__ = [
     "SearchDocument",
     "SearchRow",
     "SearchText",
-    "SortKeys",
     "ThrottleBucket",
     "User",
     "photo_keywords",

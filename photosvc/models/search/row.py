@@ -11,8 +11,8 @@ To add a stored filter, change three places:
 2. `models/migrations/versions/`: a migration that adds the column (NOT NULL, with a server default) and its indexes;
 3. `query/filters.py`: one row that names the column.
 
-Parser, SQL, OpenAPI and `svc show filters` follow from these. `tests/models/test_search_columns.py` compares a
-migrated database with this list.
+Parser, SQL, OpenAPI and the table in docs/search.md (`svc show filters --md`) follow from these.
+`tests/models/test_search_columns.py` compares a migrated database with this list.
 """
 
 from operator import attrgetter
