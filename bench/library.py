@@ -1,7 +1,7 @@
-"""Make a library of N files without originals: `python -m bench.library N FOLDER`.
+"""Create a library of N files without originals: `python -m bench.library N FOLDER`.
 
 Rows are drawn like those of a family that has taken photos for twenty-five years: few cameras take most photos, few
-towns see most of them, words follow Zipf's law. They are projected by the service's own projection.
+towns see most of them, words follow Zipf's law. The service's own projection writes the search rows.
 """
 
 import random
@@ -40,20 +40,20 @@ _COUNTRIES = ("de", "at", "fr", "it", "es", "ch", "gb", "us", "jp", "no", "pt", 
 
 
 class Draw:
-    """Everything that is drawn by chance, the same for the same seed."""
+    """Random values; the same seed gives the same values."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self._weights: dict[int, list[float]] = {}
 
     def zipf(self, count: int) -> int:
-        """A number below `count`; small ones are common."""
+        """A number below `count` by Zipf's law: small numbers are frequent."""
         if count not in self._weights:
             self._weights[count] = list(accumulate(1 / (rank + 1) for rank in range(count)))
         return self.random.choices(range(count), cum_weights=self._weights[count])[0]
 
     def word(self, number: int) -> str:
-        """The word with this number; made of syllables, so that prefixes are shared."""
+        """The word with this number, made of syllables, so that many words share a prefix."""
         syllables = (
             "ba",
             "ri",
@@ -106,12 +106,12 @@ def _fill(session: Session, service: Service, token_file: Path, draw: Draw, file
     print(file=sys.stderr)
     begin_write(session)
     _scatter_rare(session, draw, photo_id)
-    _go_on_counting(session)
+    _advance_sequences(session)
     session.commit()
 
 
-def _go_on_counting(session: Session) -> None:
-    """PostgreSQL does not notice ids that are given: what is added later must not get them again."""
+def _advance_sequences(session: Session) -> None:
+    """Advance the sequences of PostgreSQL, which do not count ids that are inserted explicitly."""
     if session.get_bind().dialect.name != "postgresql":
         return
     for table in Base.metadata.sorted_tables:
@@ -258,7 +258,7 @@ def _file(draw: Draw, photo: dict[str, Any], kind: str, rank: int) -> dict[str, 
 
 
 def _scatter_rare(session: Session, draw: Draw, photos: int) -> None:
-    """A handful of photos, however large the library, get a word that no other has."""
+    """Give a rare word to 40 photos, whatever the size of the library."""
     chosen = draw.random.sample(range(1, photos + 1), min(_RARE, photos))
     session.execute(update(Photo).where(Photo.id.in_(chosen)).values(description=f"A {RARE_WORD} over the lake"))
     project(session, chosen)

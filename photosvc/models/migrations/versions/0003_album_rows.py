@@ -1,4 +1,4 @@
-"""Albums in their orders, and orders that skip rows without looking at them."""
+"""Add rows of albums in their orders; append `private` to the indexes of orders, to skip rows unread."""
 
 import sqlalchemy as sa
 from alembic import op
