@@ -1,4 +1,4 @@
-"""People with accounts in a library, the credentials they hold, and how they call it."""
+"""A client of the HTTP API and the command line, and users with credentials that call them."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ ROLES = {"ann": "admin", "alice": "user", "vera": "viewer"}
 
 @dataclass
 class ApiClient:
-    """A library in which Ann administers, Alice uses and Vera views."""
+    """Calls a library with the users `ann` (admin), `alice` (user) and `vera` (viewer)."""
 
     library: Library
     uids: dict[str, str] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class ApiClient:
             return add_credential(session, CLIENT_TOKEN, scope, client_id=client.id, **values)
 
     def svc(self, *arguments: str, stdin: str = "") -> CompletedProcess[str]:
-        """What a command prints and ends with, run within this process; nobody is at a terminal."""
+        """The result of a command run in this process without a terminal."""
         app = self.library.app
         done = CliRunner().invoke(svc, arguments, obj=lambda: app, input=stdin, prog_name="svc")
         return CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
@@ -109,7 +109,7 @@ class ApiClient:
 
 @contextmanager
 def open_api(folder: Path, **options: Any) -> Iterator[ApiClient]:
-    """A library with Ann, Alice and Vera; their password is `PASSWORD`."""
+    """A client of a library with the users of `ROLES`; their password is `PASSWORD`."""
     api = ApiClient(open_library(folder / "instance", **options))
     with api.library.session() as session:
         for name, role in ROLES.items():

@@ -1,4 +1,4 @@
-"""A library to try things on: its folder, its app, its tokens, and a clock that tests move."""
+"""A library for tests: its folder, its app, its tokens and its clock; databases and settings without an app."""
 
 import hashlib
 import os
@@ -94,7 +94,7 @@ class Library:
         return self.app.test_client().get(path, query_string=parameters, headers=headers, buffered=True)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connections of the database."""
         with self.app.app_context():
             current_service().engine().dispose()
 

@@ -1,4 +1,4 @@
-"""Registered OAuth2 clients in a library, and how they call the OAuth endpoints."""
+"""Registers OAuth2 clients in a library and calls the OAuth2 endpoints for them."""
 
 import base64
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ def basic(client_id: str, secret: str, *, encode: bool = True) -> str:
 
 @dataclass
 class OAuthClients:
-    """A library whose clients ask for tokens."""
+    """Registers clients of a library and sends their requests."""
 
     library: Library
 
@@ -106,7 +106,7 @@ def count_live(session: Any, client_id: str, now: Any) -> int:
 
 @contextmanager
 def open_oauth_api(folder: Path, **options: Any) -> Iterator[OAuthClients]:
-    """A library without clients; its base address is `ISSUER` unless told otherwise."""
+    """A caller of a library without clients, whose base address is `ISSUER` by default."""
     settings = {"PHOTOSVC_BASE_URL": ISSUER, **options.pop("settings", {})}
     oauth = OAuthClients(open_library(folder / "instance", settings=settings, **options))
     yield oauth

@@ -155,7 +155,7 @@ def dng(path: Path, width: int = 64, height: int = 48) -> Path:
     import tifffile
 
     fixed = [(0x828D, 3, 2, (2, 2)), (0x828E, 1, 4, bytes((0, 1, 1, 2)))]
-    told = [
+    described = [
         (0xC612, 1, 4, bytes((1, 4, 0, 0))),
         (0xC614, 2, 0, "photosvc test"),
         (0x010F, 2, 0, "Leica Camera AG"),
@@ -166,7 +166,7 @@ def dng(path: Path, width: int = 64, height: int = 48) -> Path:
         (0xC65A, 3, 1, 21),
     ]
     sensor = np.full((height, width), 8000, dtype=np.uint16)
-    tifffile.imwrite(path, sensor, photometric=32803, extratags=[(*tag, True) for tag in fixed + told])
+    tifffile.imwrite(path, sensor, photometric=32803, extratags=[(*tag, True) for tag in fixed + described])
     return path
 
 

@@ -1,4 +1,4 @@
-"""What a query means, in plain Python over the library's own rows: nothing here knows of search rows or SQL."""
+"""A reference model of queries: matches files in plain Python, over the library's rows, without search rows or SQL."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Queries to try a search with: some that a motley library answers, odd ones, hostile ones, and large ones."""
+"""Strategies of queries: some that match photos of the varied library, odd, hostile and large ones."""
 
 from hypothesis import strategies as st
 
@@ -6,7 +6,7 @@ from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS, NAMES
 from tests.factories.varied_library import uid
 
-#: Values of filters of each kind, most of which a motley library has.
+#: Values of filters of each kind, most of which match photos of the varied library.
 VALUES = {
     Kind.TEXT: ("lake*", "*lake*", "*%*", "img_*", '"Lake at dawn"', "image|raw", "!video", "*a*e*", "jpeg", "xmp*"),
     Kind.PATH: ("2020/*", "/", '"2020/Lake"', "*/lake*", "!2020*", "misc/bar", "*.jpg"),

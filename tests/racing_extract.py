@@ -1,4 +1,4 @@
-"""What a worker runs in the test of files that change under its hands."""
+"""An `extract` for workers during which files change, as other programs may change them."""
 
 import os
 from pathlib import Path
@@ -8,17 +8,17 @@ from photosvc.index.extract import Extraction
 
 
 def extract(path: Path, *, max_bytes: int) -> Extraction:
-    """As the real one, but somebody writes to or removes the file after it was opened."""
+    """The real `extract`, but the file is changed or removed after it was opened."""
     check = real._check_unchanged
 
-    def meddle(path: Path, before: os.stat_result) -> None:
+    def interfere(path: Path, before: os.stat_result) -> None:
         if path.name == "changing.jpg":
             os.utime(path, (1, 1))
         elif path.name == "vanishing.jpg":
             path.unlink()
         check(path, before)
 
-    real._check_unchanged = meddle
+    real._check_unchanged = interfere
     try:
         return real.extract(path, max_bytes=max_bytes)
     finally:

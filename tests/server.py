@@ -1,4 +1,4 @@
-"""A real server: gunicorn with workers of its own, saying in each answer which one it came from."""
+"""A gunicorn server with several workers, which name themselves in a header of each answer."""
 
 import re
 import subprocess

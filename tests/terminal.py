@@ -1,4 +1,4 @@
-"""A command with somebody at the terminal: what is typed, what comes back on which stream."""
+"""Run a command on a pseudo terminal: type answers at its prompts and collect each stream."""
 
 import fcntl
 import os
@@ -14,16 +14,16 @@ from pathlib import Path
 from tests.library import SURROUNDINGS, SVC
 
 
-def _sit_down() -> None:
-    """Make standard input the terminal of this session, so that Ctrl-C is a signal, and one that counts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who runs the tests in the background ignores it
+def _take_terminal() -> None:
+    """Make standard input the controlling terminal of this session, so that Ctrl-C sends SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells ignore it for background jobs, and children inherit that
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def type_at(instance: Path, arguments: Sequence[str], typed: Sequence[tuple[str, str]]) -> tuple[int, str, str, str]:
-    """Run `svc` on a terminal; `typed` pairs what is waited for with what is typed then.
+    """Run `svc` on a terminal; `typed` holds pairs of a prompt to wait for and the answer to type.
 
-    Gives the exit code, standard output, standard error, and what the terminal showed besides.
+    Return the exit code, standard output, standard error, and what the terminal showed.
     """
     master, slave = pty.openpty()
     process = subprocess.Popen(
@@ -33,7 +33,7 @@ def type_at(instance: Path, arguments: Sequence[str], typed: Sequence[tuple[str,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=_sit_down,  # noqa: PLW1509
+        preexec_fn=_take_terminal,  # noqa: PLW1509
     )
     os.close(slave)
     streams = {process.stdout.fileno(): b"", process.stderr.fileno(): b"", master: b""}
@@ -53,7 +53,7 @@ def type_at(instance: Path, arguments: Sequence[str], typed: Sequence[tuple[str,
         if waiting and shown.count(waiting[0][0]) > seen:
             prompt, answer = waiting.pop(0)
             seen = shown.count(prompt) if waiting and waiting[0][0] == prompt else 0
-            time.sleep(0.2)  # nobody is faster; Python misses a Ctrl-C that comes before it reads
+            time.sleep(0.2)  # Python misses a Ctrl-C that comes before it reads
             os.write(master, answer.encode())
     code = process.wait(20)
     found = [streams[stream].decode() for stream in (process.stdout.fileno(), process.stderr.fileno(), master)]

@@ -1,4 +1,4 @@
-"""While somebody else writes for long, valid tokens work on, and what is not worth waiting for is left out."""
+"""During a long write by another process, valid tokens still work and optional writes are skipped."""
 
 import sqlite3
 import time
@@ -15,7 +15,7 @@ from tests.api_client import PASSWORD, check_error
 
 
 @contextmanager
-def somebody_writes(api):
+def another_process_writes(api):
     connection = sqlite3.connect(api.library.instance / "photosvc.db", isolation_level=None, timeout=0)
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -39,7 +39,7 @@ def last_uses(api):
 
 def test_a_valid_token_works_and_its_use_is_noted_later(api):
     token = api.access_token("photos")
-    with somebody_writes(api):
+    with another_process_writes(api):
         assert get(api, token).status_code == 200
         assert last_uses(api) == [None]
     assert get(api, token).status_code == 200
@@ -49,7 +49,7 @@ def test_a_valid_token_works_and_its_use_is_noted_later(api):
 def test_a_token_that_is_over_and_one_that_never_was_are_refused(api):
     token = api.access_token("photos", lifetime=60)
     api.clock.move(seconds=61)
-    with somebody_writes(api):
+    with another_process_writes(api):
         check_error(get(api, token), 401)
         check_error(get(api, "0" * 48), 401)
         assert len(last_uses(api)) == 1
@@ -58,7 +58,7 @@ def test_a_token_that_is_over_and_one_that_never_was_are_refused(api):
 
 
 def test_afterwards_writers_wait_as_long_as_before(api):
-    with somebody_writes(api):
+    with another_process_writes(api):
         check_error(get(api, "0" * 48), 401)
     with api.library.app.app_context(), current_service().reading() as connection:
         assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 15_000
@@ -69,11 +69,11 @@ def test_a_log_in_succeeds_though_nothing_can_be_swept(api, monkeypatch):
     api.clock.move(seconds=61)
     sweep = session_api._sweep
 
-    def sweep_while_somebody_writes(service):
-        with somebody_writes(api):
+    def sweep_while_another_process_writes(service):
+        with another_process_writes(api):
             sweep(service)
 
-    monkeypatch.setattr(session_api, "_sweep", sweep_while_somebody_writes)
+    monkeypatch.setattr(session_api, "_sweep", sweep_while_another_process_writes)
     answer = api.log_in()
     assert answer.status_code == 200
     assert len(last_uses(api)) == 2
@@ -112,7 +112,7 @@ def test_no_write_lock_is_held_while_a_password_is_hashed(api, monkeypatch, act)
         real = getattr(passwords, name)
 
         def with_a_free_lock(*arguments):
-            with somebody_writes(api):  # raises at once when a request holds the lock
+            with another_process_writes(api):  # raises at once when a request holds the lock
                 hashed.append(name)
             return real(*arguments)
 

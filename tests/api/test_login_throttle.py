@@ -1,4 +1,4 @@
-"""Guessing over HTTP is slowed down, and nobody else with it (OWASP ASVS 6.3.1)."""
+"""Guessing over HTTP is slowed down without affecting other callers (OWASP ASVS 6.3.1)."""
 
 import statistics
 import time

@@ -116,7 +116,7 @@ def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(ap
 
 
 @pytest.mark.parametrize("name", ["%00", "%ff%fe", "%ed%a0%80", "a" * 5000, "%0d%0aX-Header:1", "%F0%9F%93%B7", "'--"])
-def test_a_broken_name_in_a_path_is_nobodys(api, name):
+def test_a_broken_name_in_a_path_is_no_account(api, name):
     api.clock.move(seconds=3600)
     admin = api.session_of("ann")
     for method, rest in [
@@ -137,7 +137,7 @@ def test_a_broken_name_in_a_path_is_nobodys(api, name):
 
 @pytest.mark.parametrize("field", ["username", "password", "code"])
 @pytest.mark.parametrize("value", ["\0", "a\0b", "\U0010ffff", "x" * 20_000, "alice\n", "\u202e", "' OR 1=1 --"])
-def test_broken_texts_log_nobody_in(api, field, value):
+def test_broken_texts_log_no_one_in(api, field, value):
     api.clock.move(seconds=3600)
     body = {"username": "alice", "password": "wrong horse", field: value}
     check_error(api.call("POST", "/session", json=body), 401)

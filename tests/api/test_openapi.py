@@ -98,11 +98,11 @@ def test_who_may_call_what_is_said_as_the_policy_has_it(document):
 
 def check(document, path, method, answer):
     """Make sure that an answer is one that the document tells of."""
-    told = document["paths"][path][method]["responses"][str(answer.status_code)]
-    schema = {"components": document["components"], **told["content"]["application/json"]["schema"]}
+    promised = document["paths"][path][method]["responses"][str(answer.status_code)]
+    schema = {"components": document["components"], **promised["content"]["application/json"]["schema"]}
     assert list(Draft202012Validator(schema).iter_errors(answer.json)) == []
-    told_headers = set(told.get("headers", {}))
-    assert told_headers - {"X-Total-Count", "Link"} <= {name for name, _ in answer.headers}
+    promised_headers = set(promised.get("headers", {}))
+    assert promised_headers - {"X-Total-Count", "Link"} <= {name for name, _ in answer.headers}
 
 
 def test_searches_answer_as_it_says(api, document):

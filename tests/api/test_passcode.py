@@ -50,7 +50,7 @@ def test_then_a_log_in_asks_for_a_code_by_number(api, own):
     assert api.log_in(code=totp.at(api.clock())).json["user"]["TwoFactor"] is True
 
 
-def test_with_a_wrong_password_nobody_learns_that_there_is_a_second_factor(api, own):
+def test_a_wrong_password_does_not_reveal_that_there_is_a_second_factor(api, own):
     totp, _ = enrol(api, own)
     check_error(api.log_in(password="wrong horse"), 401, code=401)
     check_error(api.log_in(password="wrong horse", code=totp.at(api.clock())), 401, code=401)

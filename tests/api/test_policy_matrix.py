@@ -30,7 +30,7 @@ ONLY_OWN = set()
 
 @dataclass(frozen=True)
 class Row:
-    """Who may call a route, and what somebody who may is answered to `body`."""
+    """Who may call a route, and the answer to `body` for those who may."""
 
     status: int
     resource: str = ""
@@ -233,8 +233,8 @@ def test_each_kind_of_credential_may_do_exactly_what_the_specification_says(api,
             assert answer.status_code == status, (caller, target, answer.text)
             if status >= 400 and "/oauth/" not in route:
                 check_error(answer, status)
-            told = answer.headers.get("WWW-Authenticate", "")
-            assert ('error="insufficient_scope"' in told) == scope_only, (caller, target, told)
+            challenge = answer.headers.get("WWW-Authenticate", "")
+            assert ('error="insufficient_scope"' in challenge) == scope_only, (caller, target, challenge)
         assert api.is_alive(token) or (fresh and status == 200)
 
 

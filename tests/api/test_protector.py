@@ -61,9 +61,9 @@ def test_an_app_password_is_no_basic_password_here(api):
 
 def test_the_challenge_for_a_bad_token_says_so_and_no_more(api):
     answers = [api.call("GET", "/photos", token) for token in ("x", "0" * 48, "aaaaaa-aaaaaa-aaaaaa-aaaaaa")]
-    told = {answer.headers["WWW-Authenticate"] for answer in answers}
+    challenge = {answer.headers["WWW-Authenticate"] for answer in answers}
     sentence = "The access token is missing, expired or not valid."
-    assert told == {f'Bearer realm="photosvc", error="invalid_token", error_description="{sentence}"{RESOURCE}'}
+    assert challenge == {f'Bearer realm="photosvc", error="invalid_token", error_description="{sentence}"{RESOURCE}'}
     assert len({answer.text for answer in answers}) == 1
 
 
@@ -71,8 +71,8 @@ def test_the_challenge_for_a_missing_scope_names_the_one_that_would_do(api):
     answer = api.call("GET", "/photos", api.access_token("metrics"))
     body = check_error(answer, 403)
     assert body["error"] == "Permission denied: this needs the scope photos read."
-    told = answer.headers["WWW-Authenticate"]
-    assert told == 'Bearer realm="photosvc", error="insufficient_scope", scope="photos read"' + RESOURCE
+    challenge = answer.headers["WWW-Authenticate"]
+    assert challenge == 'Bearer realm="photosvc", error="insufficient_scope", scope="photos read"' + RESOURCE
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_the_challenge_for_a_missing_scope_names_the_one_that_would_do(api):
         ("PUT", "/session", 405),
     ],
 )
-def test_routes_and_methods_that_do_not_exist_are_told_in_the_same_shape(api, method, path, status):
+def test_routes_and_methods_that_do_not_exist_are_refused_in_the_same_shape(api, method, path, status):
     answer = api.call(method, path)
     check_error(answer, status)
     assert ("Allow" in answer.headers) == (status == 405)

@@ -19,8 +19,8 @@ class Recorder:
 
     def call(self, step, method, path, token=None, **options):
         answer = self.api.call(method, path, token, **options)
-        told = "\n".join(f"{name}: {value}" for name, value in answer.headers)
-        self.kept.append((step, f"{path}\n{told}\n{answer.text}", answer))
+        header_text = "\n".join(f"{name}: {value}" for name, value in answer.headers)
+        self.kept.append((step, f"{path}\n{header_text}\n{answer.text}", answer))
         return answer
 
     def secret(self, value, *steps):
@@ -84,16 +84,16 @@ def walk(api):
     return seen
 
 
-def test_secrets_are_told_once_and_are_in_no_row_file_log_or_other_answer(tmp_path, caplog, capfd):
+def test_secrets_are_shown_once_and_are_in_no_row_file_log_or_other_answer(tmp_path, caplog, capfd):
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.INFO, "sqlalchemy.engine")
     with open_api(tmp_path) as api:
         seen = walk(api)
         assert len(seen.secrets) >= 29
         for secret, steps in seen.secrets.items():
-            told = {step for step, text, _ in seen.kept if secret in text}
-            assert told <= steps, f"{secret} of {sorted(steps)} is told by {sorted(told)}"
-            assert not steps or told, secret
+            shown = {step for step, text, _ in seen.kept if secret in text}
+            assert shown <= steps, f"{secret} of {sorted(steps)} is shown by {sorted(shown)}"
+            assert not steps or shown, secret
         with api.library.session() as session:
             rows = "\n".join(
                 repr(tuple(row)) for table in Base.metadata.sorted_tables for row in session.execute(table.select())

@@ -52,7 +52,7 @@ def wait_for(port):
     pytest.fail("gunicorn does not listen")
 
 
-def test_two_workers_answer_with_the_specs_headers_and_stop_when_told(server):
+def test_two_workers_answer_with_the_specs_headers_and_stop_on_a_signal(server):
     library, process, port = server
     # The tests' clock is not gunicorn's: its token has to be one of the real present.
     from datetime import UTC, datetime
@@ -67,8 +67,8 @@ def test_two_workers_answer_with_the_specs_headers_and_stop_when_told(server):
         assert answer.status == 200
         names = [name for name, _ in answer.getheaders()]
         assert set(HEADERS) <= set(names)  # the case on the wire
-        told = tuple(answer.getheader(name) for name in HEADERS[:4])
-        assert told == ("application/json; charset=utf-8", "2", "2", "0")
+        found = tuple(answer.getheader(name) for name in HEADERS[:4])
+        assert found == ("application/json; charset=utf-8", "2", "2", "0")
         assert [record["FileName"] for record in body] == ["2020/a.jpg", "2021/b.jpg"]
         connection.close()
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)

@@ -123,7 +123,7 @@ def test_an_app_password_needs_no_second_factor(session, settings, alice):
     log_in(session, settings, NOW, username="alice", password=app.secret)
 
 
-def test_an_app_password_revoked_in_the_middle_of_a_log_in_lets_nobody_in(session, settings, alice, monkeypatch):
+def test_an_app_password_revoked_in_the_middle_of_a_log_in_ends_it(session, settings, alice, monkeypatch):
     app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
     session.commit()
     real = policy.decide

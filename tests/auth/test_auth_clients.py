@@ -146,7 +146,7 @@ def test_lists_are_by_name_and_searched_by_beginning(session):
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(client_id=st.text(), secret=st.text())
-def test_nobody_is_let_in_by_chance(session, client_id, secret):
+def test_unknown_credentials_let_no_one_in(session, client_id, secret):
     from authlib.oauth2.rfc6749 import InvalidClientError
 
     for pair in ((client_id, secret), ("c" + "0" * 15, secret)):

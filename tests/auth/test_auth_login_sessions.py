@@ -132,7 +132,7 @@ def test_two_factor_log_in_asks_for_a_code_only_after_the_right_password(session
     assert count(session) == 2
 
 
-def test_a_password_changed_in_the_middle_of_a_log_in_lets_nobody_in(session, settings, alice, monkeypatch):
+def test_a_password_changed_in_the_middle_of_a_log_in_ends_it(session, settings, alice, monkeypatch):
     real = passwords.needs_rehash
 
     def meanwhile(stored):
@@ -146,7 +146,7 @@ def test_a_password_changed_in_the_middle_of_a_log_in_lets_nobody_in(session, se
         log_in(session, settings, NOW, username="alice", password=PASSWORD)
 
 
-def test_a_weaker_hash_is_made_anew_at_log_in(session, settings, alice):
+def test_a_weaker_hash_is_replaced_at_log_in(session, settings, alice):
     from argon2 import PasswordHasher
 
     begin_write(session)

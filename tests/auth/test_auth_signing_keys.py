@@ -62,7 +62,7 @@ def test_an_old_key_is_published_until_its_last_token_is_over(keys, clock):
     assert kids(keys.existing()) == [fresh.kid, old.kid]
 
 
-def test_a_rotation_removes_the_keys_nobody_needs(keys, clock, tmp_path):
+def test_a_rotation_removes_the_keys_that_are_not_needed(keys, clock, tmp_path):
     keys.current()
     keys.rotate()
     clock.move(seconds=MAX_CLIENT_TOKEN_LIFETIME)
@@ -88,7 +88,7 @@ def test_other_files_in_the_folder_are_let_be(keys, tmp_path):
     assert keys.current().number == 1
 
 
-def test_a_folder_that_cannot_be_made_is_told_without_its_path(tmp_path, clock):
+def test_a_folder_that_cannot_be_made_is_reported_without_its_path(tmp_path, clock):
     (tmp_path / "file").write_text("")
     with pytest.raises(SettingError, match="cannot be used: NotADirectoryError"):
         SigningKeys(tmp_path / "file" / "keys", clock).current()

@@ -45,13 +45,13 @@ def throttle(session):
 
 
 def takes(session, charge, times, now=NOW):
-    """What so many failures in a row are answered, counted for good."""
+    """The waiting times after each of a number of failures in a row, all of them counted."""
     taken = [buckets.take(session, charge, now) for _ in range(times)]
     session.commit()
     return taken
 
 
-def test_a_burst_passes_and_then_one_each_so_many_seconds(session):
+def test_a_burst_passes_and_then_one_each_period(session):
     charge = Charge(THREE, "x")
     assert takes(session, charge, 5) == [0, 0, 0, 60, 60]
     assert takes(session, charge, 1, NOW + 59 * SECOND) == [1]
@@ -82,7 +82,7 @@ def test_giving_back_late_or_what_was_never_taken_earns_nothing(session):
     assert takes(session, charge, 4, NOW + 3600 * SECOND) == [0, 0, 0, 60]
 
 
-def test_a_clock_set_back_locks_nobody_out(session):
+def test_a_clock_set_back_locks_no_one_out(session):
     charge = Charge(THREE, "x")
     takes(session, charge, 3)
     assert takes(session, charge, 4, NOW - 3600 * SECOND) == [0, 0, 0, 60]

@@ -28,7 +28,7 @@ def test_an_app_password_acts_for_its_owner(session):
     assert verify_uid(session.connection(), principal.credential_uid, NOW) == principal
 
 
-def test_a_token_of_nobody_acts_as_a_client(session):
+def test_a_token_without_an_owner_acts_as_a_client(session):
     secret = add_credential(session, ACCESS_TOKEN, "*")
     principal = verify(session.connection(), secret, NOW)
     assert (principal.role, principal.user_uid, principal.client_uid) == ("client", None, None)

@@ -1,4 +1,4 @@
-"""On a database that does not cascade, as a host's SQLite may be, nobody outlives who they belong to."""
+"""Credentials end with their owners on databases that do not cascade, such as a host's SQLite."""
 
 import pytest
 from sqlalchemy import create_engine, delete, func, select
@@ -139,7 +139,7 @@ def test_an_app_password_that_is_over_takes_its_sessions_along(session):
 
 
 @pytest.mark.parametrize("kind", ["users", "clients", "credentials"])
-def test_the_id_of_somebody_removed_is_never_given_again(session, kind):
+def test_the_id_of_a_removed_user_is_never_given_again(session, kind):
     def add():
         if kind == "users":
             return add_user(session).id

@@ -45,7 +45,7 @@ def test_the_table_has_the_secret_and_its_scope(auth):
 @pytest.mark.parametrize(
     ("expires", "seconds"), [([], 31_536_000), (["-e", "60"], 60), (["--expires", "-1"], None), (["-e-1"], None)]
 )
-def test_it_lives_a_year_unless_told_otherwise(auth, expires, seconds):
+def test_it_lives_a_year_by_default(auth, expires, seconds):
     from datetime import datetime
 
     identifier = json.loads(auth("add", "-n", "x", "-s", "photos", *expires, "--json").stdout)["id"]

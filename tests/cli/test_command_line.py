@@ -69,7 +69,7 @@ def test_without_a_terminal_nothing_asks(instance, missing):
         (["index", "--nothing"], 2),
     ],
 )
-def test_what_is_wrong_is_told_on_stderr_with_its_exit_code(instance, arguments, code):
+def test_what_is_wrong_is_printed_on_stderr_with_its_exit_code(instance, arguments, code):
     done = svc(*arguments, instance=instance)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr

@@ -25,7 +25,7 @@ def test_a_new_password_ends_the_log_ins_and_keeps_the_app_passwords(api):
 
 
 @pytest.mark.parametrize("line", ["pässwörd ñ", "  blanks stay  ", "tab\tstays", "x" * 128])
-def test_the_line_is_the_password_as_it_stands(api, line):
+def test_the_whole_line_is_the_password(api, line):
     assert passwd(api, "alice", "--password-stdin", stdin=line.encode() + b"\r\n").returncode == 0
     assert api.log_in(password=line).status_code == 200
 

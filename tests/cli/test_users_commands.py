@@ -40,7 +40,7 @@ def test_an_account_is_added_with_the_password_on_standard_input(api, users):
         (["bob", PASSWORD], "", 2),
     ],
 )
-def test_what_is_not_fit_adds_nobody(users, arguments, stdin, code):
+def test_an_invalid_account_is_not_added(users, arguments, stdin, code):
     done = users("add", *arguments, stdin=stdin)
     assert (done.returncode, done.stdout) == (code, "")
     assert names(users) == ["alice", "ann", "vera"]

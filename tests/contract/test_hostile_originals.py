@@ -50,8 +50,8 @@ def marker(*segments):
 
 def fill(library):
     """Every bad original of this module; gives how many are regular files."""
-    for width, (name, told) in enumerate(PICTURES.items(), start=40):
-        library.put(name, jpeg(width, 48, exif=told))
+    for width, (name, metadata) in enumerate(PICTURES.items(), start=40):
+        library.put(name, jpeg(width, 48, exif=metadata))
     million = "x" * 1_000_000
     library.put("million.png", encoded(quarters(99, 48), "PNG") + million.encode())
     library.put("million.tif", encoded(quarters(98, 48), "TIFF", tiffinfo={270: million, 271: million, 315: million}))

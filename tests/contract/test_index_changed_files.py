@@ -100,8 +100,8 @@ def test_a_picture_that_is_spoilt_leaves_the_search_until_it_is_mended(library):
 
 def test_what_a_file_no_longer_says_is_forgotten(library):
     where = {1: "N", 2: [(48, 1), (51, 1), (0, 1)], 3: "E", 4: [(2, 1), (17, 1), (0, 1)], 6: [(35, 1)]}
-    told = exif({0x010F: "Canon", 0x0110: "R5", 0x010E: "words"}, {0x9003: "2019:01:02 03:04:05"}, where)
-    library.put("a.jpg", jpeg(exif=told))
+    tags = exif({0x010F: "Canon", 0x0110: "R5", 0x010E: "words"}, {0x9003: "2019:01:02 03:04:05"}, where)
+    library.put("a.jpg", jpeg(exif=tags))
     library.index()
     assert library.find()[0]["Country"] == "fr"
     library.put("a.jpg", jpeg(80, 80), age=7200)

@@ -33,8 +33,8 @@ def test_search_rows_of_an_older_version_are_reported_and_rendered_by_the_next_r
     with library.session() as session:
         session.get(LibraryState, "projection").value -= 1
         session.query(SearchDocument).one().result_head = '{"old": true'
-    told = svc("db", "upgrade", instance=library.instance)
-    assert told.stderr.splitlines()[1:] == [
+    upgraded = svc("db", "upgrade", instance=library.instance)
+    assert upgraded.stderr.splitlines()[1:] == [
         "The search rows are of an older version: the next `svc index` renders them again."
     ]
     assert library.index(dry_run=True).rebuilt == 0
@@ -54,11 +54,11 @@ def test_a_second_library_of_the_same_originals_has_the_same_records(library, tm
     other = open_library(tmp_path / "other", settings={"PHOTOSVC_ORIGINALS": library.originals})
     other.index()
     drawn = {"ID", "UID", "FileUID"}
-    told = [
+    records = [
         [{name: value for name, value in record.items() if name not in drawn} for record in one.find(order="name")]
         for one in (library, other)
     ]
-    assert told[0] == told[1]
+    assert records[0] == records[1]
 
 
 def test_files_know_which_photo_they_show(library):

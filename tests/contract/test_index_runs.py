@@ -30,7 +30,7 @@ def test_a_second_run_changes_nothing_and_opens_no_unchanged_file(library):
     assert counts(library.index()) == (2, 0, 0, 0, 2, 0)
     before, count = library.stored(), changes(library)
     status = first.stat()
-    first.write_bytes(b"\0" * status.st_size)  # whoever opened it would notice
+    first.write_bytes(b"\0" * status.st_size)  # a run that opened it would find other content
     os.utime(first, ns=(status.st_atime_ns, status.st_mtime_ns))
     library.clock.move(days=1)
     assert counts(library.index()) == (0, 0, 2, 0, 2, 0)

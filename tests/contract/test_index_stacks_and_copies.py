@@ -65,7 +65,7 @@ def test_a_renamed_file_keeps_its_uids_and_hash(library):
     assert (after["FileName"], after["Path"], after["Name"]) == ("new/b.jpg", "new", "b")
 
 
-def test_the_same_content_twice_is_one_file_and_the_other_is_told_with_its_reason(library):
+def test_the_same_content_twice_is_one_file_and_the_other_is_reported_with_its_reason(library):
     library.put("a.jpg", jpeg())
     library.put("copies/a.jpg", jpeg())
     summary = library.index()

@@ -95,15 +95,15 @@ def test_authlib_gets_narrows_uses_inspects_and_revokes_a_token(served, client, 
         token = session.fetch_token(served.token_url, grant_type="client_credentials")
         assert (token["token_type"], token["expires_in"], token["scope"]) == ("Bearer", 86400, "photos")
         assert session.get(served.photos_url).status_code == 200
-        told = session.introspect_token(f"{served.address}/api/v1/oauth/introspect", token["access_token"])
-        assert (told.status_code, told.json()["active"]) == (200, True)
+        introspected = session.introspect_token(f"{served.address}/api/v1/oauth/introspect", token["access_token"])
+        assert (introspected.status_code, introspected.json()["active"]) == (200, True)
         gone = session.revoke_token(f"{served.address}/api/v1/oauth/revoke", token["access_token"])
         assert gone.status_code == 200
         # On every worker, from the next request on.
         assert {session.get(served.photos_url).status_code for _ in range(8)} == {401}
 
 
-def test_authlib_is_told_what_is_wrong(served):
+def test_authlib_learns_what_is_wrong(served):
     pytest.importorskip("requests", reason="requests is not installed")
     from authlib.integrations.base_client import OAuthError
     from authlib.integrations.requests_client import OAuth2Session

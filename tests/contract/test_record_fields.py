@@ -91,7 +91,7 @@ def check_stored(result, file):
 
 
 def check_library(library):
-    """Rows have the spec's types, equal a fresh dump, and come out the same when made anew; gives how many."""
+    """Rows have the spec's types, equal a fresh dump, and are the same when they are rebuilt; returns their number."""
     rows = library.stored()
     for result, file, _ in rows.values():
         check_stored(result, file)
@@ -110,7 +110,7 @@ def check_library(library):
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("fields"))
-    told = exif(
+    exif_blob = exif(
         {0x010F: "Canon", 0x0110: "Canon EOS R5", 0x010E: 'A "quoted" day & <b>night</b>'},
         {
             0x9003: "2021:07:04 18:30:15", 0x8827: 400, 0x829D: [(28, 10)], 0x829A: [(1, 250)], 0x920A: [(50, 1)],
@@ -126,7 +126,7 @@ def library(tmp_path_factory):
       <mwg-rs:Type>Face</mwg-rs:Type><mwg-rs:Area stArea:x="0.5" stArea:y="0.5" stArea:w="0.25" stArea:h="0.5"
       stArea:unit="normalized"/></rdf:li></rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions>"""
     packet = xmp(face, 'xmpMM:DocumentID="xmp.did:1234" xmpMM:InstanceID="xmp.iid:5678"')
-    library.put("2021/rich.jpg", jpeg(640, 480, exif=told, xmp=packet))
+    library.put("2021/rich.jpg", jpeg(640, 480, exif=exif_blob, xmp=packet))
     library.put("plain.png", encoded(quarters(), "PNG"))
     library.put("grey.webp", encoded(quarters(48, 64).convert("L"), "WEBP"))
     library.put("moving.gif", encoded(quarters(), "GIF", save_all=True, append_images=[quarters().rotate(90)]))
@@ -149,7 +149,7 @@ def test_what_a_search_gives_is_the_stored_record(library):
 
 def test_a_rich_picture_tells_all_it_knows(library):
     (record,) = (record for record in library.find() if record["Name"] == "rich")
-    told = {
+    expected_values = {
         "Type": "image", "TypeSrc": "", "TakenAt": "2021-07-04T16:30:15Z", "TakenAtLocal": "2021-07-04T18:30:15Z",
         "TakenSrc": "meta", "TimeZone": "Europe/Paris", "Path": "2021", "Name": "rich", "OriginalName": "",
         "Description": 'A "quoted" day & <b>night</b>', "Year": 2021, "Month": 7, "Day": 4, "Country": "fr",
@@ -161,18 +161,18 @@ def test_a_rich_picture_tells_all_it_knows(library):
         "FileRoot": "/", "FileName": "2021/rich.jpg", "Width": 640, "Height": 480, "Portrait": False,
         "CreatedAt": "2026-03-01T12:00:00Z", "EditedAt": "0001-01-01T00:00:00Z", "CheckedAt": "2026-03-01T12:00:00Z",
     }  # fmt: skip
-    assert {name: record[name] for name in told} == told
+    assert {name: record[name] for name in expected_values} == expected_values
     assert record["Title"].startswith("Ada / Paris / 2021")
     (file,) = (
         json.loads(file) for _, file, _ in library.stored().values() if json.loads(file)["Name"] == "2021/rich.jpg"
     )
     expected = {"FileUID": record["FileUID"], "Type": "face", "Name": "Ada", "X": 0.375, "Y": 0.25, "W": 0.25, "H": 0.5}
     assert {name: file["Markers"][0][name] for name in expected} == expected
-    told = {
+    expected_values = {
         "Primary": True, "Codec": "jpeg", "FileType": "jpg", "MediaType": "image", "Mime": "image/jpeg",
         "Orientation": 1, "AspectRatio": 1.33,
     }  # fmt: skip
-    assert {name: file[name] for name in told} == told
+    assert {name: file[name] for name in expected_values} == expected_values
 
 
 def test_a_bare_picture_has_the_zero_values_of_the_design(library):

@@ -65,7 +65,7 @@ def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
     assert (again.unchanged, reasons(again.skipped)) == (2, [("b.jpg", "it cannot be stored (ValueError)")])
 
 
-def test_a_file_that_cannot_even_be_rejected_is_told_at_every_run(library, monkeypatch):
+def test_a_file_that_cannot_even_be_rejected_is_reported_at_every_run(library, monkeypatch):
     from photosvc.index.store import Store
 
     monkeypatch.setattr(Store, "finish", lambda _self: 1 // 0)
@@ -146,7 +146,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
-def test_what_cannot_be_read_is_told_and_read_as_soon_as_it_can(library):
+def test_what_cannot_be_read_is_reported_and_read_as_soon_as_it_can(library):
     library.put("open.jpg", jpeg())
     closed = library.put("closed.jpg", jpeg(80, 48))
     library.put("folder/inside.jpg", jpeg(90, 48))

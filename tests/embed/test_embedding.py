@@ -1,4 +1,4 @@
-"""photosvc inside somebody else's app: neither sees the other's rows, tables or errors."""
+"""photosvc inside another app: neither sees the other's rows, tables or errors."""
 
 import gc
 import threading
@@ -94,7 +94,7 @@ def host(request, tmp_path):
     host.close()
 
 
-def test_the_search_hangs_below_the_prefix_and_links_to_the_hosts_address(host):
+def test_the_search_is_below_the_prefix_and_links_to_the_hosts_address(host):
     assert host.names() == ["first0.jpg", "first1.jpg"]
     answer = host.get("/media/api/v1/photos?count=1", host.token)
     assert answer.headers["Link"].startswith("<https://first.example.org/media/api/v1/photos?count=1&cursor=")

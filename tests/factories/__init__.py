@@ -1,1 +1,1 @@
-"""What tests put into a library: accounts, photos, a library of every sort."""
+"""What tests store in a library: accounts and clients, generated photos, a varied library."""

@@ -1,4 +1,4 @@
-"""A library of many photos made without files: what the index stores, from extractions drawn here."""
+"""Photos without original files, stored by the indexer's own code from generated extractions."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ PLACES = ((None, None), (48.8584, 2.2945), (0.0, -0.001), (-33.8568, 151.2153))
 
 
 def store_extractions(session: Session, files: list[tuple[str, Extraction]], now: datetime) -> None:
-    """Store these extractions as one batch of the index does."""
+    """Store extractions as the indexer stores a batch."""
     store = Store(session, Catalog(session, Gazetteer.load()), Path("/nonexistent"), now)
     for name, extraction in files:
         store.save(FoundFile(name, extraction.size, extraction.mtime_ns), extraction)

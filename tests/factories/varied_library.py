@@ -1,4 +1,4 @@
-"""A small library in which every filter has something to find and something to leave out."""
+"""A small library of varied photos: every filter matches some of them and not others."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ COLUMNS = ("id", "label", "city", "state", "country")
 
 
 def fill_varied_library(session, photos=40, seed=2):
-    """Photos with one or two files each, of every sort; gives them and the albums with the ids in each."""
+    """Store varied photos of one or two files; return them, and pairs of an album and its photos' ids."""
     draw = random.Random(seed)
     places = [Place(**dict(zip(COLUMNS, place, strict=True))) for place in PLACES]
     cameras = [Camera(make="Canon", model="EOS 5D"), Camera(make="NIKON", model="D-750"), session.get(Camera, 1)]
@@ -36,7 +36,7 @@ def fill_varied_library(session, photos=40, seed=2):
 
 
 def visible_to_all(photos):
-    """UIDs of the files that everybody sees who may search."""
+    """The UIDs of the files that every caller with the right to search sees."""
     return {
         file.uid
         for photo in photos

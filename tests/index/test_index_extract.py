@@ -22,7 +22,7 @@ def written(path: Path, data: bytes) -> Path:
     return path
 
 
-def test_a_jpeg_is_told_whole(tmp_path):
+def test_all_of_a_jpeg_is_extracted(tmp_path):
     data = jpeg(640, 480, exif=exif({0x010F: "Canon", 0x0110: "Canon EOS R", 0x0112: 6}))
     path = written(tmp_path / "a.jpg", data)
     found = extract(path)
@@ -57,7 +57,7 @@ def test_an_animation_is_animated(tmp_path):
     assert (found.media_type, found.frames) == ("animated", 2)
 
 
-def test_a_video_is_told_whole(tmp_path):
+def test_all_of_a_video_is_extracted(tmp_path):
     found = extract(video(tmp_path / "a.mp4", codec="libx264"))
     assert (found.file_type, found.media_type, found.codec, found.problem) == ("mp4", "video", "avc1", None)
     assert (found.width, found.height, found.fps, found.duration_ns, found.frames) == (64, 48, 24.0, 500_000_000, 12)
@@ -116,7 +116,7 @@ def test_an_unreadable_file_is_a_reason_without_its_path(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("change", [lambda path: path.write_bytes(jpeg(80, 60)), lambda path: path.unlink()])
-def test_a_file_that_changes_while_it_is_read_is_told(tmp_path, monkeypatch, change):
+def test_a_file_that_changes_while_it_is_read_is_reported(tmp_path, monkeypatch, change):
     path = written(tmp_path / "a.jpg", jpeg())
     read = module.read_picture
 
@@ -159,7 +159,7 @@ def test_a_bomb_is_recorded_with_its_reason(tmp_path):
 
 
 @needs_photos
-def test_every_original_is_told_or_refused_with_a_reason():
+def test_every_original_is_extracted_or_refused_with_a_reason():
     with pytest.raises(UnsupportedFileError):
         extract(PHOTOS / "MANIFEST.tsv")
     for path in sorted(path for path in PHOTOS.rglob("*") if path.is_file() and path.suffix != ".tsv"):
@@ -169,7 +169,7 @@ def test_every_original_is_told_or_refused_with_a_reason():
 
 
 @needs_photos
-def test_an_iphone_heic_is_told_as_exiftool_does():
+def test_an_iphone_heic_is_read_as_exiftool_does():
     found = extract(PHOTOS / "Apple/iPhone 13 Pro/IMG_8563.HEIC")
     assert found.hash == "9d5f407321aee45e0815e71188f669735930ed5f"
     assert (found.file_type, found.codec, found.width, found.height, found.orientation) == (
@@ -206,7 +206,7 @@ def test_eight_orientations_of_one_picture_are_one_upright_picture():
         ("misc/empty_gps.jpg", None, None),
     ],
 )
-def test_places_of_originals_are_told_as_exiftool_does(name, lat, lng):
+def test_places_of_originals_are_read_as_exiftool_does(name, lat, lng):
     told = extract(PHOTOS / name).metadata
     assert (told.lat, told.lng) == (lat, lng)
 
@@ -223,13 +223,13 @@ def test_places_of_originals_are_told_as_exiftool_does(name, lat, lng):
         ("GoPro/Hero7Black/GOPR8513.GPR", "HERO7 Black", "", "C3281327008278"),
     ],
 )
-def test_cameras_and_lenses_of_originals_are_told(name, camera, lens, serial):
+def test_cameras_and_lenses_of_originals_are_read(name, camera, lens, serial):
     told = extract(PHOTOS / name).metadata
     assert (told.camera_model, told.lens_model, told.camera_serial) == (camera, lens, serial)
 
 
 @needs_photos
-def test_an_old_camera_s_avi_is_told():
+def test_an_avi_of_an_old_camera_is_read():
     found = extract(PHOTOS / "Canon/PowerShot S40/MVI_0121.AVI")
     assert (found.file_type, found.codec, found.width, found.height, found.frames) == ("avi", "mjpeg", 160, 120, 142)
     assert found.fps == 15.0

@@ -24,7 +24,7 @@ def test_folders_come_one_after_the_other_sorted(tmp_path):
     assert names(tmp_path, "a") == ["a/4.jpg", "a/z/3.jpg"]
 
 
-def test_a_file_is_told_with_size_and_time(tmp_path):
+def test_a_file_is_found_with_size_and_time(tmp_path):
     write(tmp_path, "a.jpg")
     os.utime(tmp_path / "a.jpg", ns=(1, 123_456_789))
     assert list(scan(tmp_path)) == [FoundFile("a.jpg", 5, 123_456_789)]
@@ -35,23 +35,23 @@ def test_hidden_names_and_those_of_other_programs_are_passed_over(tmp_path):
     assert names(tmp_path) == ["f.jpg"]
 
 
-def test_links_are_told_and_never_followed(tmp_path):
+def test_links_are_reported_and_never_followed(tmp_path):
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "file").symlink_to("/etc/passwd")
     problem = Problem(Reason.SYMBOLIC_LINK)
     assert list(scan(tmp_path)) == [Unreachable("file", problem), Unreachable("loop", problem)]
 
 
-def test_what_is_no_regular_file_is_told(tmp_path):
+def test_what_is_no_regular_file_is_reported(tmp_path):
     os.mkfifo(tmp_path / "pipe.jpg")
     assert list(scan(tmp_path)) == [Unreachable("pipe.jpg", Problem(Reason.NOT_REGULAR))]
 
 
-def test_a_folder_that_vanishes_is_told(tmp_path):
+def test_a_folder_that_vanishes_is_reported(tmp_path):
     assert list(scan(tmp_path, "gone")) == [Unreachable("gone", Problem.of(Reason.UNREADABLE_FOLDER, "ENOENT"))]
 
 
-def test_too_deep_is_told(tmp_path, monkeypatch):
+def test_folders_too_deep_are_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MAX_DEPTH", 2)
     write(tmp_path, "a/b/c/d.jpg", "a/e.jpg")
     assert list(scan(tmp_path))[1:] == [Unreachable("a/b", Problem.of(Reason.TOO_DEEP, 2))]
@@ -79,7 +79,7 @@ def test_a_start_elsewhere_is_refused(tmp_path, folder):
         start_folder(tmp_path, folder)
 
 
-def test_a_start_that_does_not_exist_is_told(tmp_path):
+def test_a_start_that_does_not_exist_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     for folder in ("nowhere", "file"):
         with pytest.raises(NotFoundError, match=f"There is no folder '{folder}' below the originals"):

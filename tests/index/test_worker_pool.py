@@ -201,7 +201,7 @@ def test_two_runs_at_a_time_are_refused():
         run.close()
 
 
-def test_a_function_that_no_child_can_import_is_told(monkeypatch):
+def test_a_function_that_no_child_can_import_is_reported(monkeypatch):
     hidden = type(sys)("hidden_module")
     hidden.work = lambda item: item
     hidden.work.__module__, hidden.work.__qualname__ = "hidden_module", "work"
@@ -210,7 +210,7 @@ def test_a_function_that_no_child_can_import_is_told(monkeypatch):
         list(pool.run([1, 2, 3]))
 
 
-def test_an_interpreter_that_cannot_start_is_told(monkeypatch):
+def test_an_interpreter_that_cannot_start_is_reported(monkeypatch):
     monkeypatch.setattr("multiprocessing.spawn.get_executable", lambda: b"/bin/false")
     with WorkerPool(square, workers=2) as pool, pytest.raises(WorkerStartError):
         list(pool.run([1, 2, 3]))
@@ -244,7 +244,7 @@ def program(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         process_group=0,
-        # whoever runs the tests in the background ignores it
+        # shells ignore it for background jobs, and children inherit that
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     ) as process:
         assert process.stdout.readline() == "main\n"

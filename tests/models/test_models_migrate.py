@@ -94,7 +94,7 @@ def test_a_second_upgrade_changes_nothing(engine):
     assert migrate.upgrade(engine) == (SCHEMA_VERSION, SCHEMA_VERSION)
 
 
-def test_a_missing_column_is_told(engine):
+def test_a_missing_column_is_reported(engine):
     migrate.upgrade(engine)
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE photosvc_albums DROP COLUMN description"))

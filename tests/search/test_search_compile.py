@@ -26,7 +26,7 @@ SLOW = settings(QUICK, max_examples=2000)
 
 
 @pytest.fixture(scope="module")
-def shelf(request, new_database):
+def varied_library(request, new_database):
     engine = create_engine(new_database())
     configure_engine(engine)
     migrate.upgrade(engine)
@@ -79,8 +79,8 @@ def at_most(share):
     return pytest.mark.parametrize("refused", [share], indirect=True, ids=[""])
 
 
-def check(shelf, refused, query, sees_private, order):
-    session, photos, albums = shelf
+def check(varied_library, refused, query, sees_private, order):
+    session, photos, albums = varied_library
     answer = refused(lambda: found_by(session, query, sees_private=sees_private, order=order))
     assume(answer)
     node, found = answer
@@ -108,30 +108,30 @@ ANYBODY = given(QUERIES, st.booleans(), st.sampled_from(sorted(ORDERS)))
 @example(f"album:{uid('a', 0)}", False, "newest")
 @example(f"album:{uid('a', 0)} archived:true", True, "oldest")
 @example(f"album:{uid('a', 0)} lake type:image", True, "added")
-def test_a_query_means_what_plain_python_says(shelf, refused, query, sees_private, order):
-    check(shelf, refused, query, sees_private, order)
+def test_a_query_means_what_plain_python_says(varied_library, refused, query, sees_private, order):
+    check(varied_library, refused, query, sees_private, order)
 
 
 @pytest.mark.slow
 @MEANING
 @SLOW
 @ANYBODY
-def test_two_thousand_queries_mean_what_plain_python_says(shelf, refused, query, sees_private, order):
-    check(shelf, refused, query, sees_private, order)
+def test_two_thousand_queries_mean_what_plain_python_says(varied_library, refused, query, sees_private, order):
+    check(varied_library, refused, query, sees_private, order)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shelf", range(3, 43), indirect=True, ids=lambda seed: f"library {seed}")
+@pytest.mark.parametrize("varied_library", range(3, 43), indirect=True, ids=lambda seed: f"library {seed}")
 @MEANING
 @settings(QUICK, max_examples=50)
 @ANYBODY
-def test_queries_mean_what_plain_python_says_in_forty_libraries(shelf, refused, query, sees_private, order):
-    check(shelf, refused, query, sees_private, order)
+def test_queries_mean_what_plain_python_says_in_forty_libraries(varied_library, refused, query, sees_private, order):
+    check(varied_library, refused, query, sees_private, order)
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_every_filter_finds_something_and_leaves_something_out(shelf, name):
-    session, *_ = shelf
+def test_every_filter_finds_something_and_leaves_something_out(varied_library, name):
+    session, *_ = varied_library
     if name in {"lat", "lng", "dist", "vector", "document", "audio"}:
         pytest.skip("finds nothing by itself, or the library has none")
     everything = found_by(session, "", sees_private=True)[1]
@@ -151,8 +151,8 @@ def test_filters_compare_columns_that_exist(spec):
             assert column_named(name) is not None
 
 
-def check_nothing_private(shelf, refused, query, order):
-    session, photos, _ = shelf
+def check_nothing_private(varied_library, refused, query, order):
+    session, photos, _ = varied_library
     answer = refused(lambda: found_by(session, query, sees_private=False, order=order))
     assert answer is None or answer[1] <= visible_to_all(photos)
 
@@ -163,8 +163,8 @@ RESTRICTED = given(QUERIES, st.sampled_from(sorted(ORDERS)))
 @MEANING
 @QUICK
 @RESTRICTED
-def test_who_may_not_see_private_photos_never_does(shelf, refused, query, order):
-    check_nothing_private(shelf, refused, query, order)
+def test_who_may_not_see_private_photos_never_does(varied_library, refused, query, order):
+    check_nothing_private(varied_library, refused, query, order)
 
 
 @pytest.mark.slow
@@ -172,8 +172,8 @@ def test_who_may_not_see_private_photos_never_does(shelf, refused, query, order)
 @MEANING
 @settings(QUICK, max_examples=10_000)
 @RESTRICTED
-def test_ten_thousand_queries_show_nothing_private_to_who_may_not_see_it(shelf, refused, query, order):
-    check_nothing_private(shelf, refused, query, order)
+def test_ten_thousand_queries_show_nothing_private_to_who_may_not_see_it(varied_library, refused, query, order):
+    check_nothing_private(varied_library, refused, query, order)
 
 
 PAYLOADS = (
@@ -184,8 +184,8 @@ PAYLOADS = (
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 @pytest.mark.parametrize("name", ["title", "name", "state", "codec", "description", "filename", "keywords", "id", None])
-def test_a_value_never_becomes_sql(shelf, name, payload):
-    session, *_ = shelf
+def test_a_value_never_becomes_sql(varied_library, name, payload):
+    session, *_ = varied_library
     quoted = '"' + payload.replace("\\", "\\\\").replace('"', '\\"').replace("*", "\\*") + '"'
     plain = '"plain"' if name else '"plain words"'
     try:
@@ -201,8 +201,8 @@ def statement(session, pairs):
     return str(search.matching(SearchRow.file_id).compile(session.get_bind()))
 
 
-def check_compiled_or_refused(shelf, refused, query, sees_private, order):
-    session, *_ = shelf
+def check_compiled_or_refused(varied_library, refused, query, sees_private, order):
+    session, *_ = varied_library
     session.rollback()
     search = refused(lambda: search_for(session, [("q", query), ("order", order)], sees_private=sees_private))
     if search is not None:
@@ -215,8 +215,8 @@ SEARCHED = (st.booleans(), st.sampled_from(sorted(ORDERS)))
 @at_most(0.5)
 @settings(QUICK, max_examples=2000)
 @given(ANY_QUERIES, *SEARCHED)
-def test_any_text_is_compiled_or_refused(shelf, refused, query, sees_private, order):
-    check_compiled_or_refused(shelf, refused, query, sees_private, order)
+def test_any_text_is_compiled_or_refused(varied_library, refused, query, sees_private, order):
+    check_compiled_or_refused(varied_library, refused, query, sees_private, order)
 
 
 @pytest.mark.slow
@@ -224,20 +224,20 @@ def test_any_text_is_compiled_or_refused(shelf, refused, query, sees_private, or
 @at_most(0.5)
 @settings(QUICK, max_examples=100_000)
 @given(ANY_QUERIES, *SEARCHED)
-def test_a_hundred_thousand_texts_are_compiled_or_refused(shelf, refused, query, sees_private, order):
-    check_compiled_or_refused(shelf, refused, query, sees_private, order)
+def test_a_hundred_thousand_texts_are_compiled_or_refused(varied_library, refused, query, sees_private, order):
+    check_compiled_or_refused(varied_library, refused, query, sees_private, order)
 
 
 @at_most(0.8)
 @settings(QUICK, max_examples=100)
 @given(LARGE_QUERIES, *SEARCHED)
-def test_the_largest_queries_are_answered_or_refused(shelf, refused, query, sees_private, order):
-    session, *_ = shelf
+def test_the_largest_queries_are_answered_or_refused(varied_library, refused, query, sees_private, order):
+    session, *_ = varied_library
     refused(lambda: found_by(session, query, sees_private=sees_private, order=order))
 
 
-def test_names_match_without_case_and_accents(shelf):
-    session, photos, _ = shelf
+def test_names_match_without_case_and_accents(varied_library):
+    session, photos, _ = varied_library
     for query, name in (("person:zoe", PEOPLE[2]), ("people:OHARA|hara", PEOPLE[1])):
         _, found = found_by(session, f"{query} hidden:false", sees_private=True)
         expected = {
@@ -250,8 +250,8 @@ def test_names_match_without_case_and_accents(shelf):
         assert found == expected != set()
 
 
-def test_a_keyword_is_found_by_its_words(shelf):
-    session, *_ = shelf
+def test_a_keyword_is_found_by_its_words(varied_library):
+    session, *_ = varied_library
     assert KEYWORDS[1] == "sun-set"
     found = {query: found_by(session, query, sees_private=True)[1] for query in ("keyword:set", 'keyword:"sun set"')}
     assert len({frozenset(files) for files in found.values()}) == 1

@@ -67,7 +67,7 @@ def test_an_album_counts_the_files_in_it(session):
         assert len(records(session, f"album:{uid}")) == count
 
 
-def test_private_and_deleted_albums_are_not_told_to_those_who_may_not_see_them(session):
+def test_private_and_deleted_albums_are_not_named_to_those_who_may_not_see_them(session):
     assert set(counts(session, "", "album")) == {"a000000000000000", "a000000000000001", "a000000000000002"}
     assert set(counts(session, "", "album", sees_private=False)) == {"a000000000000000", "a000000000000001"}
 

@@ -28,7 +28,7 @@ def session(filled):
         yield session
 
 
-def test_rows_made_anew_are_the_same(filled):
+def test_rebuilt_rows_are_the_same(filled):
     before = filled.stored()
     with filled.session() as session:
         assert rebuild(session) == len(before) == 15

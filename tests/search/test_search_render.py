@@ -1,4 +1,4 @@
-"""Stored texts are what the Marshmallow schemas dump, for every photo of a motley library."""
+"""Stored texts are what the Marshmallow schemas dump, for every photo of a varied library."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class WholeResult(Result):
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
+def varied_library(tmp_path_factory):
     engine = create_engine(f"sqlite:///{tmp_path_factory.mktemp('render') / 'test.db'}")
     migrate.upgrade(engine)
     with Session(engine) as session:
@@ -35,8 +35,8 @@ def shelf(tmp_path_factory):
     engine.dispose()
 
 
-def test_a_stored_result_is_what_the_schema_dumps(shelf):
-    photos, texts = shelf
+def test_a_stored_result_is_what_the_schema_dumps(varied_library):
+    photos, texts = varied_library
     for photo in photos:
         for file in photo.files:
             fresh = PhotoResultSchema().dump(WholeResult(photo, file))
@@ -45,14 +45,14 @@ def test_a_stored_result_is_what_the_schema_dumps(shelf):
             assert list(sent) == list(fresh)
 
 
-def test_a_stored_file_is_what_the_schema_dumps(shelf):
-    photos, texts = shelf
+def test_a_stored_file_is_what_the_schema_dumps(varied_library):
+    photos, texts = varied_library
     for file in (file for photo in photos for file in photo.files):
         assert orjson.loads(texts[file.id].file) == FileSchema().dump(file)
 
 
-def test_a_merged_text_is_what_the_schema_dumps_for_all_files(shelf):
-    photos, texts = shelf
+def test_a_merged_text_is_what_the_schema_dumps_for_all_files(varied_library):
+    photos, texts = varied_library
     assert any(len(photo.files) > 1 for photo in photos)
     for photo in photos:
         merged = merge_result(texts[photo.files[0].id].result_head, [texts[file.id].file for file in photo.files])

@@ -100,11 +100,11 @@ def test_a_wrong_secret_is_an_invalid_client_whatever_it_is_made_of(oauth, clien
 
 
 @pytest.mark.parametrize("form", [{}, {"client_id": "c" + "0" * 15}, {"client_secret": "x"}, {"client_id": ""}])
-def test_a_client_that_shows_half_of_its_credentials_or_none_is_told_how(oauth, form):
+def test_a_client_that_shows_half_of_its_credentials_or_none_is_challenged(oauth, form):
     check_oauth_error(oauth.post("/token", {**GRANT, **form}), 401, "invalid_client")
 
 
-def test_unknown_disabled_removed_and_wrong_cannot_be_told_apart(oauth):
+def test_unknown_disabled_removed_and_wrong_are_answered_alike(oauth):
     disabled, resting, removed, right = (oauth.register() for _ in range(4))
     with oauth.library.session() as session:
         sponsor = add_user(session, "sponsor", disabled=True)
@@ -132,7 +132,7 @@ def test_a_refused_try_counts_against_nothing(oauth):
     assert oauth.is_alive(token)
 
 
-def test_wrong_secrets_slow_down_their_address_and_nobody_else(tmp_path):
+def test_wrong_secrets_slow_down_their_address_and_no_other(tmp_path):
     with open_oauth_api(tmp_path) as oauth:
         client = oauth.register()
         wrong = Pair(client.client_id, SECRET)

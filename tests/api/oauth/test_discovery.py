@@ -60,7 +60,7 @@ def test_the_issuer_is_the_address_of_the_settings(oauth, path):
 
 
 @pytest.mark.parametrize("path", [SERVER, OPENID])
-def test_each_address_that_is_told_answers(oauth, path):
+def test_each_published_address_answers(oauth, path):
     for name, url in endpoints(document(oauth, path)).items():
         assert get(oauth, url.removeprefix(ISSUER)).status_code == (200 if name == "jwks_uri" else 405)
         if name.endswith("_endpoint"):
@@ -68,7 +68,7 @@ def test_each_address_that_is_told_answers(oauth, path):
 
 
 @pytest.mark.parametrize("path", [SERVER, OPENID])
-def test_nothing_is_told_that_does_not_work(oauth, path):
+def test_nothing_is_published_that_does_not_work(oauth, path):
     found = document(oauth, path)
     for absent in ("authorization", "userinfo", "registration", "end_session", "device_authorization"):
         assert f"{absent}_endpoint" not in found
@@ -79,7 +79,7 @@ def test_nothing_is_told_that_does_not_work(oauth, path):
     assert all(value not in ("", [], None) for value in found.values())
 
 
-def test_each_method_of_authentication_that_is_told_works(oauth):
+def test_each_published_method_of_authentication_works(oauth):
     found = document(oauth, SERVER)
     client = oauth.register(limit=-1)
     ways = {"client_secret_basic": ({}, client), "client_secret_post": (client.form, None), "none": ({}, None)}
@@ -215,7 +215,7 @@ def test_an_issuer_with_a_path_is_found_both_ways(nested):
     assert get(nested, SERVER + "/my").status_code == 404
 
 
-def test_inside_another_app_documents_hang_below_the_prefix_and_the_host(tmp_path):
+def test_inside_another_app_documents_are_below_the_prefix_and_the_host(tmp_path):
     app = Flask("host", instance_path=str(tmp_path), static_folder=None)
     app.config.update(
         SQLALCHEMY_DATABASE_URI=f"sqlite:///{tmp_path / 'host.db'}",

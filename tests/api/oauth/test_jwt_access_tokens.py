@@ -132,16 +132,16 @@ def forgeries(token, key):
     """Name -> a token that is almost `token`."""
     header, payload, signature = token.split(".")
     claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
-    told = json.loads(base64.urlsafe_b64decode(header + "=="))
+    header_claims = json.loads(base64.urlsafe_b64decode(header + "=="))
     foreign = RSAKey.generate_key(2048)
     secret = OctKey.import_key(json.dumps(key.public()).encode())
 
     def signed(claims, key=foreign, alg="RS256", **more):
-        return jwt.encode({**told, "alg": alg, **more}, claims, key, algorithms=[alg])
+        return jwt.encode({**header_claims, "alg": alg, **more}, claims, key, algorithms=[alg])
 
     return {
-        "alg none": f"{encoded({**told, 'alg': 'none'})}.{payload}.",
-        "alg none with the old signature": f"{encoded({**told, 'alg': 'none'})}.{payload}.{signature}",
+        "alg none": f"{encoded({**header_claims, 'alg': 'none'})}.{payload}.",
+        "alg none with the old signature": f"{encoded({**header_claims, 'alg': 'none'})}.{payload}.{signature}",
         "another key": signed(claims),
         "another key in its header": signed(claims, jwk=foreign.as_dict(private=False)),
         "the public key as a secret": signed(claims, secret, "HS256"),

@@ -25,7 +25,7 @@ def test_a_client_revokes_its_token_by_either_method(oauth, client):
         assert not oauth.is_alive(token)
 
 
-def test_whoever_has_a_token_can_give_it_up(oauth, client):
+def test_any_holder_of_a_token_can_revoke_it(oauth, client):
     token, other = oauth.token(client), oauth.token(client)
     assert oauth.post("/revoke", {"token": token, "client_id": client.client_id}).status_code == 200
     assert not oauth.is_alive(token)
@@ -129,10 +129,10 @@ def test_an_administrating_client_for_sessions_looks_into_all_tokens(oauth, clie
         user = add_user(session, new_user(NOW, name="alice", password=PASSWORD))
         uid = user.uid
         secret = issue(session, NOW, name="x", scope=parse_scope("photos"), lifetime=-1, user=user).secret
-    told = oauth.post("/introspect", {"token": secret}, admin).json
-    assert (told["active"], told["sub"], told["username"]) == (True, uid, "alice")
-    assert "exp" not in told
-    assert "client_id" not in told
+    introspected = oauth.post("/introspect", {"token": secret}, admin).json
+    assert (introspected["active"], introspected["sub"], introspected["username"]) == (True, uid, "alice")
+    assert "exp" not in introspected
+    assert "client_id" not in introspected
 
 
 def test_what_is_over_is_inactive(oauth, client):

@@ -52,8 +52,8 @@ def test_the_scope_is_what_was_asked_for_and_the_answer_says_so(oauth, client, a
     answer = oauth.ask(client, scope=asked)
     assert answer.json["scope"] == granted
     token = answer.json["access_token"]
-    told = oauth.post("/introspect", {"token": token}, client)
-    assert told.json["scope"] == granted
+    introspected = oauth.post("/introspect", {"token": token}, client)
+    assert introspected.json["scope"] == granted
     assert oauth.search(token).status_code == (200 if "photos" in granted else 403)
 
 

@@ -91,7 +91,7 @@ def test_without_a_token_the_challenge_is_bare(library):
 
 
 @pytest.mark.parametrize("token", ["x", "0" * 48, "é", "\x80\xff", "a" * 5000, "' OR 1=1 --", "null"])
-def test_a_token_that_is_not_ours_is_told_as_invalid(library, token):
+def test_a_token_that_is_not_ours_is_answered_as_invalid(library, token):
     answer = call(library, X_Auth_Token=token)
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"].startswith('Bearer realm="photosvc", error="invalid_token"')
@@ -102,7 +102,7 @@ def test_a_token_in_the_address_is_not_looked_at(library):
         assert call(library, f"/api/v1/photos?{name}={library.token()}").status_code == 401
 
 
-def test_a_token_without_the_scope_is_told_which_it_needs(library):
+def test_a_token_without_the_scope_is_answered_with_the_one_it_needs(library):
     answer = call(library, X_Auth_Token=library.token("albums"))
     assert answer.status_code == 403
     assert answer.headers["WWW-Authenticate"] == (

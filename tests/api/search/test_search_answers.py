@@ -91,7 +91,7 @@ def test_near_a_photo_that_may_not_be_seen_is_not_found(library):
     assert library.get({"near": private}, token=user).json
 
 
-def test_the_total_is_told_when_asked_for(library):
+def test_the_total_is_sent_when_asked_for(library):
     everything = len(library.find(count=1000))
     answer = library.get({"total": "true", "count": 5})
     assert (answer.headers["X-Total-Count"], answer.headers["X-Count"]) == (str(everything), "5")

@@ -144,7 +144,7 @@ def photos_of(pages):
 
 @contextmanager
 def changing(library, draw, going, staying) -> Iterator[list[int]]:
-    """Somebody adds photos, deletes those that go and projects anew those that stay; gives the rounds that are done."""
+    """Add photos, delete some and project the rest again in rounds; return the number of rounds."""
     stop, rounds = Event(), []
 
     def change() -> None:

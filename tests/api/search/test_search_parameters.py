@@ -18,7 +18,7 @@ def library(tmp_path_factory):
 FILES = 35
 
 
-def told(answer):
+def window_headers(answer):
     return tuple(int(answer.headers[name]) for name in ("X-Count", "X-Limit", "X-Offset"))
 
 
@@ -51,7 +51,7 @@ def told(answer):
 def test_count_offset_and_limit(library, query, expected):
     answer = library.get(query)
     assert answer.status_code == 200, answer.text
-    assert told(answer) == expected
+    assert window_headers(answer) == expected
     assert len(answer.json) == expected[0]
 
 
@@ -102,7 +102,7 @@ def test_the_preview_token_is_stable_and_the_tokens_never_hold_the_credential(li
 
 def test_an_empty_library_answers_an_empty_array(tmp_path):
     answer = open_library(tmp_path).get()
-    assert (answer.data, told(answer)) == (b"[]", (0, 100, 0))
+    assert (answer.data, window_headers(answer)) == (b"[]", (0, 100, 0))
     assert "Link" not in answer.headers
 
 

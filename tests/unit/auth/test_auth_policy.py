@@ -95,7 +95,7 @@ def test_not_even_an_administrator_makes_app_passwords_or_passcodes_for_others()
         assert may(principal(role="admin"), action, owner_uid="u1")
 
 
-def test_an_account_that_is_not_there_belongs_to_nobody():
+def test_an_account_that_does_not_exist_has_no_owner():
     assert not may(principal(ACCESS_TOKEN, "client", user_uid=None), "users.view", owner_uid=None)
 
 
@@ -103,7 +103,7 @@ def test_a_credential_without_an_account_owns_nothing_where_no_account_is_named(
     assert not may(principal(LOGIN_SESSION, user_uid=None), "users.passcode", owner_uid=None)
 
 
-def test_a_missing_scope_is_told_with_the_one_needed():
+def test_a_missing_scope_is_reported_with_the_one_needed():
     with pytest.raises(InsufficientScopeError) as caught:
         decide(principal(scope="albums"), "photos.search")
     assert (caught.value.scope, caught.value.status) == ("photos read", 403)

@@ -36,13 +36,13 @@ def test_any_text_ends_as_nodes_in_normal_form_or_as_the_one_error(text: str) ->
     try:
         node = parse_query(text)
     except InvalidQueryError as error:
-        told = error.field == "q" and error.position is not None and 0 <= error.position < len(text)
+        fits = error.field == "q" and error.position is not None and 0 <= error.position < len(text)
     else:
-        told = True
+        fits = True
         assert normal(node)
         assert parse_query(canonical_text(node)) == node
         assert canonical_text(parse_query(canonical_text(node))) == canonical_text(node)
-    assert told
+    assert fits
 
 
 @settings(max_examples=1000, deadline=None)
@@ -51,12 +51,12 @@ def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, o
     try:
         node = combine(Everything(), parse_parameters([(name, text), (other, more)]))
     except InvalidQueryError as error:
-        told = error.field in {name, other}
+        fits = error.field in {name, other}
     else:
-        told = True
+        fits = True
         assert normal(node)
         assert locate(parse_query(canonical_text(node))) == node
-    assert told
+    assert fits
 
 
 @pytest.mark.parametrize(

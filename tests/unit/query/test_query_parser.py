@@ -1,4 +1,4 @@
-"""Queries as people and clients write them: exact nodes."""
+"""Queries as users and clients write them: exact nodes."""
 
 import pytest
 
@@ -148,7 +148,7 @@ def test_errors_say_where_and_why(text: str, message: str, position: int) -> Non
     assert (caught.value.field, caught.value.status) == ("q", 400)
 
 
-def test_errors_name_the_field_they_were_told() -> None:
+def test_errors_name_the_field_they_were_given() -> None:
     with pytest.raises(InvalidQueryError) as caught:
         parse_query("colr:red", field="filter")
     assert caught.value.field == "filter"

@@ -32,7 +32,7 @@ def test_a_time_is_written_in_utc_with_whole_seconds(moment, text):
 
 
 @pytest.mark.parametrize(("value", "number"), [(None, 0.0), (0, 0), (2.8, 2.8), (1 / 3, 0.33), (-1.005, -1.0)])
-def test_a_number_has_so_many_places(value, number):
+def test_a_number_is_rounded_to_its_places(value, number):
     assert dumped(number=value) == {"number": pytest.approx(number)}
 
 

@@ -41,11 +41,11 @@ def test_the_orders_are_those_of_the_spec():
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reason"),
     [("newset", "did you mean newest?"), ("tittle", "did you mean title?"), ("x" * 500, "use one of added, updated")],
 )
-def test_an_unknown_order_is_told_with_the_nearest(name, told):
+def test_an_unknown_order_is_refused_with_the_nearest(name, reason):
     with pytest.raises(InvalidValueError) as caught:
         order_named(name)
-    assert told in caught.value.message
+    assert reason in caught.value.message
     assert caught.value.field == "order"

@@ -10,7 +10,7 @@ from photosvc.search.word_text import needle, word_text
 from tests.query_model import has_term
 
 
-def test_sections_are_kept_apart_and_said_once():
+def test_sections_are_separate_and_occur_once():
     assert word_text(("At the LAKE", "", "Élan", "at-the lake", "!!")) == " at the lake , elan "
 
 
