@@ -114,6 +114,13 @@ def test_an_unchanged_page_is_not_sent_twice(library):
     assert set(again.headers["Vary"].split(", ")) == {"Authorization", "X-Auth-Token", "X-Session-ID"}
 
 
+@pytest.mark.parametrize("sent", ["W/{}", '"other", {}', '{}, "other"', '"other", W/{}', "*"])
+def test_a_tag_may_be_weak_or_one_of_several(library, sent):
+    first = library.get({"q": "zebra"})
+    again = ask_again(library, first, {"q": "zebra"}, **{"If-None-Match": sent.format(first.headers["ETag"])})
+    assert again.status_code == 304
+
+
 def test_a_new_form_of_records_is_sent_although_the_library_is_unchanged(library, monkeypatch):
     first = library.get({"q": "zebra"})
     monkeypatch.setattr("photosvc.search.reading.state.PROJECTION_VERSION", 1000)
