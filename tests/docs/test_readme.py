@@ -24,12 +24,12 @@ def test_every_relative_link_leads_to_a_file(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_make_target_exists(page):
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert set(re.findall(r"(?:`|^ *(?:\$ )?)make ([a-z-]+)", page.read_text(), re.MULTILINE)) <= set(targets)
+    assert set(re.findall(r"(?:`|^ {4,}(?:\$ )?)make ([a-z-]+)", page.read_text(), re.MULTILINE)) <= set(targets)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_svc_command_exists(page):
-    for words in re.findall(r"(?:`|^ *(?:\$ )?)(?:flask )?svc ((?:[a-z]+ ?)+)", page.read_text(), re.MULTILINE):
+    for words in re.findall(r"(?:`|^ {4,}(?:\$ )?)(?:flask )?svc ((?:[a-z]+ ?)+)", page.read_text(), re.MULTILINE):
         group: click.Command | None = svc
         for word in words.split():
             if isinstance(group, click.Group):
