@@ -13,8 +13,8 @@ class InvalidQueryError(InvalidValueError):
 
     Args:
         message: what is wrong and what would be valid.
-        field: the request parameter at fault: `q`, `filter` or the name of a filter.
-        position: characters of the field's text before the fault, if it has a place.
+        field: the request parameter with the error: `q`, `filter` or the name of a filter.
+        position: the number of characters before the error in the text of the field, if it has a position.
 
     """
 
@@ -32,6 +32,6 @@ def shown(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question naming the known name nearest to `name`, empty when none is near."""
+    """A question with the known name nearest to `name`; empty when none is near."""
     near = get_close_matches(name[:_SHOWN].lower(), list(known), n=1, cutoff=0.6)
     return f'; did you mean "{near[0]}"?' if near else ""

@@ -1,4 +1,4 @@
-"""What a filter is: the kind of its values and the row that describes it."""
+"""The description of a filter: its row in the table of filters, and the kind of its values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from photosvc.query.operands import Choice
 
 
 class Kind(StrEnum):
-    """How the value of a filter is read, and what it asks of the column."""
+    """How the text of a filter value is read and compared."""
 
     TEXT = "text"
     """The whole text, folded; `*` stands for any characters."""
@@ -58,15 +58,15 @@ class FilterSpec:
     name: str
     kind: Kind
     columns: tuple[str, ...]
-    """What is compared; the filter holds when any of them fits."""
+    """The columns that are compared; the filter matches when any of them does."""
     help: str
     """One sentence."""
     example: str
     """A query that can be run."""
     aliases: tuple[str, ...] = ()
     operators: str = ""
-    """What values may use: `|` or, `!` and `-` not, `*` wildcard, `&` and, `~` ranges."""
+    """The operators that values may use: `|` or, `!` and `-` not, `*` wildcard, `&` and, `~` ranges."""
     least: int | None = None
-    """The lowest value that means something; where an open range begins."""
+    """The lowest known value, with which an open range begins; lower ones mean «unknown»."""
     means: Choice | None = None
-    """Of flags and switches: what true asks of the column; None when the column is itself true or false."""
+    """Of flags and switches: the values of the column that count as true; None when the column is a boolean."""

@@ -1,20 +1,19 @@
-"""Folded words: how text is made comparable, the same for what is indexed and for what is asked.
+"""Folding: how text is made comparable, both when it is indexed and when it is searched.
 
-Both databases store and search words that went through here, so that neither's own notion of case, accents
-or word borders can make a difference.
+Both databases store and compare folded words, so their own rules for case, accents and word boundaries do not matter.
 """
 
 import re
 import unicodedata
 
 LONGEST_WORD = 64
-"""Characters of a word that count; the rest is cut, on both sides."""
+"""Characters of a word that count; the rest is cut, both in the index and in queries."""
 
 MOST_WORDS = 4096
 LONGEST_TEXT = 65_536
 
-#: Letters that Unicode does not decompose, as people type them without the right keyboard; and invisible
-#: characters (soft hyphen, joiners, variation selectors) that would cut words.
+#: Letters that Unicode does not decompose, as people type them on other keyboards; and invisible characters (soft
+#: hyphen, joiners, variation selectors) that would split words.
 _PLAIN = str.maketrans(
     {
         "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h",
@@ -26,7 +25,7 @@ _PLAIN = str.maketrans(
 #: Scripts written without blanks: each character is a word, and a run of them a phrase.
 _UNSPACED = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
 
-#: Vowel signs of Indic and other scripts are parts of words although Unicode does not call them letters.
+#: Vowel signs of Indic and other scripts: parts of words although Unicode does not class them as letters.
 _SIGNS = "".join(
     chr(code)
     for code in (*range(0x0900, 0x1D00), *range(0xA800, 0xAC00))
@@ -38,10 +37,10 @@ _WORD = re.compile(rf"(?=\w)[{_UNSPACED}]|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|
 
 
 def fold(text: str) -> str:
-    """`text` without case, accents and typographic variants; folding twice changes nothing more.
+    """`text` without case, accents and typographic variants; folding twice gives the same as folding once.
 
     Compatibility decomposition (Unicode NFKD), full case folding, combining marks dropped, letters such as ø and ł
-    made plain, runs of blanks made one. At most `LONGEST_TEXT` characters are read.
+    replaced by plain ones, runs of blanks by one blank. At most `LONGEST_TEXT` characters are read.
     """
     text = text[:LONGEST_TEXT]
     if text.isascii():

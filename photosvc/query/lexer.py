@@ -1,4 +1,4 @@
-"""Query text cut into tokens; every character belongs to one."""
+"""Query text to tokens; every character belongs to one token."""
 
 import re
 from collections.abc import Iterator
@@ -25,9 +25,9 @@ class TokenKind(StrEnum):
 
 
 class Token(NamedTuple):
-    """A piece of the query and where it stands; of a filter also its key, as written and without the colon.
+    """A piece of the query and its position; of a filter also its key, as written and without the colon.
 
-    A tuple, because thousands may be made for one query.
+    A named tuple, because one query may have thousands.
     """
 
     kind: TokenKind
@@ -62,7 +62,7 @@ _KINDS = {kind.value: kind for kind in TokenKind}
 
 
 def check(text: str, field: str) -> None:
-    """Refuse text that is too long, or holds what no database can store.
+    """Refuse text that is too long, or contains characters that no database can store.
 
     Raises:
         InvalidQueryError: it does.

@@ -1,7 +1,7 @@
-"""The query as a tree of frozen nodes, all that a compiler or a matcher needs to know.
+"""The query as a tree of frozen nodes.
 
-Trees are in normal form: `And` and `Or` have at least two parts and never a part of their own kind, `Not` never
-holds a `Not`, and `Everything` stands only alone.
+Trees are in normal form: `And` and `Or` have at least two parts and no part of their own type, `Not` contains no
+`Not`, and `Everything` is never part of another node.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from photosvc.query.operands import Choice, Phrase, Value, Word
 
 
 class Source(NamedTuple):
-    """Where something was written: the request parameter and the characters `start` up to `end` of its text."""
+    """The origin of a node: the request parameter, and the characters `start` up to `end` of its text."""
 
     field: str = "q"
     start: int = 0
@@ -21,7 +21,7 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A row of `FILTERS`, by its name, and what is asked of it. Nodes are equal whatever their source."""
+    """A filter of `FILTERS`, by name, with its value. Nodes are equal when they differ only in their source."""
 
     name: str
     value: Value
@@ -30,33 +30,33 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Whatever the part does not match."""
+    """Matches what the part does not match."""
 
     part: "Node"
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """What every part matches."""
+    """Matches what every part matches."""
 
     parts: tuple["Node", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """What any part matches."""
+    """Matches what any part matches."""
 
     parts: tuple["Node", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """No condition at all."""
+    """Matches every photo."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """No photo matches. Never parsed; it stands for a name that was looked up and does not exist."""
+    """Matches no photo. Never parsed: the resolver puts it in place of a name that does not exist."""
 
 
 Node: TypeAlias = Word | Phrase | Filter | Not | And | Or | Everything | Nothing
@@ -76,7 +76,7 @@ def conjunction(parts: Iterable[Node]) -> Node:
 
 
 def disjunction(parts: Iterable[Node]) -> Node:
-    """What any of `parts` matches, in normal form. A part without a condition says nothing and is left out."""
+    """What any of `parts` matches, in normal form. `Everything` is left out: it comes from text without letters."""
     flat: list[Node] = []
     for part in parts:
         if isinstance(part, Or):
@@ -89,7 +89,7 @@ def disjunction(parts: Iterable[Node]) -> Node:
 
 
 def negation(part: Node) -> Node:
-    """What `part` does not match, in normal form. The negation of no condition says nothing either."""
+    """What `part` does not match, in normal form. `Everything` stays as it is: it comes from text without letters."""
     if isinstance(part, Not):
         return part.part
     return part if isinstance(part, Everything) else Not(part)
@@ -103,7 +103,7 @@ def conjuncts(node: Node) -> tuple[Node, ...]:
 
 
 def terms(node: Node) -> int:
-    """How many things a condition compares with: words of a phrase, alternatives of a filter, those of all parts."""
+    """The number of values that a condition compares with: words of a phrase, alternatives of a filter."""
     if isinstance(node, Filter):
         value = node.value
         return len(value.any_of) + len(value.none_of) if isinstance(value, Choice) else 1

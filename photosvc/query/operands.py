@@ -1,6 +1,6 @@
-"""What a filter may ask of its column: frozen values, ready to be compared or compiled.
+"""The typed values that filters compare their columns with.
 
-`Choice` holds alternatives of any other kind; flags are plain `bool`, degrees and kilometres plain `float`.
+`Choice` has alternatives of any other type; flags are plain `bool`, degrees and kilometres plain `float`.
 """
 
 from dataclasses import dataclass, field
@@ -29,12 +29,12 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Folded text with holes: `("img", "")` is `img*`; one piece alone is the whole text."""
+    """Folded text between wildcards: `("img", "")` is `img*`; a single piece is the whole text."""
 
     pieces: tuple[str, ...]
 
     def matches(self, text: str) -> bool:
-        """Whether the whole of `text`, folded, fits: the meaning that SQL has to reproduce."""
+        """Whether the whole of `text`, folded, fits the pattern; SQL conditions follow the same rule."""
         first, *middle = self.pieces
         text = fold(text)
         if not middle:
@@ -76,7 +76,7 @@ class Since:
 
 @dataclass(frozen=True, slots=True)
 class Uid:
-    """An identifier, and the column it is one of."""
+    """An identifier, and the column that contains it."""
 
     text: str
     column: str

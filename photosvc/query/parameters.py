@@ -1,4 +1,4 @@
-"""Filters as GET parameters, and how they meet the query."""
+"""Filters as GET parameters, and how they combine with the query."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
@@ -17,9 +17,9 @@ Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 def parse_parameters(pairs: Pairs) -> Node:
     """The conditions of ordinary GET parameters.
 
-    Each parameter that names a filter holds one value of it, where blanks and parentheses need no quotes. Other
-    names are ignored, and so are empty values. Of a repeated parameter (also by an alias) the last value that is
-    not empty counts. `filter` is a whole query, and its filters stand in for parameters of their name.
+    Each parameter that names a filter has one value of it, in which blanks and parentheses need no quotes. Other names
+    and empty values are ignored. Of a repeated parameter (also by an alias) the last value that is not empty counts.
+    `filter` is a whole query; its filters replace parameters of the same name.
 
     Raises:
         InvalidQueryError: a value is not valid; names its parameter.
@@ -42,7 +42,7 @@ def parse_parameters(pairs: Pairs) -> Node:
 
 
 def combine(query: Node, parameters: Node) -> Node:
-    """What both ask for, ready to be compiled: `overlay`, then `locate`.
+    """The query with the conditions of both: `overlay`, then `locate`.
 
     Raises:
         InvalidQueryError: see `locate`.
@@ -52,7 +52,7 @@ def combine(query: Node, parameters: Node) -> Node:
 
 
 def overlay(query: Node, parameters: Node) -> Node:
-    """What both ask for; a filter at the top of `query` stands in for the parameters of its name."""
+    """The conditions of both; a filter at the top of `query` replaces parameters of the same name."""
     named = {name for part in conjuncts(query) if (name := _name(part))}
     return conjunction([*conjuncts(query), *(p for p in conjuncts(parameters) if _name(p) not in named)])
 

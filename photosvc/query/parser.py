@@ -42,10 +42,10 @@ def parse_query(text: str, field: str = "q") -> Node:
 
     - `and` binds tighter than `or`. The two words are operators in any case of letters, but only between terms;
       quoted, or at the ends of a query or group, they are words.
-    - A sign belongs to what follows it at once; with blanks around it, it is punctuation.
-    - Operators without operand, empty groups and words without letters or digits say nothing.
-    - A word of three characters or more also means the words that start with it; `ab*` asks for that, `"abc"`
-      forbids it. Words held together by punctuation, such as `IMG_1234`, are a phrase.
+    - A sign negates what follows it without a blank; with blanks around it, it is punctuation.
+    - Operators without operand, empty groups and words without letters or digits are ignored.
+    - A word of three characters or more also matches longer words that start with it; a shorter one does with a `*`
+      (`ab*`), a quoted one (`"abc"`) never does. Words joined by punctuation, such as `IMG_1234`, are a phrase.
     - `12:30` and `http://…` are words, and so is `note:` with nothing behind it, unless it names a filter: a filter
       without value is not set.
 
@@ -63,7 +63,7 @@ def parse_query(text: str, field: str = "q") -> Node:
 
 
 class _Parser:
-    """A recursive descent over the tokens, one function for each rule."""
+    """A recursive descent parser, one function for each rule."""
 
     def __init__(self, text: str, field: str) -> None:
         self.field = field

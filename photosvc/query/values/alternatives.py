@@ -1,13 +1,13 @@
-r"""The inside of a filter's value: alternatives, groups, wildcards, negation, quotes.
+r"""The syntax inside a filter value: alternatives, groups, wildcards, negation, quotes.
 
-    value       = group { "&" group }                  all groups must hold
-    group       = alternative { "|" alternative }      any may hold, but none of those with a sign
+    value       = group { "&" group }                  all groups must match
+    group       = alternative { "|" alternative }      any may match, but none of those with a sign
     alternative = [ "!" | "-" ] text                   the sign outside of quotes
     text        = { character | "*" | quoted | "\" one of \ " | & * }
 
-Quotes protect blanks, parentheses, colons and signs. `|`, `&` and `*` keep their meaning inside of quotes, as in
-the queries that PhotoPrism's own clients write (`people:"Jane Doe & John Doe"`); a backslash takes it from them.
-A filter whose row does not list an operator reads it as an ordinary character.
+Quotes protect blanks, parentheses, colons and signs. `|`, `&` and `*` remain operators inside of quotes, as in the
+queries that PhotoPrism's own clients write (`people:"Jane Doe & John Doe"`), unless a backslash precedes them. An
+operator that the filter's row does not list is an ordinary character.
 """
 
 import re
@@ -18,9 +18,9 @@ _PIECE = re.compile(r'\\(?P<escaped>[\\"|&*])|(?P<quote>")|(?P<operator>[|&*])|[
 
 
 class Alternative(NamedTuple):
-    """One alternative: its text between wildcards, and the characters it takes of the value.
+    """One alternative: its text between wildcards, and its position in the value.
 
-    A tuple, because hundreds may be made for one query.
+    A named tuple, because one query may have hundreds.
     """
 
     pieces: tuple[str, ...]
@@ -41,7 +41,7 @@ class UnclosedQuoteError(ValueError):
 
 @dataclass(slots=True)
 class _Draft:
-    """An alternative in the making."""
+    """An alternative that is being read."""
 
     start: int
     quoted: bool = False
@@ -62,7 +62,7 @@ class _Draft:
 
 
 def read_groups(raw: str, operators: str) -> list[list[Alternative]]:
-    """The groups of alternatives in `raw`, where the characters in `operators` have their meaning.
+    """The groups of alternatives in `raw`, where the characters in `operators` are operators.
 
     Empty alternatives and groups are left out: `a||b` is `a|b`.
 
@@ -100,7 +100,7 @@ def read_groups(raw: str, operators: str) -> list[list[Alternative]]:
 
 
 def _read_unquoted(raw: str, operators: str) -> list[list[Alternative]]:
-    """The same of a value without quotes and backslashes, where every operator stands for itself."""
+    """The same for a value without quotes and backslashes, which is split faster."""
     groups, start = [], 0
     for part in raw.split("&") if "&" in operators else (raw,):
         group = []

@@ -1,4 +1,4 @@
-"""Places in filter values: degrees, boxes, circles, S2 cells, plus codes; and how `dist` meets them."""
+"""Areas on the globe in filter values: degrees, boxes, circles, S2 cells, plus codes, and the distance around them."""
 
 import re
 from dataclasses import replace
@@ -15,7 +15,7 @@ DEFAULT_DISTANCE = 2.0
 """Kilometres around a photo or a point when `dist` is left out."""
 
 LONGEST_DISTANCE = 20_038.0
-"""Kilometres to the other side of the earth (half of 40,075)."""
+"""Kilometres to the opposite point of the earth (half of 40,075)."""
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,5}(?:\.\d{0,17})?|\.\d{1,17})", re.ASCII)
 _TOKEN = re.compile(r"(?:s2:)?([0-9a-f]{1,16})", re.ASCII)
@@ -94,13 +94,13 @@ def read_plus_code(text: str) -> PlusCode:
 
 
 def locate(node: Node) -> Node:
-    """The same query without `lat`, `lng` and `dist`: they are written into `near`, `latlng`, `s2` and `olc`.
+    """The query without `lat`, `lng` and `dist`: they become parts of `near`, `latlng`, `s2` and `olc`.
 
-    `dist` holds for the places of its conjunction and of the groups in it, unless these have their own; without
-    places it says nothing. `lat` and `lng` of one conjunction make a circle.
+    `dist` applies to the areas of its conjunction and of the groups in it, unless these have their own; without areas
+    it has no effect. `lat` and `lng` of one conjunction make a circle.
 
     Raises:
-        InvalidQueryError: one of `lat` and `lng` stands alone.
+        InvalidQueryError: `lat` or `lng` is given without the other.
 
     """
     return _located(node, None)

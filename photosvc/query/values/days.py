@@ -53,7 +53,7 @@ def read_after(text: str) -> Days:
 def read_since(text: str) -> Since:
     """A moment as RFC 3339 writes it, or the first moment of a day, month or year; UTC unless it says otherwise.
 
-    A blank before the offset is taken for the `+` that it was before an address was decoded.
+    A blank before the offset counts as `+`: decoding a query string turns an unescaped `+` into a blank.
 
     Raises:
         ValueError: it is neither, or there is no such moment.
@@ -73,7 +73,7 @@ def read_since(text: str) -> Since:
 
 
 def write_days(value: Days) -> str:
-    """The days as `read_days` reads them back."""
+    """The text from which `read_days` makes the same days."""
     start = "*" if value.start is None else value.start.isoformat()
     end = "*" if value.end is None else (value.end - timedelta(days=1)).isoformat()
     return f"{start}-{end}"
@@ -97,7 +97,7 @@ def _period(text: str) -> Days:
                 return Days(start, date(year + month // 12, month % 12 + 1, 1))
             case _:
                 return Days(start, start + timedelta(days=1))
-    except (OverflowError, ValueError):  # the last day of the calendar has no tomorrow
+    except (OverflowError, ValueError):  # the last day of the calendar has no next day
         return Days(start, None)
 
 

@@ -29,7 +29,7 @@ def read_range(
 ) -> Range:
     """The range that `a`, `a-b`, `a-`, `-b` or `*-b` means; the ends may come in either order.
 
-    A range without lower end begins at `least`: below it stand the numbers that mean «unknown».
+    A range without lower end begins at `least`: lower numbers mean «unknown».
 
     Raises:
         ValueError: it is none of these.
@@ -105,12 +105,12 @@ read_signed = partial(read_range, signed=True)
 
 
 def write_range(value: Range) -> str:
-    """The range as `read_range` and its kin read it back."""
+    """The text from which the readers of this module make the same range."""
     low = "*" if value.low is None else write_number(value.low)
     high = "*" if value.high is None else write_number(value.high)
     return f"{low}-{high}"
 
 
 def write_number(value: float) -> str:
-    """Digits without exponent, and without a point where none is needed."""
+    """The number without exponent, and without a point if it is whole."""
     return str(value) if isinstance(value, int) else format(Decimal(repr(value)), "f").removesuffix(".0")

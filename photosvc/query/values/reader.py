@@ -1,4 +1,4 @@
-"""Filter values from text to typed: one reader for each kind, one error for all."""
+"""Readers of filter values: from text to operands, one reader for each kind, and the word rule."""
 
 import re
 from collections.abc import Callable
@@ -31,7 +31,7 @@ MOST_WILDCARDS = 8
 SHORTEST_PREFIX = 3
 """From this many characters on, an unquoted word also stands for the words that start with it."""
 
-#: What an error says is valid.
+#: What is valid, as error messages and documentation say it.
 EXPECTED: dict[Kind, str] = {
     Kind.TEXT: f"text with at most {MOST_WILDCARDS} wildcards",
     Kind.PATH: f"a path with at most {MOST_WILDCARDS} wildcards",
@@ -79,7 +79,7 @@ def _path(found: Alternative, _: FilterSpec) -> Operand | None:
 def _pattern(pieces: list[str]) -> Pattern | None:
     """A pattern without blanks around it; None for an empty text and for wildcards alone: not set.
 
-    Databases match patterns by trying: each wildcard multiplies the tries, so their number is bounded.
+    Each wildcard multiplies the positions that a database tries, so their number is limited.
     """
     pieces[0] = pieces[0].lstrip()
     pieces[-1] = pieces[-1].rstrip()
@@ -99,7 +99,7 @@ def _name(found: Alternative, spec: FilterSpec) -> Operand | None:
 
 
 def _spaced(piece: str) -> str:
-    """The words of a piece of a name; blanks beside a wildcard are kept: they stand between words."""
+    """The words of a piece of a name; blanks beside a wildcard are kept, because they separate words."""
     body = " ".join(words(piece))
     return f"{' ' * piece[0].isspace()}{body}{' ' * piece[-1].isspace()}" if body else ""
 
@@ -172,12 +172,12 @@ _SINGLE: dict[Kind, Callable[[str], Value | None]] = {
 
 
 def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
-    """The condition that the filter `spec` makes of its value, as written; everything when it is not set.
+    """The condition of the filter `spec` with this value, as written; `Everything` when it is not set.
 
     Args:
         spec: the filter.
         raw: its value with quotes and operators, as `alternatives` describes it.
-        source: where the value stands.
+        source: the position of the value.
 
     Raises:
         InvalidQueryError: the value is not one of this filter.
@@ -196,7 +196,7 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
 
 
 def read_term(text: str, *, quoted: bool) -> Word | Phrase | None:
-    """The condition that a piece of text makes; None when it holds neither letter nor digit.
+    """The condition for a piece of text; None when it contains neither letter nor digit.
 
     Text of several words, quoted or held together by punctuation (`IMG_1234`), is a phrase. The last word may be
     the start of a longer one if the text is not quoted and it has three characters, or if a `*` follows it.

@@ -1,6 +1,6 @@
-"""Keyset cursors: where the next page begins, in a form clients pass back unread.
+"""Keyset cursors: where the next page begins, as an opaque text.
 
-A cursor holds the sort values of the last row given, not its number: its cost does not grow with depth, and photos
+A cursor contains the sort keys of the last row of a page, not its number: its cost does not grow with depth, and photos
 that come or go do not shift it. It grants nothing, so it is not signed; what it says is only compared with.
 """
 
@@ -11,8 +11,8 @@ import orjson
 
 from photosvc.core.errors import InvalidValueError
 
-#: More than any of ours has (5.5 KB: a title of 1000 bytes and a name of 1024, all of them quotes), and less than the
-#: 8 KB that servers take as a request line; no character of a cursor is ever percent-encoded.
+#: Longer than every cursor of this service (5.5 KB: a title of 1000 bytes and a name of 1024, all of them quotes), and
+#: shorter than the 8 KB that servers accept as a request line. No character of a cursor needs percent-encoding.
 _MAX_LENGTH = 6000
 _INT64 = 2**63
 _COUNT = 2**53
@@ -20,7 +20,7 @@ _COUNT = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The last row of a page: its order and seed, how many files came so far, its sort values."""
+    """The last row of a page: its order and seed, the number of files up to it, its sort keys."""
 
     order: str
     seed: int
@@ -36,7 +36,7 @@ def parse_cursor(text: str) -> Cursor:
     """The cursor in `text`.
 
     Raises:
-        InvalidValueError: it is not one of ours.
+        InvalidValueError: this service did not make it.
 
     """
     cursor = _decode(text)
@@ -64,7 +64,7 @@ def _decode(text: str) -> Cursor | None:
 
 
 def _is_text(value: object) -> bool:
-    return isinstance(value, str) and "\0" not in value  # which PostgreSQL takes in no text
+    return isinstance(value, str) and "\0" not in value  # PostgreSQL refuses NUL in texts
 
 
 def _is_integer(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""The stored texts of files: read in chunks, so that the largest answer needs little memory."""
+"""The stored texts of files, read in chunks: even the largest answer needs little memory."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -12,7 +12,7 @@ from photosvc.models.prepared import run_text
 
 _TABLE = SearchDocument.__tablename__
 
-#: One parameter however many files: the text of a statement stays the same.
+#: One parameter for any number of files, so that the text of the statement stays the same.
 _BY_IDS = {
     "sqlite": "file_id IN (SELECT value FROM json_each(?))",
     "postgresql": "file_id = ANY(%s)",
@@ -29,7 +29,7 @@ def result_heads(connection: Connection, file_ids: Sequence[int]) -> list[str]:
     """The heads of the photo search results of these files, in their order.
 
     Raises:
-        LibraryChangedError: one of them is gone.
+        LibraryChangedError: one of them was removed meanwhile.
 
     """
     return _read(connection, "result_head", file_ids)
@@ -39,7 +39,7 @@ def files(connection: Connection, file_ids: Sequence[int]) -> list[str]:
     """The file records of these files, in their order.
 
     Raises:
-        LibraryChangedError: one of them is gone.
+        LibraryChangedError: one of them was removed meanwhile.
 
     """
     return _read(connection, "file", file_ids)

@@ -18,7 +18,7 @@ from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.window import context_of
 from photosvc.search.word_text import gear_name
 
-#: Values of one facet that are told, the commonest first.
+#: The most values of one facet in an answer.
 MOST_VALUES = 1000
 
 COLUMNS: dict[str, Column] = {
@@ -37,7 +37,7 @@ FACETS = (*COLUMNS, "album")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value as its filter takes it, what people call it, and how many files have it."""
+    """A value as its filter accepts it, its name for people, and how many files have it."""
 
     value: int | str
     label: str
@@ -62,7 +62,7 @@ def parse_facets(text: str) -> list[str]:
 def count_values(
     connection: Connection, node: Node, album: str, facets: Iterable[str], *, sees_private: bool
 ) -> dict[str, list[Value]]:
-    """The values of each facet, the commonest first, under the query.
+    """The values of each facet, the most frequent first, among the files that match the query.
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
@@ -80,7 +80,7 @@ def count_values(
 
 def _values(connection: Connection, plan: Plan, name: str) -> list[Value]:
     column = COLUMNS[name]
-    # Rows that are known already are sooner grouped than found again by the index of the value.
+    # Where conditions select the rows, grouping them costs less than reading the whole index of the value.
     grouped = unindexed(column) if len(plan.conditions) > 1 else column
     counted = _counted(connection, select(column, func.count()).where(*plan.conditions), grouped)
     label = _LABELS.get(name, lambda _connection, values: {value: str(value) for value in values})
@@ -115,7 +115,7 @@ def _gear(kind: type[Camera | Lens]) -> Any:  # noqa: ANN401
 
 
 def _cities(connection: Connection, keys: list[str]) -> dict[str, str]:
-    """Search rows hold cities folded; the places know how they are written."""
+    """Search rows contain folded names of cities; places contain their spelling."""
     written = connection.scalars(select(Place.city).distinct().order_by(Place.city))
     names = {fold(name): name for name in written}
     return {key: names[key] for key in keys if key in names}

@@ -1,4 +1,4 @@
-"""What the library holds as a whole, as far as somebody may see it."""
+"""Figures about the whole library."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from photosvc.search.reading.conditions.visible import visible
 
 
 def years(session: Session, *, sees_private: bool) -> list[int]:
-    """The years in which photos were taken, latest first; unknown ones left out."""
+    """The years in which photos were taken, latest first, without the unknown year."""
     query = select(SearchRow.year).where(visible(sees_private=sees_private), SearchRow.year > 0).distinct()
     return sorted(session.scalars(query), reverse=True)
 
@@ -29,7 +29,7 @@ class Figures:
 
 
 def figures(session: Session) -> Figures:
-    """The library in numbers, private photos among them."""
+    """The figures of the library, private photos included."""
 
     def count(*conditions: ColumnElement[bool]) -> int:
         return session.scalar(select(func.count()).select_from(File).where(*conditions)) or 0

@@ -1,8 +1,9 @@
 """Merged pages: photos with their files, by the paging rule of files.
 
-The page is a window of files. A photo appears in the window that holds its first file, once, with all of its matching
-files, also those past the edge. Files that lead a window and belong to a photo given already are counted and not
-shown again, so over all pages every photo comes once and whole, and `X-Count` pages as the specification says.
+A page is a window of files. A photo appears once, in the window that contains its first file, with all of its
+matching files, also those behind the end of the window. Files at the start of a window whose photo was on the page
+before are counted but not repeated. Over all pages every photo so comes once and complete, and `X-Count` counts files
+as the specification says.
 """
 
 from array import array
@@ -15,21 +16,21 @@ from photosvc.search.reading.window import Found, Search, photo_of
 
 
 class Groups:
-    """The files of each result by their ids, the first one leading.
+    """The ids of the files of each result, the file that represents it first.
 
-    Numbers without objects around them: an answer may have a hundred thousand.
+    Arrays of machine integers, because an answer may have 100,000 results.
     """
 
     def __init__(self) -> None:
         self._files, self._ends = array("q"), array("q", [0])
 
     def add(self, files: Iterable[int]) -> None:
-        """One more result."""
+        """Append a result with these files."""
         self._files.extend(files)
         self._ends.append(len(self._files))
 
     def part(self, start: int, stop: int) -> list[list[int]]:
-        """The results from `start` up to but not including `stop`, as far as there are any."""
+        """The results from `start` up to but not including `stop`; fewer at the end."""
         ends = self._ends[start : stop + 1].tolist()
         return [self._files[begin:end].tolist() for begin, end in pairwise(ends)]
 
@@ -38,7 +39,7 @@ class Groups:
 
 
 def single_files(found: Iterable[Found]) -> Groups:
-    """Each file a result of its own."""
+    """One result for each file."""
     groups = Groups()
     for one in found:
         groups.add((one[0],))
@@ -46,10 +47,10 @@ def single_files(found: Iterable[Found]) -> Groups:
 
 
 def merged_window(search: Search) -> tuple[Sequence[Found], Groups]:
-    """The files of the request's window, and the photos to show for it.
+    """The files of the request's window, and the photos that its page shows.
 
     Raises:
-        LibraryChangedError: the last photo is gone.
+        LibraryChangedError: the last photo was removed meanwhile.
 
     """
     request = search.request
@@ -59,7 +60,7 @@ def merged_window(search: Search) -> tuple[Sequence[Found], Groups]:
     if request.cursor:
         before = FileKey.unpack_photo_id(int(request.cursor.values[-1]))
     window = found[peek:]
-    # The last photo may reach past the edge.
+    # The last photo may have further files behind the end of the window.
     last = photo_of(window[-1]) if len(window) == request.count else None
     groups = Groups()
     for photo_id, files in groupby(window, key=photo_of):

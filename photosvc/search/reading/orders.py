@@ -1,4 +1,4 @@
-"""The sort orders of spec section 4.2. Each is total: it ends in a key no two rows share."""
+"""The sort orders of spec section 4.2. Each is total: it ends in a unique key."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Columns = tuple[Column, ...]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A sort order: columns that all fall or all rise, so that one row-value comparison finds the next page."""
+    """A sort order: columns in one direction, so that one row-value comparison finds the next page."""
 
     name: str
     columns: Callable[[int], Columns]
@@ -35,8 +35,8 @@ def _order(name: str, help_: str, *, falling: bool = True, keys: str = "") -> Or
 
 
 def _shuffled(seed: int) -> Columns:
-    # Multiplication modulo a prime permutes the photos' fixed random numbers: another seed, another order.
-    # PostgreSQL would multiply in 32 bits, and fail.
+    # Multiplication modulo a prime permutes the fixed random numbers of the photos, differently for each seed. Without
+    # the cast PostgreSQL multiplies in 32 bits and fails.
     return (cast(SearchRow.shuffle, BigInteger) * (seed % (PRIME - 1) + 1) % PRIME, SearchRow.newest_key)
 
 
@@ -68,7 +68,7 @@ def order_named(name: str, *, merged: bool = False) -> Order:
     """The order with this name, in the form for merged results or for files.
 
     Raises:
-        InvalidValueError: there is none; the sentence lists them.
+        InvalidValueError: there is none; the message suggests the nearest or lists all.
 
     """
     order = ORDERS.get(name.lower())

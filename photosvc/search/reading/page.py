@@ -1,4 +1,4 @@
-"""A page of results: row ids in order, then the stored texts."""
+"""A page of results: the ids of its files in order, then their stored texts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ class Page:
     """One page: the answer's body and what its headers say (spec section 4.2)."""
 
     pieces: Iterable[str]
-    """A JSON array of photo search results, cut into pieces. Several are read from the database one by one."""
+    """A JSON array of photo search results in pieces; those behind the first are read when they are sent."""
     count: int
     limit: int
     offset: int
     next: Cursor | None
     """Where the next page begins; None when this one was not full."""
     total: int | None = None
-    """How many files match, if that was asked for."""
+    """How many files match, if the request wants it counted."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the body is one piece, read already."""
+        """Whether the body is one piece that has been read."""
         return isinstance(self.pieces, tuple)
 
     @property
@@ -73,13 +73,13 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
 
 
 def _pieces(search: Search, groups: Groups) -> Iterable[str]:
-    # The first piece is read now, so that a database that is away still gives an error answer.
+    # The first piece is read now, so that a database error still becomes an error answer.
     first = "[" + _records(search, groups.part(0, CHUNK))
     return (first + "]",) if len(groups) <= CHUNK else chain((first,), _rest(search, groups))
 
 
 def _rest(search: Search, groups: Groups) -> Iterator[str]:
-    """What fails here ends the answer before the closing bracket: nobody takes it for a whole one."""
+    """The pieces behind the first. An error ends the answer before its closing bracket, so it is not valid JSON."""
     for start in range(CHUNK, len(groups), CHUNK):
         yield "," + _records(search, groups.part(start, start + CHUNK))
     yield "]"

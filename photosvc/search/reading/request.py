@@ -1,4 +1,4 @@
-"""What a search asks for, parsed from parameters (spec section 4.2)."""
+"""A search request, parsed from parameters (spec section 4.2)."""
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ _LONGEST_KEPT = 1024
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A page of a search: what, how much, from where, in which order."""
+    """A page of a search: the query, the order, the start and the length of the page."""
 
     count: int
     offset: int
@@ -32,23 +32,23 @@ class SearchRequest:
     seed: int
     cursor: Cursor | None
     node: Node = field(default_factory=Everything)
-    """What rows must match; the album of `album` not included."""
+    """The parsed query, without the album of `album`."""
     album: str = ""
     """The UID of the album that is searched; empty: all photos."""
     merged: bool = False
     total: bool = False
-    """Whether to count everything that matches."""
+    """Whether all matching files are counted."""
     repeats: bool = True
-    """Whether the same request gives the same page again: not when a seed was drawn for it."""
+    """Whether the same request gives the same page again; False when its seed was drawn."""
 
     @property
     def ranked(self) -> tuple[Term, ...]:
-        """The terms that decide the order."""
+        """The terms that the order ranks by."""
         return tuple(_terms(self.node)) if self.order.name == "relevance" else ()
 
 
 def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> SearchRequest:
-    """The request these parameters make; an empty value is an absent one, the first of a repeated one counts.
+    """The request of these parameters. An empty value counts as absent; of a repeated parameter the first value counts.
 
     Raises:
         InvalidValueError: a value is not valid; `field` names the parameter.
@@ -60,13 +60,13 @@ def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> 
 
 
 def is_short(pairs: Iterable[tuple[str, str]]) -> bool:
-    """Whether parameters are so short that what is made of them may be kept: they are somebody else's to choose."""
+    """Whether parameters are short enough to cache what is parsed from them: clients choose them, memory is limited."""
     return sum(map(len, chain.from_iterable(pairs))) <= _LONGEST_KEPT
 
 
 @lru_cache(maxsize=256)
 def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
-    """The request, but for a seed that must be drawn. Clients ask for the same again and again."""
+    """The request, except for a seed that must be drawn. Cached, because clients repeat their requests."""
     given = {name: value.strip() for name, value in reversed(pairs) if value.strip()}
     cursor = parse_cursor(given["cursor"]) if "cursor" in given else None
     merged = _boolean(given, "merged")
@@ -90,7 +90,7 @@ def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
 
 
 def parse_node(pairs: Iterable[tuple[str, str]]) -> Node:
-    """What `q`, filters as parameters and `filter` together ask for.
+    """The query that `q`, `filter` and filters as parameters make together.
 
     Raises:
         InvalidQueryError: one of them is not valid.
@@ -113,7 +113,7 @@ def _check_cursor(cursor: Cursor, request: SearchRequest, given: Mapping[str, st
 
 
 def _terms(node: Node) -> Iterator[Term]:
-    """The words and phrases that a match is the better for having."""
+    """The words and phrases that rank a match: all but those under a negation."""
     match node:
         case Word() | Phrase():
             yield node

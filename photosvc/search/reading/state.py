@@ -1,4 +1,4 @@
-"""Which state of the library an answer was made from."""
+"""Entity tags: they change with the state of the library (RFC 9110 section 8.8.3)."""
 
 import hashlib
 from functools import lru_cache
@@ -18,7 +18,7 @@ def _state(dialect: Dialect) -> Prepared:
 
 
 def page_tag(connection: Connection, request: SearchRequest, *, sees_private: bool) -> str | None:
-    """A tag that is the same as long as the page is (RFC 9110 section 8.8.3); None for a page that never repeats."""
+    """The entity tag of a page; None for a page in an order that was drawn for this request alone."""
     if not request.repeats:
         return None
     made_of = (
@@ -36,7 +36,7 @@ def page_tag(connection: Connection, request: SearchRequest, *, sees_private: bo
 
 
 def state_tag(connection: Connection, *made_of: object, sees_private: bool) -> str:
-    """A tag of the library's state, who sees it, and what an answer was made of besides."""
+    """The entity tag of an answer made from the library's state, the right to private photos, and `made_of`."""
     ((state,),) = _state(connection.dialect).run(connection, {"name": STATE}) or [(0,)]
     text = repr((state, PROJECTION_VERSION, sees_private, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

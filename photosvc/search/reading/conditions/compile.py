@@ -33,7 +33,7 @@ Condition = ColumnElement[bool]
 
 
 def compile_query(node: Node, context: Context) -> Condition:
-    """The condition that holds for the search rows that the resolved query `node` matches."""
+    """The condition that selects the search rows which the resolved query `node` matches."""
     match node:
         case Everything():
             return true()

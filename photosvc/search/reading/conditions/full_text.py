@@ -35,7 +35,14 @@ _MOST_RANKED = 16
 
 
 def contains(section: str, terms: Sequence[Term], context: Context) -> Condition:
-    """Whether a photo's words, or its `title`, `keywords` or `people`, have all of these terms."""
+    """Whether a section of a photo's words contains all of these terms.
+
+    Args:
+        section: a column of `SearchText`: `words` (all of them), `title`, `keywords` or `people`.
+        terms: words and phrases.
+        context: the database.
+
+    """
     found = [_has(getattr(SearchText, section), needle(term), context) for term in terms]
     query = select(1).where(SearchText.photo_id == SearchRow.photo_id, *found)
     if context.on_postgresql:
@@ -80,7 +87,7 @@ def prefixes(terms: Iterable[Term]) -> list[str]:
 
 
 def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
-    """How well a photo fits: where each term stands, whole words before beginnings of words.
+    """The rank of a photo by the place of each term; whole words count more than prefixes.
 
     The sum over the terms of 6 and 5 in the title, 4 and 3 in keywords and names of people, 2 and 1 elsewhere.
     """
@@ -103,7 +110,7 @@ def _has(text: Any, part: str, context: Context) -> Condition:  # noqa: ANN401
 
 
 def _words(term: Term) -> list[tuple[str, bool]]:
-    """Each word, and whether it may be the beginning of a longer one."""
+    """Each word of the term, and whether it is a prefix."""
     if isinstance(term, Word):
         return [(term.text, term.prefix)]
     return [*((word, False) for word in term.words[:-1]), (term.words[-1], term.prefix)]

@@ -32,7 +32,7 @@ def visible(*, sees_private: bool, opened: Iterable[str] = ()) -> ColumnElement[
 
 
 def visible_albums(*, sees_private: bool) -> ColumnElement[bool]:
-    """Which albums a search may use and name."""
+    """The condition for albums that a search may use and name."""
     return and_(Album.deleted_at.is_(None), *([] if sees_private else [not_(Album.private)]))
 
 
@@ -42,7 +42,7 @@ def asked_open(node: Node) -> tuple[str, ...]:
 
 
 def _asked(node: Node, *, wanted: bool) -> Iterator[str]:
-    """The switches that the query asks for, not those it excludes."""
+    """The names of filters that are true in the query; a negation reverses `wanted`."""
     match node:
         case Filter(name, True) if wanted:
             yield name
