@@ -1,21 +1,28 @@
 """The HTTP routes, one file for each resource. Functions create the blueprints, so that each app has its own."""
 
-from flask import Blueprint
+from flask import Blueprint, Response
 
 from photosvc.api import app_passwords, facets, metrics, oauth, openapi, passcode, search, session, status, users
 from photosvc.web.answer import add_security_headers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
-from photosvc.web.request_timing import time_requests
+from photosvc.web.request_timing import count_request, start_timer
 
 
 def create_api() -> Blueprint:
     """The blueprint of all routes below `/api/v1`."""
     api = Blueprint("photosvc", __name__)
     register_errors(api)
-    time_requests(api)
-    api.before_request(lambda: current_service().require_schema())
-    api.after_request(add_security_headers)
+
+    @api.before_request
+    def begin() -> None:
+        start_timer()
+        current_service().require_schema()
+
+    @api.after_request
+    def end(answer: Response) -> Response:
+        return count_request(add_security_headers(answer))
+
     for resource in (search, facets, session, users, app_passwords, passcode, oauth, metrics, status, openapi):
         resource.add_routes(api)
     return api

@@ -11,7 +11,7 @@ from photosvc.web.contract import answers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 from photosvc.web.protector import mounted_actions, public
-from photosvc.web.request_timing import time_requests
+from photosvc.web.request_timing import count_request, start_timer
 
 _CACHED = "public, max-age=300"
 _OBJECT = {"type": "object"}
@@ -76,8 +76,9 @@ def jwks() -> Response:
 def _blueprint(name: str) -> Blueprint:
     blueprint = Blueprint(name, __name__)
     register_errors(blueprint)
-    time_requests(blueprint)
+    blueprint.before_request(start_timer)
     blueprint.after_request(add_security_headers)
+    blueprint.after_request(count_request)
     return blueprint
 
 
