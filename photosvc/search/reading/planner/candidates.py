@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -56,9 +57,13 @@ class Counter:
     def __init__(self, connection: Connection, rows_needed: int) -> None:
         self.counted: list[Counted] = []
         self._connection = connection
-        newest = connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
-        self.limit = math.isqrt(rows_needed * (FileKey.unpack_photo_id(newest) + 1)) // 2
+        self._rows_needed = rows_needed
+
+    @cached_property
+    def limit(self) -> int:
         """The most candidates for which sorting them is faster than walking the order (see `plan`)."""
+        newest = self._connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
+        return math.isqrt(self._rows_needed * (FileKey.unpack_photo_id(newest) + 1)) // 2
 
     def count(self, candidates: Candidates) -> int:
         """The number of candidates, at most one more than the limit."""
@@ -72,10 +77,10 @@ def most_selective(
     parts: tuple[Node, ...], order: str, context: Context, connection: Connection, counter: Counter
 ) -> Candidates | None:
     """The candidates of the most selective conjuncts; None when all of these have more than the counter's limit."""
-    best, fewest = None, counter.limit + 1
+    best, fewest = None, 0
     for candidates in _candidates(parts, order, context, connection, counter):
         count = counter.count(candidates)
-        if count < fewest:
+        if count <= counter.limit and (best is None or count < fewest):
             best, fewest = candidates, count
     return best
 
@@ -101,8 +106,9 @@ def _candidates(
         words = with_words(parts, connection)
         if words is not None:
             yield words
+    by_index = replace(context, may_use_index=True)
     for part in parts:
-        photos = _photos(part, order, replace(context, may_use_index=True))
+        photos = _photos(part, order, by_index)
         if photos is not None:
             yield Candidates((part,), photos)
 
