@@ -51,7 +51,7 @@ def test_json_has_the_records_of_the_api(search):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (("colour:blau",), 2, 'Error: color: "blau" is not black, grey, brown,'),
         (("--order", "newset"), 2, "Error: order 'newset' is unknown: did you mean newest?"),
@@ -59,10 +59,10 @@ def test_json_has_the_records_of_the_api(search):
         (("--explain", "--csv"), 2, "Error: --explain prints text or, with --json, JSON"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(search, arguments, code, told):
+def test_what_is_wrong_is_said_in_one_sentence(search, arguments, code, message):
     answer = search(*arguments)
     assert (answer.returncode, answer.stdout) == (code, "")
-    assert told in answer.stderr
+    assert message in answer.stderr
 
 
 def test_an_explanation_has_the_nodes_the_counts_the_plan_and_the_sql(search):
@@ -101,15 +101,15 @@ def test_an_explanation_has_the_nodes_the_counts_the_plan_and_the_sql(search):
 
 
 def test_an_explanation_as_json_has_the_same_parts(search):
-    told = orjson.loads(search("--explain", "camera:nothing", "--json").stdout)
-    assert told["parsed"] == ["Filter camera: Choice(any_of=(Word(text='nothing', prefix=True)))"]
-    assert told["resolved"] == ["Nothing()"]
-    assert told["counts"] == []
-    assert told["plan"] == "walk the order until the page is full"
-    assert told["sql"].endswith("ORDER BY photosvc_search_rows.newest_key DESC\n LIMIT 100 OFFSET 0")
-    assert told["steps"] == ["SCAN photosvc_search_rows USING INDEX ix_photosvc_search_rows_added"]
+    explanation = orjson.loads(search("--explain", "camera:nothing", "--json").stdout)
+    assert explanation["parsed"] == ["Filter camera: Choice(any_of=(Word(text='nothing', prefix=True)))"]
+    assert explanation["resolved"] == ["Nothing()"]
+    assert explanation["counts"] == []
+    assert explanation["plan"] == "walk the order until the page is full"
+    assert explanation["sql"].endswith("ORDER BY photosvc_search_rows.newest_key DESC\n LIMIT 100 OFFSET 0")
+    assert explanation["steps"] == ["SCAN photosvc_search_rows USING INDEX ix_photosvc_search_rows_added"]
 
 
 def test_the_counts_of_an_explanation_have_conditions_matches_and_the_limit(search):
-    told = orjson.loads(search("--explain", "color:grey|brown", "--json").stdout)
-    assert told["counts"] == [{"conditions": "Filter color: Choice(any_of=(1, 2))", "found": 5, "limit": 15}]
+    explanation = orjson.loads(search("--explain", "color:grey|brown", "--json").stdout)
+    assert explanation["counts"] == [{"conditions": "Filter color: Choice(any_of=(1, 2))", "found": 5, "limit": 15}]

@@ -95,12 +95,12 @@ def check(varied_library, refused, query, sees_private, order):
 
 
 MEANING = at_most(0.2)
-ANYBODY = given(QUERIES, st.booleans(), st.sampled_from(sorted(ORDERS)))
+ANY_RIGHTS = given(QUERIES, st.booleans(), st.sampled_from(sorted(ORDERS)))
 
 
 @MEANING
 @QUICK
-@ANYBODY
+@ANY_RIGHTS
 @example("-(private:false)", False, "newest")
 @example("archived:true | hidden:true | error:true", True, "added")
 @example("lake -lake", True, "added")
@@ -115,7 +115,7 @@ def test_a_query_means_what_plain_python_says(varied_library, refused, query, se
 @pytest.mark.slow
 @MEANING
 @SLOW
-@ANYBODY
+@ANY_RIGHTS
 def test_two_thousand_queries_mean_what_plain_python_says(varied_library, refused, query, sees_private, order):
     check(varied_library, refused, query, sees_private, order)
 
@@ -124,7 +124,7 @@ def test_two_thousand_queries_mean_what_plain_python_says(varied_library, refuse
 @pytest.mark.parametrize("varied_library", range(3, 43), indirect=True, ids=lambda seed: f"library {seed}")
 @MEANING
 @settings(QUICK, max_examples=50)
-@ANYBODY
+@ANY_RIGHTS
 def test_queries_mean_what_plain_python_says_in_forty_libraries(varied_library, refused, query, sees_private, order):
     check(varied_library, refused, query, sees_private, order)
 

@@ -65,8 +65,8 @@ def select_file(connection, offset):
 
 
 def test_names_are_resolved_to_ids_and_points(connection):
-    told = explained(connection, f"camera:nikon near:{uid('p', 2)} album:{uid('a', 0)} person:j*hn*")
-    assert told.parsed == [
+    explanation = explained(connection, f"camera:nikon near:{uid('p', 2)} album:{uid('a', 0)} person:j*hn*")
+    assert explanation.parsed == [
         "And",
         "  Filter camera: Choice(any_of=(Word(text='nikon', prefix=True)))",
         "  Filter near: Choice(any_of=(Near(uid='p000000000000002', km=2.0)))",
@@ -76,7 +76,7 @@ def test_names_are_resolved_to_ids_and_points(connection):
     lat, lng = connection.execute(
         select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid("p", 2))
     ).first()
-    assert told.resolved == [
+    assert explanation.resolved == [
         "And",
         "  Filter camera: Choice(any_of=(3))",
         f"  Filter near: Choice(any_of=(Circle(lat={lat}, lng={lng}, km=2.0)))",

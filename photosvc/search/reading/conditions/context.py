@@ -1,4 +1,4 @@
-"""What a condition depends on besides the query: the database and the rights of the search."""
+"""What a condition depends on, apart from the query: the database and the rights of the search."""
 
 from dataclasses import dataclass
 from typing import Any

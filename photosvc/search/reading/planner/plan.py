@@ -18,7 +18,7 @@ equals the limit. Below it, sorting is faster.
 
 | the first case that applies | plan |
 |---|---|
-| SQLite; the most selective conjunct, besides one plain album, has at most `limit` photos | `SORT_CANDIDATES` |
+| SQLite; the most selective conjunct, apart from one plain album, has at most `limit` photos | `SORT_CANDIDATES` |
 | SQLite; the order ranks by words, for which no index exists | `SORT_CANDIDATES` of all photos with these words |
 | a conjunct is one plain album, and the order is one that albums are indexed in | `WALK_ALBUM` |
 | PostgreSQL | `DATABASE` |
