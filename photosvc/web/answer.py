@@ -16,6 +16,10 @@ _SECURITY = (
 )
 
 
+#: The header that no view sets by itself, so that it shows whether the others were added.
+_MARK = _SECURITY[0][0]
+
+
 class ReadyResponse(Response):
     """An answer whose headers are complete: Werkzeug does not copy them to add missing ones.
 
@@ -41,6 +45,10 @@ def json_text(body: bytes | str, status: int = 200) -> Response:
 
 def add_security_headers(answer: Response) -> Response:
     """Add the headers of every answer, which forbid sniffing, framing, caching and a referrer that contains a token."""
-    present = {name for name, _ in answer.headers}
-    answer.headers.extend([(name, value) for name, value in _SECURITY if name not in present])
+    headers = answer.headers
+    if _MARK not in headers:  # the blueprint and, standing alone, the app call this
+        present = {name for name, _ in headers}
+        for name, value in _SECURITY:
+            if name not in present:
+                headers.add(name, value)
     return answer

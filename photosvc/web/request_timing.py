@@ -14,7 +14,7 @@ def start_timer() -> None:
 
 def count_request(answer: Response) -> Response:
     """Count the request that `answer` is for, with the seconds until its headers were ready."""
-    began, rule = getattr(g, "photosvc_began", None), request.url_rule
+    began, rule = g.get("photosvc_began"), request.url_rule
     if began is not None and rule is not None:  # a host can refuse a request before it reaches the blueprint
         current_service().requests.add((rule.rule, request.method, answer.status_code), perf_counter() - began)
     return answer
