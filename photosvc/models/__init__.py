@@ -1,21 +1,35 @@
 """The tables, on a declarative base of our own that a host application does not share."""
 
-from photosvc.models.accounts.client import Client
-from photosvc.models.accounts.credential import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
-from photosvc.models.accounts.throttle import ThrottleBucket
-from photosvc.models.accounts.user import RecoveryCode, User
+from photosvc.models.accounts import (
+    ACCESS_TOKEN,
+    APP_PASSWORD,
+    CLIENT_TOKEN,
+    LOGIN_SESSION,
+    Client,
+    Credential,
+    RecoveryCode,
+    ThrottleBucket,
+    User,
+)
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
-from photosvc.models.library.album import Album, AlbumPhoto
-from photosvc.models.library.camera import UNKNOWN_ID, Camera, Lens
-from photosvc.models.library.file import ORIGINALS_ROOT, File, RejectedFile
-from photosvc.models.library.keyword import Keyword, photo_keywords
-from photosvc.models.library.marker import Marker
-from photosvc.models.library.photo import Photo
-from photosvc.models.library.place import UNKNOWN_PLACE, Cell, Place
-from photosvc.models.library.state import CHANGES, PROJECTION, STATE, LibraryState
-from photosvc.models.search.album import SearchAlbum
-from photosvc.models.search.document import SearchDocument
-from photosvc.models.search.file_key import FileKey
+from photosvc.models.library import (
+    CHANGES,
+    PROJECTION,
+    STATE,
+    UNKNOWN_ID,
+    UNKNOWN_PLACE,
+    Album,
+    AlbumPhoto,
+    Camera,
+    Cell,
+    Keyword,
+    Lens,
+    LibraryState,
+    Place,
+    photo_keywords,
+)
+from photosvc.models.photo import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
+from photosvc.models.search.columns import SORT_KEYS
 from photosvc.models.search.row import (
     FILTER_COLUMNS,
     LOOKUP_COLUMNS,
@@ -24,9 +38,8 @@ from photosvc.models.search.row import (
     VALUE_COLUMNS,
     SearchRow,
 )
-from photosvc.models.search.sort_keys import SORT_KEYS
-from photosvc.models.search.text import SearchText
-from photosvc.models.search.values import NOWHERE
+from photosvc.models.search.tables import SearchAlbum, SearchDocument, SearchText
+from photosvc.models.search.values import NOWHERE, FileKey
 
 __all__ = [
     "ACCESS_TOKEN",

@@ -22,9 +22,8 @@ from sqlalchemy.orm import Mapped
 
 from photosvc.models.base import TABLE_PREFIX, Base, RowId
 from photosvc.models.search import values
-from photosvc.models.search.columns import of_file, of_photo, search_columns
-from photosvc.models.search.file_key import FileKey
-from photosvc.models.search.sort_keys import SORT_KEYS
+from photosvc.models.search.columns import SORT_KEYS, of_file, of_photo, search_columns
+from photosvc.models.search.values import FileKey
 from photosvc.query.fold import fold
 
 #: Grows whenever a projection would give other rows for the same library; older rows are stale.

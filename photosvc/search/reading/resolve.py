@@ -22,7 +22,7 @@ from sqlalchemy.sql.expression import table
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.models import NOWHERE, Album, Camera, Lens, Marker, SearchRow
-from photosvc.models.search.text import WORD_VOCABULARY
+from photosvc.models.search.tables import WORD_VOCABULARY
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import words
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or, conjunction, disjunction, negation

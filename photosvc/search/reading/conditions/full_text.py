@@ -13,7 +13,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.expression import column, table
 
 from photosvc.models import SearchRow, SearchText
-from photosvc.models.search.text import WORD_INDEX, WORD_TERMS
+from photosvc.models.search.tables import WORD_INDEX, WORD_TERMS
 from photosvc.query.operands import Operand, Pattern, Word
 from photosvc.search.reading.conditions.columns import fits
 from photosvc.search.reading.conditions.context import Context

@@ -1,1 +1,0 @@
-"""The tables of accounts: users, clients, their credentials, and failed attempts."""

@@ -1,0 +1,205 @@
+"""Photos, each a picture of one or more files; markers on these files; files that the index rejected."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, SmallInteger, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from photosvc.core.clock import ZERO_TIME
+from photosvc.core.problems import Problem
+from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.library import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Keyword, Lens, Place, photo_keywords
+
+
+class Marker(Base):
+    """A box on a file, in fractions of the width and height of the upright picture, from the top left."""
+
+    __tablename__ = TABLE_PREFIX + "markers"
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    uid: Mapped[str] = mapped_column(Text, unique=True)
+    file_id: Mapped[int] = mapped_column(RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), index=True)
+    type: Mapped[str] = mapped_column(Text, default="")
+    """`face` or empty."""
+    src: Mapped[str] = mapped_column(Text, default="meta")
+    name: Mapped[str] = mapped_column(Text, default="", index=True)
+    x: Mapped[float] = mapped_column(default=0.0)
+    y: Mapped[float] = mapped_column(default=0.0)
+    w: Mapped[float] = mapped_column(default=0.0)
+    h: Mapped[float] = mapped_column(default=0.0)
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+    file: Mapped["File"] = relationship(back_populates="markers")
+
+
+#: FileRoot of originals (spec 2.2).
+ORIGINALS_ROOT = "/"
+
+
+class File(Base):
+    """One file below a root (spec section 2.3)."""
+
+    __tablename__ = TABLE_PREFIX + "files"
+    __table_args__ = (UniqueConstraint("root", "name"),)
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    uid: Mapped[str] = mapped_column(Text, unique=True)
+    photo_id: Mapped[int] = mapped_column(RowId, ForeignKey(TABLE_PREFIX + "photos.id"), index=True)
+    root: Mapped[str] = mapped_column(Text, default=ORIGINALS_ROOT)
+    name: Mapped[str] = mapped_column(Text)
+    """Path relative to the root, `/` between folders; see `core.paths` for names that are not UTF-8."""
+    original_name: Mapped[str] = mapped_column(Text, default="")
+    hash: Mapped[str] = mapped_column(Text, index=True)
+    size: Mapped[int] = mapped_column(BigInteger)
+    """Bytes."""
+    mtime_ns: Mapped[int] = mapped_column(BigInteger)
+    primary: Mapped[bool] = mapped_column(default=False)
+    sidecar: Mapped[bool] = mapped_column(default=False)
+    missing: Mapped[bool] = mapped_column(default=False)
+    error: Mapped[str] = mapped_column(Text, default="")
+    """Code of the `core.problems.Reason` why it cannot be shown; empty when it can."""
+    error_detail: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """Details of that problem, one a line."""
+    codec: Mapped[str] = mapped_column(Text, default="")
+    file_type: Mapped[str] = mapped_column(Text, default="")
+    media_type: Mapped[str] = mapped_column(Text, default="")
+    mime: Mapped[str] = mapped_column(Text, default="")
+    width: Mapped[int] = mapped_column(Integer, default=0)
+    height: Mapped[int] = mapped_column(Integer, default=0)
+    orientation: Mapped[int] = mapped_column(SmallInteger, default=1)
+    duration_ns: Mapped[int] = mapped_column(BigInteger, default=0)
+    fps: Mapped[float] = mapped_column(default=0.0)
+    frames: Mapped[int] = mapped_column(Integer, default=0)
+    projection: Mapped[str] = mapped_column(Text, default="")
+    color_profile: Mapped[str] = mapped_column(Text, default="")
+    main_color: Mapped[int] = mapped_column(SmallInteger, default=-1)
+    colors: Mapped[str] = mapped_column(Text, default="")
+    luminance: Mapped[str] = mapped_column(Text, default="")
+    diff: Mapped[int] = mapped_column(Integer, default=-1)
+    chroma: Mapped[int] = mapped_column(SmallInteger, default=-1)
+    instance_id: Mapped[str] = mapped_column(Text, default="", index=True)
+    details: Mapped[str] = mapped_column(Text, default="{}")
+    """The metadata of the file as one JSON record; see `index.file_columns`."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+    photo: Mapped["Photo"] = relationship(back_populates="files")
+    markers: Mapped[list[Marker]] = relationship(
+        back_populates="file", order_by=Marker.id, cascade="all, delete-orphan"
+    )
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why it cannot be shown: `error` with `error_detail`."""
+        return Problem.from_columns(self.error, self.error_detail)
+
+    @problem.setter
+    def problem(self, problem: Problem | None) -> None:
+        self.error, self.error_detail = (problem.reason.value, problem.detail) if problem else ("", "")
+
+    @property
+    def aspect_ratio(self) -> float:
+        """Width by height, two decimals; 0 when unknown."""
+        return round(self.width / self.height, 2) if self.height else 0.0
+
+    @property
+    def portrait(self) -> bool:
+        """Whether it is taller than wide."""
+        return self.height > self.width
+
+
+class RejectedFile(Base):
+    """A file that the index left out, with the reason, so that the next run does not open it again."""
+
+    __tablename__ = TABLE_PREFIX + "rejected_files"
+    __table_args__ = (UniqueConstraint("root", "name"),)
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    root: Mapped[str] = mapped_column(Text, default=ORIGINALS_ROOT)
+    name: Mapped[str] = mapped_column(Text)
+    size: Mapped[int] = mapped_column(BigInteger)
+    mtime_ns: Mapped[int] = mapped_column(BigInteger)
+    reason: Mapped[str] = mapped_column(Text)
+    """Code of a `core.problems.Reason`."""
+    detail: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """Details of that problem, one a line."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+
+class Photo(Base):
+    """One photo of the library (spec section 2.2).
+
+    A `…_src` column names the source of a value; stronger sources replace weaker ones, see `core.sources`.
+    """
+
+    __tablename__ = TABLE_PREFIX + "photos"
+    __table_args__ = (Index(None, "path", "name"),)
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    uid: Mapped[str] = mapped_column(Text, unique=True)
+    type: Mapped[str] = mapped_column(Text, default="image")
+    """`image`, `raw`, `live`, `video` or `animated`."""
+    type_src: Mapped[str] = mapped_column(Text, default="")
+    taken_at: Mapped[datetime] = mapped_column(UTCDateTime, default=ZERO_TIME)
+    taken_at_local: Mapped[datetime] = mapped_column(UTCDateTime, default=ZERO_TIME)
+    """Local time where the photo was taken, stored as if it were UTC."""
+    taken_src: Mapped[str] = mapped_column(Text, default="")
+    time_zone: Mapped[str] = mapped_column(Text, default="")
+    """IANA name, `UTC`, or empty when unknown."""
+    path: Mapped[str] = mapped_column(Text, default="")
+    name: Mapped[str] = mapped_column(Text, default="")
+    original_name: Mapped[str] = mapped_column(Text, default="")
+    title: Mapped[str] = mapped_column(Text, default="")
+    title_src: Mapped[str] = mapped_column(Text, default="")
+    description: Mapped[str] = mapped_column(Text, default="")
+    description_src: Mapped[str] = mapped_column(Text, default="")
+    year: Mapped[int] = mapped_column(Integer, default=-1)
+    month: Mapped[int] = mapped_column(Integer, default=-1)
+    day: Mapped[int] = mapped_column(Integer, default=-1)
+    country: Mapped[str] = mapped_column(Text, default=UNKNOWN_PLACE)
+    stack: Mapped[int] = mapped_column(SmallInteger, default=0)
+    """1: stacked, 0: may be stacked, -1: never stacked."""
+    favorite: Mapped[bool] = mapped_column(default=False)
+    private: Mapped[bool] = mapped_column(default=False)
+    scan: Mapped[bool] = mapped_column(default=False)
+    panorama: Mapped[bool] = mapped_column(default=False)
+    iso: Mapped[int] = mapped_column(Integer, default=0)
+    focal_length: Mapped[int] = mapped_column(Integer, default=0)
+    """Millimetres."""
+    f_number: Mapped[float] = mapped_column(default=0.0)
+    exposure: Mapped[str] = mapped_column(Text, default="")
+    camera_id: Mapped[int] = mapped_column(RowId, ForeignKey(Camera.id), default=UNKNOWN_ID, index=True)
+    camera_src: Mapped[str] = mapped_column(Text, default="")
+    camera_serial: Mapped[str] = mapped_column(Text, default="")
+    lens_id: Mapped[int] = mapped_column(RowId, ForeignKey(Lens.id), default=UNKNOWN_ID, index=True)
+    lat: Mapped[float] = mapped_column(default=0.0)
+    lng: Mapped[float] = mapped_column(default=0.0)
+    altitude: Mapped[int] = mapped_column(Integer, default=0)
+    cell_id: Mapped[str] = mapped_column(Text, default=UNKNOWN_PLACE)
+    place_id: Mapped[str] = mapped_column(Text, ForeignKey(Place.id), default=UNKNOWN_PLACE, index=True)
+    place_src: Mapped[str] = mapped_column(Text, default="")
+    quality: Mapped[int] = mapped_column(SmallInteger, default=-1)
+    """0 to 7; -1: hidden or broken."""
+    resolution: Mapped[int] = mapped_column(Integer, default=0)
+    """Megapixels of the largest file, rounded."""
+    color: Mapped[int] = mapped_column(SmallInteger, default=0)
+    duration_ns: Mapped[int] = mapped_column(BigInteger, default=0)
+    rating: Mapped[int] = mapped_column(SmallInteger, default=0)
+    subject: Mapped[str] = mapped_column(Text, default="")
+    artist: Mapped[str] = mapped_column(Text, default="")
+    copyright: Mapped[str] = mapped_column(Text, default="")
+    license: Mapped[str] = mapped_column(Text, default="")
+    notes: Mapped[str] = mapped_column(Text, default="")
+    software: Mapped[str] = mapped_column(Text, default="")
+    document_id: Mapped[str] = mapped_column(Text, default="", index=True)
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    edited_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    checked_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    archived_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+
+    files: Mapped[list[File]] = relationship(back_populates="photo", order_by=File.id)
+    camera: Mapped[Camera] = relationship()
+    lens: Mapped[Lens] = relationship()
+    place: Mapped[Place] = relationship()
+    keywords: Mapped[list[Keyword]] = relationship(secondary=photo_keywords, order_by=Keyword.word)
