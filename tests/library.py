@@ -25,7 +25,7 @@ from photosvc.core.problems import Problem
 from photosvc.index.job import IndexOptions, Summary, run_index
 from photosvc.models import Base, SearchDocument, SearchRow, migrate
 from photosvc.models.database import configure_engine
-from photosvc.search.record_text import join_results
+from photosvc.search.reading.documents import join_results
 from photosvc.settings import Settings, load_settings
 from photosvc.web.current import current_service
 from tests.clock import NOW, MovedClock

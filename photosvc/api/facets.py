@@ -7,8 +7,8 @@ from flask import Blueprint, Response, request
 from photosvc.api.openapi.parameters import facet_parameters
 from photosvc.query.canonical import canonical_text
 from photosvc.search.reading.facets import count_values, parse_facets
+from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.request import parse_node
-from photosvc.search.reading.state import state_tag
 from photosvc.web.answer import ReadyResponse, json_answer
 from photosvc.web.conditional import ETAG, cache_headers, is_fresh
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes_query

@@ -10,9 +10,9 @@ from flask import Blueprint, Response, request
 from photosvc.api.openapi.parameters import search_parameters
 from photosvc.auth.credentials import link_tokens
 from photosvc.records.photo import PhotoResultSchema
+from photosvc.search.reading.library import page_tag
 from photosvc.search.reading.page import Page, find
 from photosvc.search.reading.request import is_short, parse_request
-from photosvc.search.reading.state import page_tag
 from photosvc.web.answer import JSON, ReadyResponse
 from photosvc.web.conditional import ETAG, cache_headers, is_fresh
 from photosvc.web.contract import Header, answers, refuses, takes_query

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from photosvc.models import File, Photo
+from photosvc.search.projection.compute import render_file, render_head
 from photosvc.search.projection.project import rebuild
-from photosvc.search.projection.render import render_file, render_head
-from photosvc.search.record_text import join_results
+from photosvc.search.reading.documents import join_results
 from tests.library import CAMERA_ORIGINALS, open_library
 from tests.pictures import encoded, exif, jpeg, quarters, video, xmp
 

@@ -25,9 +25,7 @@ from photosvc.models import (
     SearchText,
 )
 from photosvc.models.database import begin_write, insert_into
-from photosvc.search.projection.compute_rows import search_rows
-from photosvc.search.projection.compute_text import search_text
-from photosvc.search.projection.render import render_file, render_head
+from photosvc.search.projection.compute import render_file, render_head, search_rows, search_text
 
 _BATCH = 500
 

@@ -1,4 +1,4 @@
-"""The stored texts of files, read in chunks: even the largest answer needs little memory."""
+"""The stored JSON texts of files, read in chunks, and how they are completed to results."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -17,6 +17,10 @@ _BY_IDS = {
     "sqlite": "file_id IN (SELECT value FROM json_each(?))",
     "postgresql": "file_id = ANY(%s)",
 }
+
+
+#: What follows the head in the result of one file, and in a merged result up to its files.
+_SINGLE, _MERGED = ',"Merged":false,"Files":[]}', ',"Merged":true,"Files":['
 
 
 class LibraryChangedError(PhotosvcError):
@@ -54,3 +58,16 @@ def _read(connection: Connection, column: str, file_ids: Sequence[int]) -> list[
         return [texts[file_id] for file_id in file_ids]
     except KeyError:
         raise LibraryChangedError from None
+
+
+def join_results(heads: Sequence[str]) -> str:
+    """The results of single files, separated by commas."""
+    if not heads:
+        return ""
+    *others, last = heads
+    return f"{_SINGLE},".join((*others, last + _SINGLE))  # one copy of the text, which may have megabytes
+
+
+def merge_result(head: str, files: Sequence[str]) -> str:
+    """The result of a photo with the records of its files."""
+    return f"{head}{_MERGED}{','.join(files)}]}}"

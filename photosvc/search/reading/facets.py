@@ -13,7 +13,7 @@ from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.context import Column, unindexed
 from photosvc.search.reading.conditions.visible import visible_albums
-from photosvc.search.reading.planner.plan import Plan, make_plan
+from photosvc.search.reading.plan import Plan, make_plan
 from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.window import context_of
 from photosvc.search.word_text import gear_name

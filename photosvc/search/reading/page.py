@@ -1,17 +1,24 @@
-"""A page of results: the ids of its files in order, then their stored texts."""
+"""A page of results: the ids of its files in order, then their stored texts.
 
+A merged page is a window of files too. A photo appears once, in the window that contains its first file, with all of
+its matching files, also those behind the end of the window. Files at the start of a window whose photo was on the page
+before are counted but not repeated. Over all pages every photo so comes once and complete, and `X-Count` counts files
+as the specification says.
+"""
+
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby, pairwise
 
 from sqlalchemy import Connection
 
+from photosvc.models import FileKey
 from photosvc.search.reading import documents
-from photosvc.search.reading.cursor import Cursor
-from photosvc.search.reading.merged import Groups, merged_window, single_files
+from photosvc.search.reading.documents import LibraryChangedError, join_results, merge_result
+from photosvc.search.reading.orders import Cursor
 from photosvc.search.reading.request import SearchRequest
-from photosvc.search.reading.window import Search, prepare
-from photosvc.search.record_text import join_results, merge_result
+from photosvc.search.reading.window import Found, Search, photo_of, prepare
 
 #: Files whose texts are read at once.
 CHUNK = 1000
@@ -42,6 +49,67 @@ class Page:
         return "".join(self.pieces)
 
 
+class Groups:
+    """The ids of the files of each result, the file that represents it first.
+
+    Arrays of machine integers, because an answer may have 100,000 results.
+    """
+
+    def __init__(self) -> None:
+        self._files, self._ends = array("q"), array("q", [0])
+
+    def add(self, files: Iterable[int]) -> None:
+        """Append a result with these files."""
+        self._files.extend(files)
+        self._ends.append(len(self._files))
+
+    def part(self, start: int, stop: int) -> list[list[int]]:
+        """The results from `start` up to but not including `stop`; fewer at the end."""
+        ends = self._ends[start : stop + 1].tolist()
+        return [self._files[begin:end].tolist() for begin, end in pairwise(ends)]
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+
+def _single_files(found: Iterable[Found]) -> Groups:
+    """One result for each file."""
+    groups = Groups()
+    for one in found:
+        groups.add((one[0],))
+    return groups
+
+
+def _merged_window(search: Search) -> tuple[Sequence[Found], Groups]:
+    """The files of the request's window, and the photos that its page shows.
+
+    Raises:
+        LibraryChangedError: the last photo was removed meanwhile.
+
+    """
+    request = search.request
+    peek = request.cursor is None and request.offset > 0
+    found = search.window(request.offset - peek, request.count + peek)
+    before = photo_of(found[0]) if peek and found else None
+    if request.cursor:
+        before = FileKey.unpack_photo_id(int(request.cursor.values[-1]))
+    window = found[peek:]
+    # The last photo may have further files behind the end of the window.
+    last = photo_of(window[-1]) if len(window) == request.count else None
+    groups = Groups()
+    for photo_id, files in groupby(window, key=photo_of):
+        if photo_id != before:
+            groups.add(_whole(search, photo_id) if photo_id == last else (one[0] for one in files))
+    return window, groups
+
+
+def _whole(search: Search, photo_id: int) -> list[int]:
+    files = search.files_of(photo_id)
+    if not files:
+        raise LibraryChangedError
+    return files
+
+
 def find(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Page:
     """The page this request asks for.
 
@@ -53,14 +121,14 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
     total = search.total() if request.total else None
     pieces: Iterable[str]
     if request.merged:
-        found, groups = merged_window(search)
+        found, groups = _merged_window(search)
         pieces = _pieces(search, groups)
     elif search.is_plain and request.count <= CHUNK and (request.cursor or not request.offset):
         found, heads = search.first_results()
         pieces = (f"[{join_results(heads)}]",)
     else:
         found = search.window(request.offset, request.count)
-        pieces = _pieces(search, single_files(found))
+        pieces = _pieces(search, _single_files(found))
     full = len(found) == request.count
     return Page(
         pieces=pieces,

@@ -12,8 +12,7 @@ from photosvc.query.operands import Phrase, Word
 from photosvc.query.parameters import combine, parse_parameters
 from photosvc.query.parser import parse_query
 from photosvc.query.values.reader import BOOLEANS
-from photosvc.search.reading.cursor import Cursor, parse_cursor
-from photosvc.search.reading.orders import DEFAULT_ORDER, PRIME, Order, order_named
+from photosvc.search.reading.orders import DEFAULT_ORDER, PRIME, Cursor, Order, order_named, parse_cursor
 from photosvc.search.word_text import Term
 
 DEFAULT_COUNT = 100

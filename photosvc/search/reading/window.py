@@ -14,9 +14,8 @@ from photosvc.query.nodes import Everything, Node
 from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.context import Column, Context, unindexed
 from photosvc.search.reading.conditions.visible import asked_open, visible
-from photosvc.search.reading.cursor import Cursor
-from photosvc.search.reading.orders import Order, order_named
-from photosvc.search.reading.planner.plan import Plan, make_plan
+from photosvc.search.reading.orders import Cursor, Order, order_named
+from photosvc.search.reading.plan import Plan, make_plan
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.resolve import resolve
 

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.search.reading.cursor import Cursor, parse_cursor
-from photosvc.search.reading.orders import DEFAULT_ORDER, ORDERS, order_named
+from photosvc.search.reading.orders import DEFAULT_ORDER, ORDERS, Cursor, order_named, parse_cursor
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 COUNTS = st.integers(0, 2**53 - 1)

@@ -3,11 +3,13 @@
 Every value becomes a bind parameter, so queries of the same shape give the same SQL text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, not_, or_, true
+from sqlalchemy import ColumnElement, and_, false, literal, not_, or_, select, true
 
 from photosvc.core.geo import Box
+from photosvc.models import Album, AlbumPhoto, File, Marker, SearchRow
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or
@@ -18,6 +20,7 @@ from photosvc.query.operands import (
     MarkerNames,
     Near,
     Operand,
+    Pattern,
     Phrase,
     PlusCode,
     Since,
@@ -26,8 +29,9 @@ from photosvc.query.operands import (
     Value,
     Word,
 )
-from photosvc.search.reading.conditions import albums, columns, full_text, positions
+from photosvc.search.reading.conditions import columns, full_text
 from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.conditions.visible import visible_albums
 
 Condition = ColumnElement[bool]
 
@@ -78,11 +82,11 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
     """Any of these. Values that must be equal make one list."""
     match spec.columns[0]:
         case "albums":
-            return albums.in_albums(items, context)
+            return _in_albums(items, context)
         case "has_album" if not context.sees_private:  # the column counts private albums too
-            return albums.in_public_album(context) if True in items else not_(albums.in_public_album(context))
+            return _in_public_album(context) if True in items else not_(_in_public_album(context))
         case "subjects":
-            return albums.shows(items, context)
+            return _shows(items, context)
         case "keywords":
             return or_(
                 *(full_text.contains("keywords", [item], context) for item in items if isinstance(item, Word | Phrase))
@@ -97,7 +101,7 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
 def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
     match item:
         case Circle() | Cell() | Box() | PlusCode():
-            return positions.inside(item, context)
+            return columns.inside(item, context)
         case Uid(text, column):
             return columns.compare(column, text, context)
         case Word() | Phrase() | Near() | MarkerNames() | TakenOut():
@@ -106,3 +110,39 @@ def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
             return full_text.described_as(item)
         case _:
             return or_(*(columns.compare(column, item, context) for column in spec.columns))
+
+
+def _in_albums(operands: Iterable[Operand], context: Context) -> Condition:
+    """Whether a photo is in one of the plain albums with these ids, or was taken out of one of these smart albums."""
+    ids = [operand for operand in operands if isinstance(operand, int)]
+    photos = [members(ids)] if ids else []
+    photos += [members([operand.album_id], hidden=True) for operand in operands if isinstance(operand, TakenOut)]
+    return or_(false(), *(context.column(SearchRow.photo_id).in_(selected) for selected in photos))
+
+
+def _in_public_album(context: Context) -> Condition:
+    """Whether a photo was put into an album that is not private."""
+    photos = select(AlbumPhoto.photo_id).join(Album)
+    photos = photos.where(not_(AlbumPhoto.hidden), visible_albums(sees_private=False))
+    return context.column(SearchRow.photo_id).in_(photos)
+
+
+def members(album_ids: list[int], *, hidden: bool = False) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    """The ids of the photos in these albums; with `hidden`, of those that a person took out of them."""
+    of_them = AlbumPhoto.album_id == album_ids[0] if len(album_ids) == 1 else AlbumPhoto.album_id.in_(album_ids)
+    return select(AlbumPhoto.photo_id).where(of_them, AlbumPhoto.hidden == literal(hidden))
+
+
+def _shows(operands: Iterable[Operand], context: Context) -> Condition:
+    """Whether a photo shows one of these people."""
+    found: list[Condition] = []
+    for operand in operands:
+        match operand:
+            case Word() | Phrase():
+                found.append(full_text.contains("people", [operand], context))
+            case Pattern((name,)):
+                found.append(full_text.names_person(name, context))
+            case MarkerNames(names):
+                photos = select(File.photo_id).join(Marker).where(Marker.name.in_(names), not_(File.missing))
+                found.append(context.column(SearchRow.photo_id).in_(photos))
+    return or_(false(), *found)

@@ -51,6 +51,6 @@ def unindexed(column: Column) -> ColumnElement[Any]:
 
     SQLite does not know how frequent a value is: it would rather look up and sort a million rows of one colour than
     walk an order in which every tenth row matches. A unary `+` takes the column out of SQLite's choice of index;
-    `planner.plan` chooses instead.
+    `reading.plan` chooses instead.
     """
     return _Unindexed(column, operator=_SIGN, type_=column.type)  # type: ignore[arg-type]

@@ -12,8 +12,8 @@ from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, SORT_KEYS, VALUE_COL
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import Filter, Node
 from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Range, TakenOut, Word
-from photosvc.search.reading.conditions import albums, full_text
-from photosvc.search.reading.conditions.compile import compile_query
+from photosvc.search.reading.conditions import full_text
+from photosvc.search.reading.conditions.compile import compile_query, members
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.resolve import expand_prefix
 from photosvc.search.word_text import Term
@@ -118,7 +118,7 @@ def _photos(part: Node, order: str, context: Context) -> Any:  # noqa: ANN401 - 
     rows = select(SearchRow.photo_id)
     match part:
         case Filter("album" | "albums", Choice(ids)) if ids and not any(isinstance(one, TakenOut) for one in ids):
-            return albums.members([one for one in ids if isinstance(one, int)])
+            return members([one for one in ids if isinstance(one, int)])
         case Filter("uid", Choice(any_of)) if any_of:
             return rows.where(compile_query(part, context))
         case _ if context.opened:  # the other indexes contain listed rows only

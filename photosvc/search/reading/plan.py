@@ -36,10 +36,7 @@ from sqlalchemy import ColumnElement, Connection
 from photosvc.models import SORT_KEYS, SearchRow
 from photosvc.query.nodes import Filter, Node, conjuncts
 from photosvc.query.operands import Choice
-from photosvc.search.reading.conditions.compile import compile_all, compile_query
-from photosvc.search.reading.conditions.context import Context
-from photosvc.search.reading.conditions.visible import visible
-from photosvc.search.reading.planner.candidates import (
+from photosvc.search.reading.candidates import (
     BY_VALUE,
     Counted,
     Counter,
@@ -47,6 +44,9 @@ from photosvc.search.reading.planner.candidates import (
     value_column,
     with_words,
 )
+from photosvc.search.reading.conditions.compile import compile_all, compile_query
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.conditions.visible import visible
 from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]

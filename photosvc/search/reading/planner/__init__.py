@@ -1,1 +1,0 @@
-"""How the rows of a page are found; `plan` explains it."""
