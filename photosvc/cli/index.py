@@ -50,13 +50,12 @@ def index(
 
 def run_and_report(service: "Service", options: "IndexOptions | None" = None, *, as_json: bool = False) -> "Summary":
     """Index with a progress bar and print the summary."""
-    from sqlalchemy.orm import Session
-
     from photosvc.index.job import run_index
     from photosvc.index.summary import IndexOptions
+    from photosvc.models.database import UnitOfWork
 
     options = options or IndexOptions()
-    with _progress_bar() as progress, Session(service.engine()) as session:
+    with _progress_bar() as progress, UnitOfWork(service.engine()) as session:
         summary = run_index(session, service.settings, service.clock, options, progress)
     if summary.rebuilt:
         click.echo(f"{summary.rebuilt} search rows of an older version rendered again.", err=True)
@@ -68,11 +67,10 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
 
 
 def _rebuild(service: "Service") -> None:
-    from sqlalchemy.orm import Session
-
     from photosvc.index.job import rebuild_search
+    from photosvc.models.database import UnitOfWork
 
-    with Session(service.engine()) as session:
+    with UnitOfWork(service.engine()) as session:
         count = rebuild_search(session, service.settings)
     click.echo(f"{count} search rows rendered again.", err=True)
 

@@ -82,7 +82,23 @@ def _on_begin(connection: Connection) -> None:
 
 
 class PendingChangesError(RuntimeError):
-    """A write transaction cannot begin: the session holds changes that were made outside of one."""
+    """The session holds changes that were made outside a write transaction."""
+
+
+class UnitOfWork(Session):
+    """A session that writes changes of objects only inside a write transaction.
+
+    Raises:
+        PendingChangesError: by `flush`, outside of one; the next `begin_write` would roll the changes back.
+
+    """
+
+
+@event.listens_for(UnitOfWork, "before_flush")
+def _before_flush(session: Session, _context: object, _instances: object) -> None:
+    if not _is_writing(session):
+        msg = "flush: no write transaction is open; call begin_write before changing anything"
+        raise PendingChangesError(msg)
 
 
 def begin_write(session: Session) -> None:
@@ -94,7 +110,7 @@ def begin_write(session: Session) -> None:
         PendingChangesError: the session holds unflushed changes. They were decided on without the lock.
 
     """
-    if session.in_transaction() and session.connection().get_execution_options().get(_WRITES):
+    if _is_writing(session):
         return
     if session.new or session.dirty or session.deleted:
         msg = "begin_write: the session holds pending changes; begin the write transaction before changing anything"
@@ -103,17 +119,21 @@ def begin_write(session: Session) -> None:
     session.connection(execution_options={_WRITES: True})
 
 
+def _is_writing(session: Session) -> bool:
+    return session.in_transaction() and bool(session.connection().get_execution_options().get(_WRITES))
+
+
 def session_on(connection: Connection) -> Session:
     """A session to load ORM objects by inside the transaction that `open_reader` began; closing it leaves that open."""
     if not connection.in_transaction():
         connection.begin()
-    return Session(connection, join_transaction_mode="rollback_only", autoflush=False)
+    return UnitOfWork(connection, join_transaction_mode="rollback_only", autoflush=False)
 
 
 @contextmanager
 def write_session(engine: Engine) -> Iterator[Session]:
     """A session in a write transaction: committed at the end of the block, rolled back by an exception."""
-    with Session(engine) as session:
+    with UnitOfWork(engine) as session:
         begin_write(session)
         yield session
         session.commit()
@@ -134,7 +154,7 @@ def write_if_free(engine: Engine, write: Callable[[Session], object]) -> None:
 
     """
     try:
-        with engine.connect() as connection, _short_wait(connection), Session(connection) as session:
+        with engine.connect() as connection, _short_wait(connection), UnitOfWork(connection) as session:
             begin_write(session)
             if connection.dialect.name == "postgresql":
                 session.execute(text(f"SET LOCAL lock_timeout = {_SHORT_WAIT}"))

@@ -11,6 +11,7 @@ from photosvc.core.errors import SchemaError
 from photosvc.models import SCHEMA_VERSION, Album, LibraryState, migrate
 from photosvc.models.database import (
     PendingChangesError,
+    UnitOfWork,
     begin_write,
     check_schema,
     configure_engine,
@@ -33,11 +34,11 @@ def engine(tmp_path):
 
 def test_sqlite_has_the_manners_of_the_design(engine):
     with engine.connect() as connection:
-        told = {
+        pragmas = {
             name: connection.execute(text(f"PRAGMA {name}")).scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         }
-    assert told == {"journal_mode": "wal", "synchronous": 1, "foreign_keys": 1, "busy_timeout": 15000}
+    assert pragmas == {"journal_mode": "wal", "synchronous": 1, "foreign_keys": 1, "busy_timeout": 15000}
 
 
 def test_engines_of_other_databases_are_left_as_they_are():
@@ -114,6 +115,20 @@ def test_a_write_transaction_does_not_begin_with_changes_made_outside_of_one(eng
         session.rollback()
         begin_write(session)
         assert session.scalars(select(LibraryState)).all() == []
+
+
+def test_changes_are_flushed_in_a_write_transaction_only(engine):
+    with UnitOfWork(engine) as session:
+        session.scalars(select(LibraryState)).all()
+        session.add(LibraryState(name="a", value=1))
+        for write in (session.flush, session.commit):
+            with pytest.raises(PendingChangesError, match="no write transaction is open"):
+                write()
+        session.rollback()
+        begin_write(session)
+        session.add(LibraryState(name="a", value=1))
+        session.commit()
+        assert session.scalars(select(LibraryState.name)).all() == ["a"]
 
 
 def add_and_fail(session):
