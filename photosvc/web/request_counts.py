@@ -97,7 +97,7 @@ class _ProcessFile:
     """
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._file = _lock_first_free(folder)
         finalize(self, os.close, self._file)
         known = [series for series, _ in _records(os.pread(self._file, os.fstat(self._file).st_size, 0))]
@@ -130,7 +130,7 @@ def _lock_first_free(folder: Path) -> int:
     """The descriptor of the first of the numbered files that no living process has locked."""
     number = 0
     while True:
-        file = os.open(folder / _NAME.format(number), os.O_RDWR | os.O_CREAT, 0o644)
+        file = os.open(folder / _NAME.format(number), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

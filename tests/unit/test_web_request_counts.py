@@ -42,6 +42,12 @@ def test_two_processes_count_in_files_of_their_own_and_are_added_up(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["requests-1-0", "requests-1-1"]
 
 
+def test_only_the_owner_of_the_service_can_read_the_files(tmp_path):
+    RequestCounts(tmp_path / "metrics").add(SERIES, 0.5)
+    folder = tmp_path / "metrics"
+    assert [f"{path.stat().st_mode & 0o777:o}" for path in (folder, folder / "requests-1-0")] == ["700", "600"]
+
+
 def test_a_new_process_continues_the_file_of_one_that_has_ended(tmp_path):
     for number in range(3):
         RequestCounts(tmp_path).add(SERIES._replace(status=200 + number % 2), 0.5)
