@@ -53,9 +53,14 @@ def is_set(value: object) -> bool:
 
 
 def taken_day(source: PhotoSource) -> int:
-    """The local day as yyyymmdd; 0 when a part of it is unknown."""
+    """The day number of the local day; 0 when a part of it is unknown."""
     year, month, day = source.photo.year, source.photo.month, source.photo.day
-    return year * 10_000 + month * 100 + day if min(year, month, day) > 0 else 0
+    return day_number(year, month, day) if min(year, month, day) > 0 else 0
+
+
+def day_number(year: int, month: int, day: int) -> int:
+    """The day as the number yyyymmdd, which sorts like the day."""
+    return year * 10_000 + month * 100 + day
 
 
 def is_stacked(source: PhotoSource) -> bool:

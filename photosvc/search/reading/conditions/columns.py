@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, and_, not_, or_, true
 
 from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vector
 from photosvc.models import FILTER_COLUMNS, SearchRow
-from photosvc.models.search.values import microseconds
+from photosvc.models.search.values import day_number, microseconds
 from photosvc.query.operands import Cell, Circle, Days, Operand, Pattern, PlusCode, Range, Since
 from photosvc.search.reading.conditions.context import Column, Context
 
@@ -42,8 +42,8 @@ def compare(name: str, item: Operand | str, context: Context) -> Condition:
         case Range(low, high):
             return _between(column, low, high)
         case Days(start, end):
-            known = column >= (day_number(start) if start else 1)  # 0 means unknown
-            return and_(known, column < day_number(end)) if end else known
+            known = column >= (_day_number(start) if start else 1)  # 0 means unknown
+            return and_(known, column < _day_number(end)) if end else known
         case _:
             return column == item
 
@@ -82,15 +82,14 @@ def fits(column: Column, pattern: Pattern) -> Condition:
     return column.like("%".join(piece.translate(_SPECIAL) for piece in pattern.pieces), escape=_ESCAPE)
 
 
-def day_number(day: date) -> int:
-    """The day in the form of the column `taken_day`: yyyymmdd."""
-    return day.year * 10_000 + day.month * 100 + day.day
-
-
 def begins(column: Column, pattern: Pattern) -> Condition:
     """The part of a pattern that an index can look up: the beginning of the text."""
     first = pattern.pieces[0]
     return and_(column >= first, column <= first + LAST) if len(pattern.pieces) > 1 and first else true()
+
+
+def _day_number(day: date) -> int:
+    return day_number(day.year, day.month, day.day)
 
 
 def _between(column: Column, low: float | None, high: float | None) -> Condition:
