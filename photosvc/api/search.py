@@ -72,13 +72,13 @@ def _page_headers(service: Service, page: Page, pairs: Pairs) -> list[tuple[str,
     if page.total is not None:
         headers.append(("X-Total-Count", str(page.total)))
     if page.next:
-        kept = _kept(pairs) if is_short(pairs) else _kept.__wrapped__(pairs)
-        following = f"{service.settings.base_url}/api/v1/photos?{kept}cursor={page.next}"
+        query = _without_start(pairs) if is_short(pairs) else _without_start.__wrapped__(pairs)
+        following = f"{service.settings.base_url}/api/v1/photos?{query}cursor={page.next}"
         headers.append(("Link", f'<{following}>; rel="next"'))
     return headers
 
 
 @lru_cache(maxsize=256)
-def _kept(pairs: Pairs) -> str:
+def _without_start(pairs: Pairs) -> str:
     """The query string of this page without the parameters that say where it begins, for the address of the next."""
     return "".join(f"{urlencode([pair])}&" for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})

@@ -72,14 +72,14 @@ def _lasting_token(service: "Service", path: Path) -> str:
     from photosvc.core.private_file import read_or_create
 
     if path.exists():
-        kept = path.read_text("ascii").strip()
+        token = path.read_text("ascii").strip()
         try:
             with service.reading() as connection:
-                tokens.verify(connection, kept, service.now())
+                tokens.verify(connection, token, service.now())
         except InvalidTokenError:
             path.unlink()
         else:
-            return kept
+            return token
     with service.writing() as session:
         issued = bearer.issue(session, service.now(), name="svc run", scope=parse_scope("photos albums"))
     return read_or_create(path, lambda: issued.secret)

@@ -46,8 +46,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return _BLANKS.sub(" ", text).lower()
     bare = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    kept = "".join(c for c in bare if not unicodedata.combining(c)).translate(_PLAIN)
-    return _BLANKS.sub(" ", unicodedata.normalize("NFC", kept))
+    letters = "".join(c for c in bare if not unicodedata.combining(c)).translate(_PLAIN)
+    return _BLANKS.sub(" ", unicodedata.normalize("NFC", letters))
 
 
 def words(text: str, limit: int = MOST_WORDS) -> tuple[str, ...]:

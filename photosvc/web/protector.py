@@ -30,7 +30,7 @@ class TokenRequiredError(InvalidTokenError):
 
 
 def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
-    """Let a view run only for principals to whom the policy allows `action`.
+    """Let a view run only for principals that the policy allows `action`.
 
     The argument `user_uid` of a path names an account: some actions are open to its owner.
     """

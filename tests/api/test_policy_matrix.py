@@ -16,7 +16,7 @@ from photosvc.web.protector import ACTION, PUBLIC
 from tests.api_client import HASH, ROLES, check_error, open_api
 from tests.factories.accounts import add_client, add_credential, add_user
 
-OWN, OTHER, NOBODY = "own", "otto", "unobody0000000000"
+OWN, OTHER, UNKNOWN_UID = "own", "otto", "unobody0000000000"
 
 ANYTHING = {"login", "child", "app", "access", "client"}
 PERSON = {"login", "child", "app"}
@@ -109,7 +109,7 @@ def opens(scope, resource, mode):
 
 @dataclass(frozen=True)
 class Caller:
-    """Somebody with a credential."""
+    """A credential of some kind, role and scope."""
 
     kind: str
     role: str
@@ -194,8 +194,8 @@ def routes(api):
 def call(api, route, token, target=OTHER, *, address="192.0.2.7", method=None):
     found = TABLE[route]
     verb, _, rule = route.partition(" ")
-    # Whoever may do it must not do harm to the others in this table.
-    uid = NOBODY if found.status == 404 and not found.own else api.uids[target]
+    # An allowed removal must not affect the other accounts of this table.
+    uid = UNKNOWN_UID if found.status == 404 and not found.own else api.uids[target]
     path = rule.replace("<user_uid>", uid).replace("<credential>", "sess00000000")
     path = path.replace("<session_id>", ids.digest(token or ""))
     return api.call(method or verb, path, token, json=found.body, address=address)

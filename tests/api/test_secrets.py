@@ -15,12 +15,12 @@ class Recorder:
     """Keeps every answer under the name of its step."""
 
     def __init__(self, api):
-        self.api, self.kept, self.secrets = api, [], {}
+        self.api, self.answers, self.secrets = api, [], {}
 
     def call(self, step, method, path, token=None, **options):
         answer = self.api.call(method, path, token, **options)
         header_text = "\n".join(f"{name}: {value}" for name, value in answer.headers)
-        self.kept.append((step, f"{path}\n{header_text}\n{answer.text}", answer))
+        self.answers.append((step, f"{path}\n{header_text}\n{answer.text}", answer))
         return answer
 
     def secret(self, value, *steps):
@@ -91,7 +91,7 @@ def test_secrets_are_shown_once_and_are_in_no_row_file_log_or_other_answer(tmp_p
         seen = walk(api)
         assert len(seen.secrets) >= 29
         for secret, steps in seen.secrets.items():
-            shown = {step for step, text, _ in seen.kept if secret in text}
+            shown = {step for step, text, _ in seen.answers if secret in text}
             assert shown <= steps, f"{secret} of {sorted(steps)} is shown by {sorted(shown)}"
             assert not steps or shown, secret
         with api.library.session() as session:
@@ -112,7 +112,7 @@ def test_secrets_are_shown_once_and_are_in_no_row_file_log_or_other_answer(tmp_p
 def test_answers_with_tokens_are_not_to_be_stored(tmp_path):
     with open_api(tmp_path) as api:
         seen = walk(api)
-        for step, text, answer in seen.kept:
+        for step, text, answer in seen.answers:
             if any(secret in text for secret in seen.secrets) or answer.status_code >= 400:
                 assert answer.headers["Cache-Control"] == "no-store", step
 

@@ -50,7 +50,7 @@ def test_without_a_terminal_and_yes_nothing_is_taken_away(api):
         done = subprocess.run(
             [str(SVC), *arguments],
             env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance)},
-            input=b"y\n",  # a pipe is nobody who could agree
+            input=b"y\n",  # a pipe cannot answer questions
             capture_output=True,
             timeout=60,
             check=False,

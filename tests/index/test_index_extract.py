@@ -179,11 +179,17 @@ def test_an_iphone_heic_is_read_as_exiftool_does():
         4032,
         6,
     )
-    told = found.metadata
-    assert (told.camera_make, told.camera_model) == ("Apple", "iPhone 13 Pro")
-    assert told.lens_model == "iPhone 13 Pro back triple camera 1.57mm f/1.8"
-    assert (told.iso, told.f_number, told.exposure, told.focal_length, told.utc_offset) == (80, 1.8, "1/120", 14, -360)
-    assert told.taken_local == datetime.fromisoformat("2021-09-27T07:12:52.138")
+    metadata = found.metadata
+    assert (metadata.camera_make, metadata.camera_model) == ("Apple", "iPhone 13 Pro")
+    assert metadata.lens_model == "iPhone 13 Pro back triple camera 1.57mm f/1.8"
+    assert (metadata.iso, metadata.f_number, metadata.exposure, metadata.focal_length, metadata.utc_offset) == (
+        80,
+        1.8,
+        "1/120",
+        14,
+        -360,
+    )
+    assert metadata.taken_local == datetime.fromisoformat("2021-09-27T07:12:52.138")
     assert found.color_profile == "Display P3"
 
 
@@ -207,8 +213,8 @@ def test_eight_orientations_of_one_picture_are_one_upright_picture():
     ],
 )
 def test_places_of_originals_are_read_as_exiftool_does(name, lat, lng):
-    told = extract(PHOTOS / name).metadata
-    assert (told.lat, told.lng) == (lat, lng)
+    metadata = extract(PHOTOS / name).metadata
+    assert (metadata.lat, metadata.lng) == (lat, lng)
 
 
 @needs_photos
@@ -224,8 +230,8 @@ def test_places_of_originals_are_read_as_exiftool_does(name, lat, lng):
     ],
 )
 def test_cameras_and_lenses_of_originals_are_read(name, camera, lens, serial):
-    told = extract(PHOTOS / name).metadata
-    assert (told.camera_model, told.lens_model, told.camera_serial) == (camera, lens, serial)
+    metadata = extract(PHOTOS / name).metadata
+    assert (metadata.camera_model, metadata.lens_model, metadata.camera_serial) == (camera, lens, serial)
 
 
 @needs_photos

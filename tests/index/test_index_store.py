@@ -27,13 +27,13 @@ def store(library, session, now=NOW):
     return Store(session, Catalog(session, Gazetteer.load()), library.originals, now)
 
 
-def found(name, told):
-    return FoundFile(name, told.size, told.mtime_ns)
+def found(name, extraction):
+    return FoundFile(name, extraction.size, extraction.mtime_ns)
 
 
-def save(library, session, name, told, now=NOW):
+def save(library, session, name, extraction, now=NOW):
     one = store(library, session, now)
-    saved = one.save(found(name, told), told)
+    saved = one.save(found(name, extraction), extraction)
     duplicate = saved.problem is not None and saved.problem.reason is Reason.DUPLICATE
     assert one.finish() == (not duplicate)
     return saved
@@ -62,13 +62,13 @@ def test_shared_things_are_one_row(library, session):
 
 
 def test_a_rejected_file_is_remembered_until_it_is_read(library, session):
-    told = new_extraction(1)
+    extraction = new_extraction(1)
     one = store(library, session)
-    one.reject(found("a.jpg", told), Problem(Reason.EMPTY))
-    one.reject(found("a.jpg", told), Problem.of(Reason.WRONG_CONTENT, "picture"))
+    one.reject(found("a.jpg", extraction), Problem(Reason.EMPTY))
+    one.reject(found("a.jpg", extraction), Problem.of(Reason.WRONG_CONTENT, "picture"))
     one.finish()
     assert [(row.reason, row.detail) for row in session.scalars(select(RejectedFile))] == [("wrong_content", "picture")]
-    save(library, session, "a.jpg", told)
+    save(library, session, "a.jpg", extraction)
     assert session.query(RejectedFile).count() == 0
 
 
@@ -116,10 +116,10 @@ def test_every_field_of_an_extraction_survives_its_columns(library, session):
 
 def test_numbers_that_no_column_holds_are_the_nearest_it_does(library, session):
     far = Metadata(iso=2**40, focal_length=2**31, altitude=-(2**31) - 1, rating=2**15, lat=1.0, lng=2.0)
-    told = new_extraction(
+    extraction = new_extraction(
         1, width=2**32 - 1, height=1, frames=2**31, diff=-(2**40), duration_ns=2**63, orientation=2**15, metadata=far
     )
-    save(library, session, "a.jpg", told)
+    save(library, session, "a.jpg", extraction)
     file, photo = session.scalars(select(File)).one(), session.scalars(select(Photo)).one()
     assert (file.width, file.height, file.frames, file.diff) == (0, 0, 2**31 - 1, -(2**31))
     assert (file.duration_ns, file.orientation) == (2**63 - 1, 2**15 - 1)

@@ -17,7 +17,7 @@ from photosvc.web.oauth.request import OAuthRequest
 
 
 class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no types
-    """Ends a token of the client that asks, or, when none is named, the token that somebody has.
+    """Revokes a token of the client that asks or, without client credentials, the token in the request.
 
     Unknown tokens are answered like known ones (section 2.2), and hints are not needed to find one (section 2.1).
     """
@@ -25,14 +25,14 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
     CLIENT_AUTH_METHODS = AUTH_METHODS
 
     def authenticate_endpoint_client(self, request: OAuthRequest) -> AuthenticatedClient | None:
-        """The client that asks; None when it shows no credentials, for to have a token is enough to give it up."""
+        """The client that asks; None without client credentials: the token itself is enough to revoke it."""
         return None if request.credentials is None else super().authenticate_endpoint_client(request)
 
     def authenticate_token(self, request: OAuthRequest, client: AuthenticatedClient | None) -> tokens.Found | None:
         """The token to revoke.
 
         Raises:
-            InvalidRequestError: none is named.
+            InvalidRequestError: the request has no token.
             InvalidGrantError: it belongs to another client.
 
         """
@@ -49,15 +49,15 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
 
 
 class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has no types
-    """Tells a client about its own tokens, and about all others if the policy lets it."""
+    """Describes tokens of the client that asks, and those of others if the policy allows it."""
 
     CLIENT_AUTH_METHODS = AUTH_METHODS
 
     def authenticate_token(self, request: OAuthRequest, client: AuthenticatedClient) -> Principal | None:
-        """Whom the token stands for; None when it is not valid or none of the client's business (section 2.2).
+        """The principal of the token; None if it is invalid or the client may not see it (section 2.2).
 
         Raises:
-            InvalidRequestError: no token is named.
+            InvalidRequestError: the request has no token.
 
         """
         service = current_service()
@@ -71,7 +71,7 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has 
         return found if is_own or policy.may(client.principal(now), "oauth.introspect") else None
 
     def create_introspection_payload(self, token: Principal | None) -> dict[str, Any]:
-        """The answer of section 2.2; nothing but `active` about a token that is not."""
+        """The answer of section 2.2; only `active` for a token that is invalid or of others."""
         if token is None:
             return {"active": False}
         payload = {

@@ -86,14 +86,14 @@ def test_each_published_method_of_authentication_works(oauth):
     for endpoint, form in (("token", GRANT), ("revocation", {"token": "x"}), ("introspection", {"token": "x"})):
         path = found[f"{endpoint}_endpoint"].removeprefix(ISSUER + "/api/v1/oauth")
         for way, (more, shown) in ways.items():
-            told = way in found[f"{endpoint}_endpoint_auth_methods_supported"]
-            assert (oauth.post(path, {**form, **more}, shown).status_code == 200) == told, (endpoint, way)
+            listed = way in found[f"{endpoint}_endpoint_auth_methods_supported"]
+            assert (oauth.post(path, {**form, **more}, shown).status_code == 200) == listed, (endpoint, way)
 
 
 @pytest.mark.parametrize("path", [SERVER, OPENID, RESOURCE])
 def test_scopes_are_sorted_and_have_endpoints(oauth, path):
-    told = document(oauth, path)["scopes_supported"]
-    assert told == ["*", "metrics", "passcode", "password", "photos", "read", "sessions", "users", "write"]
+    published = document(oauth, path)["scopes_supported"]
+    assert published == ["*", "metrics", "passcode", "password", "photos", "read", "sessions", "users", "write"]
 
 
 @pytest.mark.parametrize("path", [SERVER, OPENID])

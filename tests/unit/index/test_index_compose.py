@@ -82,7 +82,7 @@ def when(metadata=None, name="a.jpg", **values):
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("fields", "expected"),
     [
         ({"taken_local": WALL}, ("2026-03-01T12:00:00", "2026-03-01T12:00:00", "", "meta")),
         ({"taken_local": WALL, "utc_offset": 120}, ("2026-03-01T10:00:00", "2026-03-01T12:00:00", "Etc/GMT-2", "meta")),
@@ -103,9 +103,9 @@ def when(metadata=None, name="a.jpg", **values):
         ),
     ],
 )
-def test_metadata_tells_the_time(told, expected):
+def test_metadata_tells_the_time(fields, expected):
     at, local, zone, source = expected
-    assert when(Metadata(**told)) == (f"{at}+00:00", f"{local}+00:00", zone, source, True)
+    assert when(Metadata(**fields)) == (f"{at}+00:00", f"{local}+00:00", zone, source, True)
 
 
 def test_a_name_tells_the_time_when_metadata_do_not():
