@@ -10,7 +10,7 @@ from photosvc.auth.policy import check_grantable
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import NotFoundError
 from photosvc.models import APP_PASSWORD
-from photosvc.records.credential import CredentialSchema, NewAppPasswordSchema
+from photosvc.records.accounts import CredentialSchema, NewAppPasswordSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service

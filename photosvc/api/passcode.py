@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import second_factor, users
-from photosvc.records.user import EnrolmentSchema, PasscodeSchema, PasswordSchema
+from photosvc.records.accounts import EnrolmentSchema, PasscodeSchema, PasswordSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service

@@ -15,7 +15,7 @@ from photosvc.auth.throttle import buckets
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
-from photosvc.records.login import LoginSchema, LoginSessionSchema
+from photosvc.records.accounts import LoginSchema, LoginSessionSchema
 from photosvc.search.reading.library import years
 from photosvc.web.answer import json_answer
 from photosvc.web.authorization import token_of

@@ -6,7 +6,7 @@ from flask import Blueprint, Response
 
 from photosvc.auth.accounts import passwords, users
 from photosvc.auth.policy import may
-from photosvc.records.user import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
+from photosvc.records.accounts import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service

@@ -135,7 +135,7 @@ def reset(service: "Service", yes: bool) -> None:
 
 
 def _row(found: "Credential") -> dict[str, object]:
-    from photosvc.records.credential import CredentialSchema
+    from photosvc.records.accounts import CredentialSchema
 
     return {
         **CredentialSchema().dump(found),

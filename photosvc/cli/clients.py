@@ -253,7 +253,7 @@ def _changes(
 
 
 def _row(client: "Client") -> dict[str, Any]:
-    from photosvc.records.client import ClientSchema
+    from photosvc.records.accounts import ClientSchema
 
     row: dict[str, Any] = ClientSchema().dump(client)
     return row

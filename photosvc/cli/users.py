@@ -169,7 +169,7 @@ def passwd(service: "Service", name: str, password_stdin: bool) -> None:
 
 
 def _row(user: "User") -> dict[str, Any]:
-    from photosvc.records.user import UserSchema
+    from photosvc.records.accounts import UserSchema
 
     row: dict[str, Any] = UserSchema().dump(user)
     if user.login_at is None:

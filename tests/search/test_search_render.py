@@ -9,8 +9,7 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import File, SearchDocument, migrate
-from photosvc.records.file import FileSchema
-from photosvc.records.photo import PhotoResultSchema
+from photosvc.records.photo import FileSchema, PhotoResultSchema
 from photosvc.search.projection.compute import Result
 from photosvc.search.reading.documents import join_results, merge_result
 from tests.factories.varied_library import fill_varied_library

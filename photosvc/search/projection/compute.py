@@ -15,9 +15,8 @@ from photosvc.models import SEARCH_COLUMNS, UNKNOWN_ID, UNKNOWN_PLACE, Camera, F
 from photosvc.models.search.columns import FileSource
 from photosvc.models.search.values import photo_source
 from photosvc.query.fold import fold
-from photosvc.records.compiled import compile_schema
-from photosvc.records.file import FileSchema
-from photosvc.records.photo import PhotoResultSchema, without_empty
+from photosvc.records.fields import compile_schema
+from photosvc.records.photo import FileSchema, PhotoResultSchema, without_empty
 from photosvc.search.word_text import gear_name, word_text
 
 _dump_head = compile_schema(PhotoResultSchema(exclude=("Merged", "Files")))
