@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason, Validity
+from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
-from photosvc.index.photo.catalog import Catalog
-from photosvc.index.places.gazetteer import Gazetteer
+from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Store
 from photosvc.index.summary import Summary

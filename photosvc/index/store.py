@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 from photosvc.core import ids
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Problem, Reason
+from photosvc.index.catalog import Catalog
+from photosvc.index.compose import split_name
+from photosvc.index.describe import describe
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import write_extraction
-from photosvc.index.photo.catalog import Catalog
-from photosvc.index.photo.describe import describe
-from photosvc.index.photo.names import split_name
 from photosvc.index.scan import FoundFile, clamped_time
 from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
 from photosvc.search.projection.project import project

@@ -6,9 +6,9 @@ from pathlib import Path
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
+from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
-from photosvc.index.photo.catalog import Catalog
-from photosvc.index.places.gazetteer import Gazetteer
+from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Store
 from photosvc.media.metadata.record import Metadata

@@ -1,5 +1,5 @@
-from photosvc.index.photo.catalog import Catalog
-from photosvc.index.places.gazetteer import Gazetteer
+from photosvc.index.catalog import Catalog
+from photosvc.index.places import Gazetteer
 
 
 def test_a_position_on_the_open_sea_has_the_unknown_place_of_the_wire(library):

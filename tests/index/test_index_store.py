@@ -5,10 +5,10 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.problems import Problem, Reason
+from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import read_extraction
-from photosvc.index.photo.catalog import Catalog
-from photosvc.index.places.gazetteer import Gazetteer
+from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Saved, Store
 from photosvc.media.metadata.record import Metadata, Region

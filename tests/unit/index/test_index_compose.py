@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from photosvc.core.problems import Problem, Reason
+from photosvc.index.compose import StackedFile, merged_metadata, photo_type, primary_index, taken
 from photosvc.index.extract import Extraction
-from photosvc.index.photo.compose import StackedFile, merged_metadata, photo_type, primary_index, taken
 from photosvc.media.metadata.record import Metadata
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

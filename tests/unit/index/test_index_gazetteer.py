@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from photosvc import data
 from photosvc.core.geo import distance_m
-from photosvc.index.places.gazetteer import FoundPlace, Gazetteer, country_name, place_of
+from photosvc.index.places import FoundPlace, Gazetteer, country_name, place_of
 from tools import build_places
 
 SHIPPED = Gazetteer.load()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.index.photo.names import date_in, split_name, title_in
+from photosvc.index.compose import date_in, split_name, title_in
 
 
 @pytest.mark.parametrize(

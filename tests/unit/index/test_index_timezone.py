@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.index.places.timezone import to_local, to_utc, zone_at
+from photosvc.index.places import to_local, to_utc, zone_at
 
 zones = st.sampled_from(["", "UTC", "Europe/Berlin", "Pacific/Kiritimati", "Etc/GMT+12", "Nowhere/Else"])
 

@@ -1,18 +1,28 @@
 """Write what the files of a photo contain into its row; values from sources of higher priority stay."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import object_session
 
-from photosvc.core.sources import AUTO, META, gives_way
+from photosvc.core.sources import AUTO, ESTIMATE, META, PRIORITY, gives_way
+from photosvc.index.catalog import Catalog
+from photosvc.index.compose import (
+    StackedFile,
+    make_title,
+    merged_metadata,
+    photo_type,
+    primary_index,
+    split_name,
+    taken,
+)
 from photosvc.index.file_columns import bounded, read_extraction
-from photosvc.index.photo.catalog import Catalog
-from photosvc.index.photo.compose import StackedFile, merged_metadata, photo_type, primary_index, taken
-from photosvc.index.photo.names import make_title, split_name
-from photosvc.index.photo.quality import Scored, quality
 from photosvc.media.metadata.record import Metadata
 from photosvc.models import UNKNOWN_PLACE, File, Photo
 
+_NOT_PHOTOGRAPHIC = frozenset({"screenshot", "screenshots", "info"})
+#: Photos with a lower score are in review.
+_REVIEW_BELOW = 3
 _PANORAMA_RATIO = 1.9
 
 
@@ -132,3 +142,38 @@ def _score(photo: Photo) -> int:
         keywords=frozenset(keyword.folded for keyword in photo.keywords),
     )
     return quality(scored)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """The values that the score depends on."""
+
+    favorite: bool
+    edited: bool
+    type: str
+    taken_src: str
+    place_src: str
+    has_place: bool
+    year: int
+    resolution: int
+    """Megapixels."""
+    keywords: frozenset[str]
+
+
+def quality(photo: Scored) -> int:
+    """The score of a photo.
+
+    3 for a favourite; 1 each for a date from more than an estimate, a place likewise, enough pixels for its time, and
+    being a photograph. Edited photos and those of another type than `image` are never in review.
+    """
+    guess = PRIORITY[ESTIMATE]
+    score = 3 * photo.favorite
+    score += PRIORITY.get(photo.taken_src, guess) > guess
+    score += photo.has_place and PRIORITY.get(photo.place_src, guess) > guess
+    old = 0 < photo.year < 2008
+    older = 0 < photo.year < 2012 and photo.resolution >= 1
+    score += old or older or photo.resolution >= 2
+    score += photo.type != "animated" and not photo.keywords & _NOT_PHOTOGRAPHIC
+    if photo.edited or photo.type != "image":
+        score = max(score, _REVIEW_BELOW)
+    return score

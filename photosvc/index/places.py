@@ -1,8 +1,11 @@
-"""The gazetteer: the place nearest to a position, from a table shipped with the service; no network needed.
+"""The place nearest to a position and its time zone, from shipped tables; no network needed.
 
-The table, `photosvc/data/places.sqlite`, holds places with more than 1000 inhabitants and seats of government
+The table of places, `photosvc/data/places.sqlite`, holds those with more than 1000 inhabitants and seats of government
 (GeoNames, CC-BY 4.0); quarters of a large city carry the name of the city. `tools/build_places.py` in the source
 repository describes and builds it.
+
+A wall time that occurs twice (in autumn) means its first occurrence; one that the clock skips (in spring) moves forward
+by the gap. A result outside the years 1 to 9999 is clipped to them. An empty or unknown zone counts as UTC.
 """
 
 import hashlib
@@ -10,13 +13,50 @@ import sqlite3
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from datetime import UTC, datetime, tzinfo
+from functools import cache, lru_cache
 from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import tzfpy
 
 from photosvc import data
 from photosvc.core.geo import bounding_boxes, distance_m, is_position
 from photosvc.core.ids import BASE62
-from photosvc.index.places.timezone import zone_at
+
+_EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+def zone_at(lat: float, lng: float) -> str:
+    """The IANA zone name at a position, `Etc/GMT…` on the open sea; empty off the globe."""
+    return str(tzfpy.get_tz(lng, lat)) if is_position(lat, lng) else ""
+
+
+def to_utc(local: datetime, zone: str) -> datetime:
+    """The aware UTC time when clocks in `zone` show the naive time `local`."""
+    aware = local.replace(tzinfo=_zone(zone[:64]) or UTC, fold=0)
+    try:
+        return aware.astimezone(UTC)
+    except OverflowError:
+        return _EARLIEST if local.year == 1 else _LATEST
+
+
+def to_local(utc: datetime, zone: str) -> datetime:
+    """The naive time that clocks in `zone` show at the aware time `utc`."""
+    try:
+        local = utc.astimezone(_zone(zone[:64]) or UTC)
+    except OverflowError:
+        local = _EARLIEST if utc.year == 1 else _LATEST
+    return local.replace(tzinfo=None, fold=0)
+
+
+@lru_cache(maxsize=1024)
+def _zone(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ValueError, OSError, LookupError):  # ZoneInfo opens files: a folder, a hostile path, no such file
+        return None
+
 
 UNKNOWN = "Unknown"
 

@@ -1,1 +1,0 @@
-"""Places and time zones of positions, without a network."""
