@@ -1,6 +1,5 @@
 """An index run: scan, find changes, extract in worker processes, store in batches."""
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -19,7 +18,7 @@ from photosvc.index.scan import FoundFile, disk_path, start_folder
 from photosvc.index.summary import IndexOptions, Summary
 from photosvc.search.projection.project import is_stale, rebuild
 from photosvc.settings import Settings
-from photosvc.workers.pool import WorkerPool
+from photosvc.workers.pool import WorkerPool, usable_cores
 
 _BATCH_SECONDS = 2.0
 _MIB = 1 << 20
@@ -85,7 +84,7 @@ def _read(
     by_path = {disk_path(settings.originals, found.name): found for found in to_read}
     pool = WorkerPool(
         partial(extract, max_bytes=settings.max_file_size * _MIB),
-        workers=min(workers or settings.index_workers or _cores(), len(to_read)),
+        workers=min(workers or settings.index_workers or usable_cores(), len(to_read)),
         timeout=settings.index_timeout,
         memory_bytes=settings.index_memory * _MIB,
     )
@@ -108,7 +107,3 @@ def _problem(error: PhotosvcError) -> Problem:
     if isinstance(error, FileProblemError):
         return error.problem
     return Problem.of(Reason.READER_ERROR, type(error).__name__)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,5 +1,6 @@
 """A pool of worker processes for untrusted decoding: an item that kills its worker costs that item only."""
 
+import os
 import pickle
 import time
 from collections import deque
@@ -138,7 +139,7 @@ class WorkerPool(Generic[Item, Result]):
             try:
                 answer = worker.receive()
             except Exception:  # noqa: BLE001 - a dead child or a broken answer: unpickling may raise anything
-                error = _death(self._discard(worker, patience=_EXIT_SECONDS))
+                error = death_of(self._discard(worker, patience=_EXIT_SECONDS))
             else:
                 if had_started:
                     yield worker.pending.popleft(), cast("Result | PhotosvcError", answer)
@@ -163,9 +164,15 @@ class WorkerPool(Generic[Item, Result]):
         return worker.end(patience)
 
 
-def _death(code: int) -> WorkerDiedError:
+def death_of(code: int) -> WorkerDiedError:
+    """The error of a worker that ended with this exit code; negative for a signal."""
     if code == OUT_OF_MEMORY:
         return WorkerDiedError(Reason.OUT_OF_MEMORY)
     if code < 0:
         return WorkerDiedError(Reason.KILLED, signal_symbol(-code))
     return WorkerDiedError(Reason.CRASHED)
+
+
+def usable_cores() -> int:
+    """The cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

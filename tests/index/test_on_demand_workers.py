@@ -1,0 +1,95 @@
+"""Workers for requests: bounded, replaced when they die, ended when idle."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.core.problems import Reason
+from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
+from photosvc.workers.pool import WorkerDiedError, WorkerTimeoutError
+from tests.worker_tasks import obey, square
+
+
+def workers(function=square, **options):
+    return OnDemandWorkers(
+        function, **{"workers": 2, "queued": 4, "timeout": 20, "memory_bytes": 1 << 29, "idle_seconds": 0.2, **options}
+    )
+
+
+def living():
+    return [thread for thread in threading.enumerate() if thread.name == "photosvc-worker"]
+
+
+def until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def test_items_come_back_as_results():
+    pool = workers()
+    assert [future.result(20) for future in [pool.submit(number) for number in range(6)]] == [0, 1, 4, 9, 16, 25]
+
+
+def test_no_process_runs_before_the_first_item_or_after_the_idle_time():
+    before = set(living())
+    pool = workers()
+    assert set(living()) <= before
+    assert pool.submit(3).result(20) == 9
+    assert len(set(living()) - before) == 1
+    assert until(lambda: set(living()) <= before)
+    assert pool.submit(4).result(20) == 16
+
+
+def test_more_items_than_may_wait_are_refused_at_once():
+    pool = workers(obey, workers=1, queued=1)
+    first, second = pool.submit("hang"), pool.submit("fine")
+    with pytest.raises(WorkersBusyError):
+        pool.submit("fine")
+    assert second.cancel()
+    assert pool.submit("fine") is not None
+    assert not first.done()
+
+
+@pytest.mark.parametrize(
+    ("order", "error", "reason"),
+    [
+        ("segfault", WorkerDiedError, Reason.KILLED),
+        ("exit", WorkerDiedError, Reason.CRASHED),
+        ("memory", WorkerDiedError, Reason.OUT_OF_MEMORY),
+    ],
+)
+def test_an_item_that_kills_its_worker_costs_that_item_only(order, error, reason):
+    pool = workers(obey, workers=1)
+    doomed, after = pool.submit(order), pool.submit("fine")
+    with pytest.raises(error) as caught:
+        doomed.result(20)
+    assert caught.value.problem.reason is reason
+    assert after.result(20) == "fine"
+
+
+def test_an_item_that_takes_too_long_is_ended():
+    pool = workers(obey, workers=1, timeout=0.5)
+    with pytest.raises(WorkerTimeoutError):
+        pool.submit("hang").result(20)
+    assert pool.submit("fine").result(20) == "fine"
+
+
+def test_an_error_of_ours_comes_back_whole_and_keeps_the_worker():
+    pool = workers(obey, workers=1)
+    with pytest.raises(InvalidValueError) as caught:
+        pool.submit("typed").result(20)
+    assert caught.value.field == "colour"
+    assert pool.submit("fine").result(20) == "fine"
+
+
+def test_many_threads_are_served_by_two_processes():
+    before = set(living())
+    pool = workers(queued=100)
+    with ThreadPoolExecutor(16) as callers:
+        assert list(callers.map(lambda number: pool.submit(number).result(20), range(64))) == [n * n for n in range(64)]
+    assert len(set(living()) - before) <= 2
