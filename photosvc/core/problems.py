@@ -90,6 +90,9 @@ class Reason(StrEnum):
     NO_FRAME = "no_frame", "no frame of the video can be decoded"
     VIDEO_SIZE = "video_size", "the video has no size, or one beyond {} megapixels"
 
+    # Found while converting a video
+    CONVERTED_TOO_LARGE = "converted_too_large", "the converted video is larger than {} MB"
+
     # Found by the worker pool
     OUT_OF_MEMORY = "out_of_memory", "The file needs more memory to read than allowed."
     TIMEOUT = "timeout", "The file took longer than {} s to read."

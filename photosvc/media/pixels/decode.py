@@ -65,13 +65,16 @@ def guarded() -> Iterator[None]:
 
 
 @contextmanager
-def open_picture(source: BinaryIO, row: Format, *, header_only: bool = False) -> Iterator[Image.Image]:
+def open_picture(
+    source: BinaryIO, row: Format, *, header_only: bool = False, longest: int = 0
+) -> Iterator[Image.Image]:
     """The picture with its header read and checked against the limits, and no pixel decoded.
 
     Args:
         source: the file, open for reading; it is not closed.
         row: its format, as sniffed. A camera raw opens as its embedded preview, or else developed at half size.
         header_only: skip the limits; the caller must call `check_size` before it reads pixels.
+        longest: pixels the longer side should have; an embedded preview of a raw that has fewer is not used.
 
     Raises:
         DecodeError: it cannot be opened or decoded; also for what happens within the `with` block.
@@ -81,7 +84,7 @@ def open_picture(source: BinaryIO, row: Format, *, header_only: bool = False) ->
     """
     with guarded():
         if row.media_type == "raw":
-            with open_raw(source, MAX_PIXELS) as picture:
+            with open_raw(source, MAX_PIXELS, longest) as picture:
                 yield picture
             return
         if row.name not in _PLUGINS:

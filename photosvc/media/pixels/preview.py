@@ -1,37 +1,41 @@
 """The picture to show of a file, from which its thumbnails are made."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 from PIL import Image
 
-from photosvc.core.problems import Reason
-from photosvc.media.errors import DecodeError
 from photosvc.media.exif.reader import Exif, read_exif
 from photosvc.media.formats import Format
-from photosvc.media.pixels.decode import open_picture, scaled
+from photosvc.media.pixels.decode import open_picture
 from photosvc.media.pixels.picture import orientation_to_apply, own_exif
-from photosvc.media.video.container import read_video
+from photosvc.media.video.poster import read_poster
 
 
-def read_preview(source: BinaryIO, row: Format, longest: int) -> Image.Image:
-    """The upright picture (of a video, its first key frame), RGB or RGBA, at most `longest` pixels long.
+@contextmanager
+def open_shown(source: BinaryIO, row: Format, longest: int) -> Iterator[tuple[Image.Image, int]]:
+    """A picture that shows the file, and the Exif orientation (1 to 8) still to be applied to it.
+
+    A picture file opens with no pixel decoded yet; a camera raw opens as its embedded preview when that is large
+    enough, else developed; a video as its first key frame that is not of one colour.
 
     Args:
         source: the file, open for reading.
         row: its format, as sniffed.
-        longest: pixels of the longer side; a smaller picture keeps its size.
+        longest: pixels that the longer side should have, as far as the file has them.
 
     Raises:
         DecodeError: it cannot be shown, for the reason in `problem`.
+        MissingExtraError: its decoder is not installed.
+        PictureTooLargeError: it has more pixels than the limits.
 
     """
     if row.media_type == "video":
-        frame = read_video(source).frame
-        if frame is None:
-            raise DecodeError(Reason.NO_FRAME)
-        return scaled(frame, longest)
+        yield read_poster(source, longest), 1
+        return
     exif = own_exif(source, row)
-    with open_picture(source, row) as picture:
+    with open_picture(source, row, longest=longest) as picture:
         if exif == Exif() and isinstance(picture.info.get("exif"), bytes):
             exif = read_exif(picture.info["exif"])
-        return scaled(picture, longest, orientation_to_apply(picture, row, exif))
+        yield picture, orientation_to_apply(picture, row, exif)

@@ -16,11 +16,16 @@ MIN_PREVIEW: Final = 480
 
 
 @contextmanager
-def open_raw(source: BinaryIO, max_pixels: int) -> Iterator[Image.Image]:
+def open_raw(source: BinaryIO, max_pixels: int, longest: int = 0) -> Iterator[Image.Image]:
     """A picture of the raw; the pixels of a JPEG preview are not decoded yet.
 
     Its `info` contains `raw_size`, the size of the whole upright picture, `developed` if it is upright already, and the
     `exif` of the preview if it has any.
+
+    Args:
+        source: the file, open for reading.
+        max_pixels: of the whole picture.
+        longest: pixels the longer side should have, as far as a development at half size has them.
 
     Raises:
         MissingExtraError: rawpy is not installed.
@@ -35,7 +40,7 @@ def open_raw(source: BinaryIO, max_pixels: int) -> Iterator[Image.Image]:
         width, height = (sizes.height, sizes.width) if sizes.flip in (5, 6) else (sizes.width, sizes.height)
         if not 0 < width * height <= max_pixels:
             raise PictureTooLargeError(Reason.RAW_SIZE)
-        picture = _preview(rawpy, raw) or _development(raw)
+        picture = _preview(rawpy, raw, min(longest, max(width, height) // 2)) or _development(raw)
         with picture:
             picture.info["raw_size"] = (width, height)
             yield picture
@@ -49,7 +54,7 @@ def _readable(rawpy: Any) -> Iterator[None]:  # noqa: ANN401
         raise DecodeError(Reason.UNDECODABLE_RAW) from error
 
 
-def _preview(rawpy: Any, raw: Any) -> Image.Image | None:  # noqa: ANN401
+def _preview(rawpy: Any, raw: Any, longest: int) -> Image.Image | None:  # noqa: ANN401
     try:
         thumb = raw.extract_thumb()
     except rawpy.LibRawError:
@@ -57,7 +62,7 @@ def _preview(rawpy: Any, raw: Any) -> Image.Image | None:  # noqa: ANN401
     if thumb.format != rawpy.ThumbFormat.JPEG:
         return None
     picture = Image.open(BytesIO(thumb.data), formats=("JPEG", "MPO"))
-    return picture if max(picture.size) >= MIN_PREVIEW else None
+    return picture if max(picture.size) >= max(MIN_PREVIEW, longest) else None
 
 
 def _development(raw: Any) -> Image.Image:  # noqa: ANN401

@@ -52,13 +52,8 @@ def read_video(source: BinaryIO) -> Video:
         MissingExtraError: av is not installed.
 
     """
-    with guarded(), _opened(source) as container:
-        if not container.streams.video:
-            raise DecodeError(Reason.NO_VIDEO)
-        stream = container.streams.video[0]
+    with guarded(), open_video(source) as (container, stream):
         context = stream.codec_context
-        if not 0 < context.width * context.height <= MAX_PIXELS:
-            raise PictureTooLargeError(Reason.VIDEO_SIZE, MAX_PIXELS // 1_000_000)
         frame, rotation = _first_frame(container, stream)
         turned = rotation % 180 == 90
         return Video(
@@ -74,12 +69,24 @@ def read_video(source: BinaryIO) -> Video:
 
 
 @contextmanager
-def _opened(source: BinaryIO) -> Iterator[Any]:
+def open_video(source: BinaryIO) -> Iterator[tuple[Any, Any]]:
+    """The av container and its first video stream.
+
+    Raises:
+        DecodeError: no video can be found in it.
+        MissingExtraError: av is not installed.
+
+    """
     av = load_extra("video")
     source.seek(0)
     # With a file object instead of a name, FFmpeg's protocols (http, concat, …) cannot be used.
     with av.open(source, "r", options=_PROBE, metadata_errors="replace") as container:
-        yield container
+        if not container.streams.video:
+            raise DecodeError(Reason.NO_VIDEO)
+        stream = container.streams.video[0]
+        if not 0 < stream.codec_context.width * stream.codec_context.height <= MAX_PIXELS:
+            raise PictureTooLargeError(Reason.VIDEO_SIZE, MAX_PIXELS // 1_000_000)
+        yield container, stream
 
 
 def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:  # noqa: ANN401
@@ -88,8 +95,7 @@ def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:
     try:
         for count, packet in enumerate(container.demux(stream)):
             for frame in packet.decode():
-                rotation = round(getattr(frame, "rotation", 0) / 90) * 90 % 360
-                return _picture(frame, rotation), rotation
+                return picture_of(frame, _FRAME_SIZE)
             if count >= MAX_PACKETS:
                 break
     except Exception:  # noqa: BLE001 - a video is indexed even without a frame to show
@@ -97,11 +103,13 @@ def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:
     return None, 0
 
 
-def _picture(frame: Any, rotation: int) -> Image.Image:  # noqa: ANN401
-    ratio = min(1.0, _FRAME_SIZE / max(frame.width, frame.height))
+def picture_of(frame: Any, longest: int) -> tuple[Image.Image, int]:  # noqa: ANN401
+    """The frame upright, at most `longest` pixels long, and the degrees it was turned counter-clockwise for that."""
+    rotation = round(getattr(frame, "rotation", 0) / 90) * 90 % 360
+    ratio = min(1.0, longest / max(frame.width, frame.height))
     size = {"width": max(1, round(frame.width * ratio)), "height": max(1, round(frame.height * ratio))}
     picture: Image.Image = frame.reformat(format="rgb24", **size).to_image()
-    return picture.rotate(rotation, expand=True) if rotation else picture
+    return (picture.rotate(rotation, expand=True) if rotation else picture), rotation
 
 
 def _duration(container: Any, stream: Any) -> int:  # noqa: ANN401

@@ -16,8 +16,13 @@ from photosvc.media.errors import DecodeError, MissingExtraError, PictureTooLarg
 from photosvc.media.formats import by_extension
 from photosvc.media.pixels.decode import open_picture, scaled
 from photosvc.media.pixels.picture import Picture, read_picture
-from photosvc.media.pixels.preview import read_preview
+from photosvc.media.pixels.preview import open_shown
 from tests.pictures import CORNERS, dng, encoded, exif, heic, jpeg, png_bomb, png_header, quarters
+
+
+def read_preview(source, kind_row, longest):
+    with open_shown(source, kind_row, longest) as (picture, orientation):
+        return scaled(picture, longest, orientation)
 
 
 def row(extension: str):
