@@ -4,6 +4,7 @@ Sources, later ones win: built-in defaults, `instance/config.py`, `PHOTOSVC_*` e
 embedding app passes. An unknown name or an invalid value stops the start.
 """
 
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -53,6 +54,21 @@ def _database_uri(value: object) -> str:
         known = False
     if not known:  # the message omits the value, which may hold a password
         msg = "expected an address such as sqlite:////folder/photosvc.db or postgresql://…"
+        raise ValueError(msg)
+    return text
+
+
+def _sendfile_header(value: object) -> str:
+    if value not in {"", "X-Accel-Redirect", "X-Sendfile"}:
+        msg = "expected X-Accel-Redirect, X-Sendfile or nothing"
+        raise ValueError(msg)
+    return str(value)
+
+
+def _sendfile_prefix(value: object) -> str:
+    text = _text(value).rstrip("/")
+    if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", text):
+        msg = "expected a path such as /photosvc-files"
         raise ValueError(msg)
     return text
 
@@ -121,6 +137,26 @@ class Settings:
     index_timeout: int = _number(1, 3600, "seconds", "Seconds a worker may spend on one file", default=60)
     index_memory: int = _number(256, 65536, "MiB", "MiB of memory a worker may use", default=2048)
     max_file_size: int = _number(1, 1_000_000, "MiB", "Largest original that is indexed, in MiB", default=1000)
+    cache_size: int = _number(
+        16, 1 << 30, "MiB", "MiB of derived pictures to keep; those used longest ago are removed first", default=20_480
+    )
+    thumb_workers: int = _number(
+        0, 64, "processes", "Processes in which one web worker makes thumbnails; 0 takes half of the cores", default=0
+    )
+    thumb_wait: int = _number(1, 300, "seconds", "Seconds a request waits for a new thumbnail", default=20)
+    video_timeout: int = _number(1, 86_400, "seconds", "Seconds the conversion of one video may take", default=1800)
+    sendfile_header: str = _setting(
+        _sendfile_header,
+        "empty, `X-Accel-Redirect` or `X-Sendfile`",
+        "Header by which the web server in front sends files; empty: the service sends them",
+        default="",
+    )
+    sendfile_prefix: str = _setting(
+        _sendfile_prefix,
+        "path of an address",
+        "Internal location of nginx below which `originals/` and `cache/` lie",
+        default="/photosvc-files",
+    )
     site_name: str = _setting(_text, "text", "Name people see, for example in authenticator apps", default="photosvc")
     session_max_age: int = _number(60, _TEN_YEARS, "seconds", "Seconds until a login session ends", default=1_209_600)
     session_idle: int = _number(

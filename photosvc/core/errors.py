@@ -16,6 +16,8 @@ class PhotosvcError(Exception):
 
     status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR
     exit_code: int = 1
+    retry_after: int | None = None
+    """Seconds after which another try may succeed (RFC 9110 section 10.2.3)."""
 
     def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
         self.message = message or (self.__doc__ or "").strip().splitlines()[0]

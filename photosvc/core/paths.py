@@ -13,6 +13,14 @@ _ESCAPED = re.compile("%([0-9A-F]{2})")
 _MARK = "%FF"
 
 
+_INT64 = 1 << 63
+
+
+def clamped_time(status: os.stat_result) -> int:
+    """The time of the last change in nanoseconds since 1970, as far as 64 bits go: from 1677 to 2262."""
+    return max(-_INT64, min(status.st_mtime_ns, _INT64 - 1))
+
+
 def clean_name(name: str) -> str:
     """A relative path that is valid UTF-8 without control characters; `disk_name` is the inverse.
 
@@ -42,6 +50,38 @@ def _disk_part(part: str) -> str:
     return os.fsdecode(raw.encode("latin-1"))
 
 
+def open_inside(root: Path, name: str) -> int:
+    """A descriptor, for reading, of the clean relative `name` below `root`.
+
+    Each folder is opened from the one above it and no link is followed, so that nothing that is renamed or linked
+    meanwhile leads out of the root. A named pipe does not make it wait.
+
+    Raises:
+        NotFoundError: the name is absolute or climbs out.
+        OSError: it does not exist, a part of it is a link, or it cannot be opened.
+
+    """
+    *folders, last = _parts(name)
+    folder = os.open(os.path.realpath(root), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in folders:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    relative = disk_name(name)
+    parts = PurePosixPath(relative).parts
+    if not parts or "\x00" in relative or relative.startswith("/") or ".." in parts:
+        msg = "No such file in the library."
+        raise NotFoundError(msg)
+    return parts
+
+
 def inside(root: Path, name: str) -> Path:
     """The path of the clean relative `name` below `root`, links resolved.
 
@@ -49,13 +89,9 @@ def inside(root: Path, name: str) -> Path:
         NotFoundError: the name is absolute, contains `..`, or leads through a link to a path outside `root`.
 
     """
-    relative = disk_name(name)
-    parts = PurePosixPath(relative).parts
-    if not parts or "\x00" in relative or relative.startswith("/") or ".." in parts:
-        msg = "No such file in the library."
-        raise NotFoundError(msg)
+    parts = _parts(name)
     base = Path(os.path.realpath(root))
-    path = Path(os.path.realpath(base / relative))
+    path = Path(os.path.realpath(base.joinpath(*parts)))
     if not path.is_relative_to(base) or path == base:
         msg = "No such file in the library."
         raise NotFoundError(msg)

@@ -1,0 +1,200 @@
+"""The folder of derived pictures: found by name, written whole, evicted by last use.
+
+`<cache>/pictures/a/b/c/<hash>_<what>` with one folder for each of the first three digits of the hash: 4,096 folders,
+so that a million photos have some 1,500 files in each.
+"""
+
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from photosvc.core.lock import exclusive_lock
+
+#: The time of the last use is written at most this often, in seconds: each write costs as much as serving the file.
+_TOUCH_SECONDS: Final = 3600
+#: Temporary files of processes that were killed are removed after this time, in seconds.
+_ABANDONED_SECONDS: Final = 3600
+#: An eviction goes on until this share of the cap is in use, so that the next one is not due at once.
+_LOW_WATER: Final = 0.9
+#: Bytes one process writes between two checks of the cap.
+_CHECK_EVERY: Final = 64 << 20
+_TEMPORARY: Final = ".tmp-"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the cache holds."""
+
+    files: int = 0
+    bytes: int = 0
+
+
+class PictureCache:
+    """Derived files below `folder`, at most about `limit` bytes of them.
+
+    Args:
+        folder: made when the first file is written.
+        limit: bytes; several processes together may exceed it by 64 MiB each before the next eviction.
+
+    """
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self.folder = folder
+        self._root = os.fspath(folder / "pictures")
+        self._lock = folder / "eviction.lock"
+        self._limit = limit
+        self._written = 0
+
+    def path(self, content_hash: str, what: str) -> str:
+        """Where the derived file lies, or would lie."""
+        return f"{self._root}/{content_hash[0]}/{content_hash[1]}/{content_hash[2]}/{content_hash}_{what}"
+
+    def temporary(self, content_hash: str, what: str) -> str:
+        """The name of a file to be written in pieces, by one process at a time; its folder exists.
+
+        Raises:
+            OSError: the folder cannot be made.
+
+        """
+        folder, _, name = self.path(content_hash, what).rpartition("/")
+        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+        return f"{folder}/{_TEMPORARY}{name}"
+
+    def open(self, content_hash: str, what: str) -> int | None:
+        """A descriptor of the file to read from, which counts as a use; None when there is no such file."""
+        path = self.path(content_hash, what)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        status = os.fstat(descriptor)
+        now = time.time()
+        if now - status.st_atime > _TOUCH_SECONDS:
+            with suppress(OSError):  # a read-only or full disk must not stop what can be read
+                os.utime(descriptor, (now, status.st_mtime))
+        return descriptor
+
+    def has(self, content_hash: str, what: str) -> bool:
+        """Whether the file exists."""
+        return os.access(self.path(content_hash, what), os.F_OK)
+
+    def write(self, content_hash: str, what: str, data: bytes) -> bool:
+        """Keep `data`; the name appears when all of it is on disk. Returns whether a check of the cap is due."""
+        path = self.path(content_hash, what)
+        with self.new_file(path) as temporary:
+            Path(temporary).write_bytes(data)
+        self._written += len(data)
+        return self._written >= _CHECK_EVERY
+
+    @contextmanager
+    def new_file(self, path: str) -> Iterator[str]:
+        """The name of a temporary file that becomes `path` when the block ends without an exception.
+
+        Raises:
+            OSError: the disk is full or the folder cannot be written.
+
+        """
+        folder = os.path.dirname(path)  # noqa: PTH120 - paths are plain texts here: objects cost a third of a request
+        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+        temporary = f"{folder}/{_TEMPORARY}{secrets.token_hex(8)}"
+        try:
+            yield temporary
+            os.replace(temporary, path)  # noqa: PTH105
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)  # noqa: PTH108
+            raise
+
+    def remove(self, content_hash: str, what: str) -> None:
+        """Remove one file, if it is there."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path(content_hash, what))  # noqa: PTH108
+
+    def usage(self) -> Usage:
+        """How much there is; reads every folder."""
+        files = size = 0
+        for entry, status in self._entries():
+            if not entry.name.startswith(_TEMPORARY):
+                files, size = files + 1, size + status.st_size
+        return Usage(files, size)
+
+    def evict(self) -> Usage:
+        """Remove what was used longest ago until 90 % of the cap are in use; gives what was removed.
+
+        Raises:
+            ConflictError: another process is evicting.
+
+        """
+        with exclusive_lock(self._lock, "Another process is evicting cached pictures; wait for it to end."):
+            self._written = 0
+            return self._evict(time.time())
+
+    def _evict(self, now: float) -> Usage:
+        # Two passes with a histogram by hour in between: memory does not grow with the number of files.
+        hours: dict[int, int] = {}
+        total = 0
+        for entry, status in self._entries():
+            if entry.name.startswith(_TEMPORARY):
+                if now - status.st_mtime > _ABANDONED_SECONDS:
+                    _unlink(entry)
+                continue
+            hour = int(status.st_atime // 3600)
+            hours[hour] = hours.get(hour, 0) + status.st_size
+            total += status.st_size
+        excess = total - int(self._limit * _LOW_WATER)
+        if total <= self._limit:
+            return Usage()
+        last = 0
+        for hour in sorted(hours):
+            last = hour
+            excess -= hours[hour]
+            if excess <= 0:
+                break
+        removed = size = 0
+        spared = -excess  # bytes of the last hour that may stay
+        for entry, status in self._entries():
+            hour = int(status.st_atime // 3600)
+            if entry.name.startswith(_TEMPORARY) or hour > last:
+                continue
+            if hour == last and spared >= status.st_size:
+                spared -= status.st_size
+                continue
+            if _unlink(entry):
+                removed, size = removed + 1, size + status.st_size
+        return Usage(removed, size)
+
+    def clear(self) -> Usage:
+        """Remove every derived file; gives what was removed."""
+        files = size = 0
+        for entry, status in self._entries():
+            if _unlink(entry):
+                files, size = files + 1, size + status.st_size
+        return Usage(files, size)
+
+    def _entries(self) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+        """Every file below the folder; what vanishes meanwhile is passed over."""
+        folders = [self._root]
+        while folders:
+            try:
+                with os.scandir(folders.pop()) as entries:
+                    for entry in entries:
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append(entry.path)
+                            continue
+                        with suppress(FileNotFoundError):
+                            yield entry, entry.stat(follow_symlinks=False)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+
+
+def _unlink(entry: os.DirEntry[str]) -> bool:
+    try:
+        os.unlink(entry.path)  # noqa: PTH108
+    except FileNotFoundError:
+        return False
+    return True

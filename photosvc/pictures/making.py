@@ -1,0 +1,33 @@
+"""What a worker does to make thumbnails: open the original or a larger thumbnail, decode once, render."""
+
+from PIL import Image
+
+from photosvc.core.problems import Reason
+from photosvc.media.errors import UnsupportedFileError
+from photosvc.media.formats import HEAD_SIZE, sniff
+from photosvc.media.pixels.decode import guarded
+from photosvc.media.pixels.preview import open_shown
+from photosvc.pictures.geometry import Job, needed_side
+from photosvc.pictures.originals import open_original
+from photosvc.pictures.render import render
+
+
+def make_thumbnails(job: Job) -> list[bytes]:
+    """The encoded thumbnails, in the order of the job's targets.
+
+    Raises:
+        OriginalChangedError: the original is not as the library knows it.
+        DecodeError, UnsupportedFileError: it cannot be shown.
+        MissingExtraError: its decoder is not installed.
+
+    """
+    if job.larger:
+        with guarded(), Image.open(job.larger, formats=("JPEG",)) as picture:
+            return render(picture, job.targets)
+    with open_original(job.original) as file:
+        row = sniff(file.read(HEAD_SIZE), job.original.name)
+        if row is None or row.media_type == "sidecar":
+            raise UnsupportedFileError(Reason.UNKNOWN_EXTENSION)
+        whole = (job.original.width, job.original.height)
+        with open_shown(file, row, needed_side(whole, job.targets)) as (picture, orientation), guarded():
+            return render(picture, job.targets, orientation)

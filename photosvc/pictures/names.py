@@ -1,0 +1,62 @@
+"""Names of downloaded files: safe on every system, telling, and different within an archive."""
+
+import re
+import unicodedata
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Final
+
+_LONGEST_NAME: Final = 200
+#: Refused by some system that unpacks: control and direction characters, and what Windows does not allow in names.
+_UNSAFE: Final = re.compile('[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"*/:<>?\\\\|\ud800-\udfff]')
+_RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+
+
+def download_name(kind: str, *, name: str, original_name: str, title: str, taken_at_local: datetime) -> str:
+    """The name under which a file of a photo is saved.
+
+    Args:
+        kind: `file` for the name in the library, `original` for the name it was imported under, anything else for
+            the time and title of the photo: `20240501-120000-At the lake.jpg`.
+        name: path of the file in the library.
+        original_name: empty when the library does not know it.
+        title: of the photo; may be empty.
+        taken_at_local: wall time of the photo.
+
+    """
+    path = PurePosixPath(name)
+    if kind == "file":
+        return safe_name(path.name)
+    if kind == "original":
+        return safe_name(PurePosixPath(original_name or path.name).name)
+    return safe_name("-".join(filter(None, (f"{taken_at_local:%Y%m%d-%H%M%S}", title or path.stem))) + path.suffix)
+
+
+class UniqueNames:
+    """Names that are safe on every system and differ in more than case and accents."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def take(self, name: str) -> str:
+        """The name made safe, with a number before its extension when it was taken before."""
+        safe = safe_name(name)
+        path = PurePosixPath(safe)
+        while (key := unicodedata.normalize("NFKD", safe).casefold()) in self._counts:
+            self._counts[key] += 1
+            safe = f"{path.stem} ({self._counts[key]}){path.suffix}"
+        self._counts[key] = 1
+        return safe
+
+
+def safe_name(name: str) -> str:
+    """One part of a path: no separators, no control characters, no name that a system reserves, at most 200 bytes."""
+    safe = _UNSAFE.sub("_", name).strip(". ") or "file"
+    if _RESERVED.fullmatch(safe):
+        safe = f"_{safe}"
+    stem, dot, extension = safe.rpartition(".")
+    if not dot or len(extension) > 20:
+        stem, extension = safe, ""
+    room = _LONGEST_NAME - len(extension.encode()) - 1
+    stem = stem.encode()[:room].decode(errors="ignore")
+    return f"{stem}.{extension}" if extension else stem

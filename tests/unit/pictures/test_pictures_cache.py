@@ -1,0 +1,105 @@
+"""The cache of derived pictures: whole files or none, and what was used longest ago goes first."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from photosvc.pictures.cache import PictureCache, Usage
+
+HASH = "abcdef" + "0" * 34
+
+
+def cache(folder, limit=1 << 30):
+    return PictureCache(folder, limit)
+
+
+def read(found, content_hash, what):
+    descriptor = found.open(content_hash, what)
+    if descriptor is None:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()
+
+
+def used(found, content_hash, what, hours_ago, now=1_700_000_000):
+    os.utime(found.path(content_hash, what), (now - hours_ago * 3600, now))
+
+
+def test_what_is_written_is_found_under_folders_of_its_first_digits(tmp_path):
+    found = cache(tmp_path)
+    found.write(HASH, "tile_224.jpg", b"picture")
+    assert (tmp_path / f"pictures/a/b/c/{HASH}_tile_224.jpg").read_bytes() == b"picture"
+    assert read(found, HASH, "tile_224.jpg") == b"picture"
+    assert read(found, HASH, "tile_500.jpg") is None
+    assert found.usage() == Usage(1, 7)
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path):
+    found = cache(tmp_path)
+
+    def fail_halfway():
+        with found.new_file(found.path(HASH, "fit_720.jpg")) as name:
+            Path(name).write_bytes(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_halfway()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
+    found = cache(tmp_path)
+    texts = [bytes([number]) * 100_000 for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda data: found.write(HASH, "fit_720.jpg", data), texts))
+    assert read(found, HASH, "fit_720.jpg") in texts
+    assert found.usage() == Usage(1, 100_000)
+
+
+def test_what_was_used_longest_ago_is_evicted_until_a_tenth_is_free(tmp_path):
+    found = cache(tmp_path, limit=1000)
+    for number in range(12):
+        found.write(f"{number:040x}", "x", b"1" * 100)
+        used(found, f"{number:040x}", "x", hours_ago=number * 2)
+    assert found.evict() == Usage(3, 300)
+    assert [number for number in range(12) if found.has(f"{number:040x}", "x")] == list(range(9))
+
+
+def test_nothing_is_evicted_below_the_cap(tmp_path):
+    found = cache(tmp_path, limit=1000)
+    found.write(HASH, "x", b"1" * 1000)
+    assert found.evict() == Usage()
+
+
+def test_asking_for_a_file_counts_as_a_use(tmp_path):
+    found = cache(tmp_path, limit=250)
+    for number in range(3):
+        found.write(f"{number:040x}", "x", b"1" * 100)
+        used(found, f"{number:040x}", "x", hours_ago=10 + number)
+    assert read(found, f"{2:040x}", "x") == b"1" * 100
+    found.evict()
+    assert [number for number in range(3) if found.has(f"{number:040x}", "x")] == [0, 2]
+
+
+def test_temporary_files_of_killed_processes_go_after_an_hour(tmp_path):
+    found = cache(tmp_path, limit=1)
+    fresh, old = (Path(found.temporary(HASH, name)) for name in ("fresh", "old"))
+    for path in (fresh, old):
+        path.write_bytes(b"half")
+    os.utime(old, (1, 1))
+    found.evict()
+    assert (fresh.exists(), old.exists()) == (True, False)
+    assert found.usage() == Usage()
+
+
+def test_clearing_removes_everything_and_says_how_much(tmp_path):
+    found = cache(tmp_path)
+    found.write(HASH, "x", b"123")
+    found.write(HASH, "y", b"4567")
+    assert (found.clear(), found.usage()) == (Usage(2, 7), Usage())
+
+
+def test_an_empty_cache_that_was_never_written_is_empty(tmp_path):
+    assert (cache(tmp_path).usage(), cache(tmp_path).evict(), cache(tmp_path).clear()) == (Usage(), Usage(), Usage())

@@ -1,0 +1,99 @@
+"""Names in zip archives, and archives of originals."""
+
+import os
+from datetime import datetime
+from io import BytesIO
+from zipfile import ZipFile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from photosvc.pictures.names import UniqueNames, safe_name
+from photosvc.pictures.originals import Original
+from photosvc.pictures.zips import NOTE, Entry, stream_zip
+
+TAKEN = datetime(2021, 7, 4, 12, 30, 10)  # noqa: DTZ001 - wall time
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("IMG_1.jpg", "IMG_1.jpg"),
+        ("Zürich – 雪.jpg", "Zürich – 雪.jpg"),
+        ("../../etc/passwd", "_.._etc_passwd"),
+        ("a\\b:c*d?e.jpg", "a_b_c_d_e.jpg"),
+        ("line\nbreak\x00.jpg", "line_break_.jpg"),
+        ("abc\u202egpj.exe", "abc_gpj.exe"),
+        ("CON.jpg", "_CON.jpg"),
+        ("nul", "_nul"),
+        (" . ", "file"),
+        ("..", "file"),
+        ("ends with dots...", "ends with dots"),
+        ("é" * 300 + ".jpeg", "é" * 97 + ".jpeg"),
+    ],
+)
+def test_names_are_made_safe_for_every_system(name, safe):
+    assert safe_name(name) == safe
+
+
+def test_names_that_differ_only_in_case_or_accents_get_numbers():
+    names = UniqueNames()
+    taken = [names.take(name) for name in ("a.jpg", "A.JPG", "a.jpg", "a (2).jpg", "b", "b", "e\u0301.jpg", "é.jpg")]
+    assert taken == ["a.jpg", "A (2).JPG", "a (3).jpg", "a (2) (2).jpg", "b", "b (2)", "e\u0301.jpg", "é (2).jpg"]
+
+
+@given(st.lists(st.text(max_size=30), max_size=30))
+def test_any_names_come_out_safe_and_different(given_names):
+    names = UniqueNames()
+    taken = [names.take(name) for name in given_names]
+    assert len({name.casefold() for name in taken}) == len(taken)
+    assert not any(set(name) & set('/\\:*?"<>|\0\n') or name in {"", ".", ".."} for name in taken)
+
+
+def entry(folder, name, data, shown=None):
+    (folder / name).write_bytes(data)
+    status = (folder / name).stat()
+    return Entry(shown or name, Original(folder, name, "", status.st_size, status.st_mtime_ns), TAKEN)
+
+
+def test_an_archive_holds_the_exact_bytes_stored(tmp_path):
+    data = os.urandom(700_000)
+    archive = ZipFile(
+        BytesIO(b"".join(stream_zip([entry(tmp_path, "a.jpg", data), entry(tmp_path, "b", b"", "a.jpg")])))
+    )
+    assert archive.testzip() is None
+    assert [(info.filename, info.file_size, info.compress_type) for info in archive.infolist()] == [
+        ("a.jpg", 700_000, 0),
+        ("a (2).jpg", 0, 0),
+    ]
+    assert archive.read("a.jpg") == data
+    assert archive.getinfo("a.jpg").date_time == (2021, 7, 4, 12, 30, 10)
+
+
+def test_what_vanished_or_changed_is_named_in_the_archive(tmp_path):
+    gone, kept, changed = (entry(tmp_path, name, b"12345") for name in ("gone.jpg", "kept.jpg", "changed.jpg"))
+    (tmp_path / "gone.jpg").unlink()
+    (tmp_path / "changed.jpg").write_bytes(b"123456")
+    archive = ZipFile(BytesIO(b"".join(stream_zip([gone, kept, changed]))))
+    assert archive.namelist() == ["kept.jpg", NOTE]
+    assert archive.read(NOTE).decode().splitlines()[2:] == ["gone.jpg", "changed.jpg"]
+
+
+def test_a_file_that_is_cut_while_it_is_read_is_named_in_the_archive(tmp_path):
+    cut = entry(tmp_path, "cut.jpg", b"1" * 600_000)
+    pieces = stream_zip([cut])
+    received = [next(pieces)]
+    os.truncate(tmp_path / "cut.jpg", 300_000)
+    archive = ZipFile(BytesIO(b"".join([*received, *pieces])))
+    assert archive.testzip() is None
+    assert archive.namelist() == ["cut.jpg", NOTE]
+    assert archive.read(NOTE).decode().splitlines()[2:] == ["cut.jpg (cut)"]
+
+
+def test_a_link_is_not_followed(tmp_path):
+    (tmp_path / "secret").write_bytes(b"12345")
+    linked = entry(tmp_path, "a.jpg", b"12345")
+    (tmp_path / "a.jpg").unlink()
+    (tmp_path / "a.jpg").symlink_to(tmp_path / "secret")
+    assert ZipFile(BytesIO(b"".join(stream_zip([linked])))).namelist() == [NOTE]
