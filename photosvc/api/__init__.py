@@ -2,11 +2,28 @@
 
 from flask import Blueprint, Response
 
-from photosvc.api import app_passwords, facets, metrics, oauth, openapi, passcode, search, session, status, users
+from photosvc.api import (
+    app_passwords,
+    downloads,
+    facets,
+    metrics,
+    oauth,
+    openapi,
+    passcode,
+    search,
+    session,
+    status,
+    thumbnails,
+    users,
+)
 from photosvc.web.answer import add_security_headers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 from photosvc.web.request_timing import count_request, start_timer
+
+_RESOURCES = (
+    search, facets, session, users, app_passwords, passcode, oauth, metrics, status, thumbnails, downloads, openapi,
+)  # fmt: skip
 
 
 def create_api() -> Blueprint:
@@ -23,6 +40,6 @@ def create_api() -> Blueprint:
     def end(answer: Response) -> Response:
         return count_request(add_security_headers(answer))
 
-    for resource in (search, facets, session, users, app_passwords, passcode, oauth, metrics, status, openapi):
+    for resource in _RESOURCES:
         resource.add_routes(api)
     return api

@@ -70,6 +70,10 @@ class ClientLoginError(PermissionDeniedError):
     """Clients and their tokens cannot log in; use the token as it is."""
 
 
+class LinkTokenError(PermissionDeniedError):
+    """The token in this link is not valid (any more): ask for a new link."""
+
+
 class ThrottledError(PhotosvcError):
     """Too many failures: try again later.
 

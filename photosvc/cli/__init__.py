@@ -8,6 +8,7 @@ svc = LazyGroup(
     help="A photo library: index folders of originals, manage who may search them.",
     commands={
         "auth": "photosvc.cli.auth:auth",
+        "cache": "photosvc.cli.cache:cache",
         "clients": "photosvc.cli.clients:clients",
         "db": "photosvc.cli.db:db",
         "index": "photosvc.cli.index:index",
@@ -16,6 +17,7 @@ svc = LazyGroup(
         "run": "photosvc.cli.run:run",
         "search": "photosvc.cli.search:search",
         "show": "photosvc.cli.show:show",
+        "thumbs": "photosvc.cli.thumbs:thumbs",
         "users": "photosvc.cli.users:users",
     },
 )

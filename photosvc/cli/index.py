@@ -1,13 +1,11 @@
 """`svc index`: bring the library up to date with the folder of originals."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from photosvc.cli.context import with_database
+from photosvc.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from photosvc.core.problems import Problem
@@ -55,7 +53,7 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
     from photosvc.models.database import UnitOfWork
 
     options = options or IndexOptions()
-    with _progress_bar() as progress, UnitOfWork(service.engine()) as session:
+    with progress_bar("Indexing") as progress, UnitOfWork(service.engine()) as session:
         summary = run_index(session, service.settings, service.clock, options, progress)
     if summary.rebuilt:
         click.echo(f"{summary.rebuilt} search rows of an older version rendered again.", err=True)
@@ -109,18 +107,3 @@ def _print_json(summary: "Summary", *, dry_run: bool) -> None:
 
 def _file_record(name: str, problem: "Problem") -> dict[str, str]:
     return {"name": name, "code": problem.reason.value, "reason": problem.sentence}
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on stderr when that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = ("Indexing", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -20,7 +20,7 @@ _OPERATORS = {"|": "or", "!": "not", "-": "not", "*": "wildcard", "&": "and", "~
 
 @click.group(cls=LazyGroup)
 def show() -> None:
-    """Show settings, scopes, the policy and search filters."""
+    """Show settings, scopes, the policy, search filters and sizes of thumbnails."""
 
 
 @show.command()
@@ -91,6 +91,19 @@ def policy(_service: "Service") -> None:
 
     headings = {"description": "To", "scope": "Scope", "credentials": "Credentials", "roles": "Roles"}
     print_list({"action": "Action", **headings, "in_use": "In use"}, policy_table(mounted_actions()))
+
+
+@show.command()
+@format_options()
+def sizes() -> None:
+    """Every size of thumbnails with its pixels, and which `svc thumbs` makes by default."""
+    from photosvc.pictures.sizes import SIZES
+
+    rows = [
+        {"size": size.name, "width": size.width, "height": size.height, "shows": size.purpose, "usual": size.usual}
+        for size in SIZES.values()
+    ]
+    print_list({"size": "Size", "width": "Width", "height": "Height", "shows": "Shows", "usual": "Usual"}, rows)
 
 
 @show.command()

@@ -14,6 +14,7 @@ from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema, open_reader, session_on, write_if_free, write_session
+from photosvc.pictures.service import Pictures
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
 
@@ -41,10 +42,12 @@ class Service:
     signing_keys: SigningKeys
     requests: RequestCounts
     throttle: Throttle = field(init=False)
+    pictures: Pictures = field(init=False)
     schema_fits: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.throttle = Throttle(self.writing, self.write_if_free)
+        self.pictures = Pictures(self.settings)
 
     def reading(self) -> "_Reading":
         """A connection in a read transaction, all of whose statements see the same state of the database.

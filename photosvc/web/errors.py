@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from werkzeug.exceptions import HTTPException
 
-from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError, LoginError, ThrottledError
+from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError, LoginError
 from photosvc.core.errors import PhotosvcError
 from photosvc.web.answer import json_answer
 from photosvc.web.authorization import challenge
@@ -79,10 +79,8 @@ def register_errors(target: Blueprint | Flask, renderer: Renderer = render) -> N
 
 def _failure(error: Exception) -> Failure:
     match error:
-        case ThrottledError():
-            return Failure(error, error.status, error.message, error.retry_after)
         case PhotosvcError():
-            return Failure(error, error.status, error.message)
+            return Failure(error, error.status, error.message, error.retry_after)
         case HTTPException():
             return Failure(error, error.code or 500, error.description or error.name)
         case OAuth2Error():

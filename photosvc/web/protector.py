@@ -7,8 +7,8 @@ from typing import Any, ParamSpec, TypeVar
 from flask import current_app, g, request
 
 from photosvc.auth import policy
-from photosvc.auth.credentials import bearer, tokens
-from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
+from photosvc.auth.credentials import bearer, link_tokens, tokens
+from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError
 from photosvc.auth.principal import Principal
 from photosvc.web.authorization import token_of
 from photosvc.web.current import Service, current_service
@@ -49,6 +49,52 @@ def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, An
         return protected
 
     return protect
+
+
+def require_preview(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
+    """Let a view run only with the preview token in its path, as `token`; headers are not looked at.
+
+    The view raises `LinkTokenError` for a token that opens nothing.
+    """
+
+    @wraps(view)
+    def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
+        _by_link(link_tokens.verify_preview, str(kwargs["token"]), "photos.preview")
+        return view(*args, **kwargs)
+
+    setattr(protected, ACTION, "photos.preview")
+    return protected
+
+
+def require_download(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
+    """Let a view run only with a download token in the query string, as `t`, or else with an access token.
+
+    The view raises `LinkTokenError` for a token `t` that opens nothing.
+    """
+
+    @wraps(view)
+    def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
+        token = request.args.get("t")
+        if token:
+            _by_link(link_tokens.verify_download, token, "photos.download")
+        else:
+            policy.decide(principal(), "photos.download")
+        return view(*args, **kwargs)
+
+    setattr(protected, ACTION, "photos.download")
+    return protected
+
+
+def _by_link(verify: Callable[..., Principal], token: str, action: str) -> None:
+    """Let the principal that a link token names act in this request."""
+    service = current_service()
+    try:
+        with service.reading() as connection:
+            who = verify(connection, service.settings, token, service.now())
+    except InvalidTokenError:
+        raise LinkTokenError from None
+    policy.decide(who, action)
+    g.photosvc_principal = who
 
 
 def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:

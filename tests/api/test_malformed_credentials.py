@@ -104,6 +104,9 @@ def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(ap
             api.clock.move(minutes=1)
             answer = api.call(method, path, environ_overrides=shown(draw, value))
             tried += 1
+            if "<token>" in rule:  # a link token: headers are not looked at
+                check_error(answer, 403)
+                continue
             if getattr(view, ACTION) == PUBLIC:
                 assert answer.status_code in {200, 400, 401, 501}
                 continue

@@ -39,6 +39,8 @@ class Row:
     roles: frozenset = frozenset()
     own: bool = False
     body: object = None
+    link: bool = False
+    """Opened by a link token in the path; headers are not looked at."""
 
 
 def row(status, scope, kinds, roles, *, own=False, body=None):
@@ -68,6 +70,9 @@ TABLE = {
     "POST /oauth/userinfo": PLACEHOLDER,
     "GET /photos": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/facets": row(400, "photos read", ANYTHING, EVERYBODY),
+    "GET /photos/<photo_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
+    "GET /dl/<content_hash>": row(404, "photos read", ANYTHING, EVERYBODY),
+    "GET /t/<content_hash>/<token>/<size>": Row(403, link=True),
     "GET /metrics": row(200, "metrics read", ANYTHING, {"admin", "client"}),
     "GET /status": Row(200),
     "GET /openapi.json": Row(200),
@@ -197,7 +202,10 @@ def call(api, route, token, target=OTHER, *, address="192.0.2.7", method=None):
     # An allowed removal must not affect the other accounts of this table.
     uid = UNKNOWN_UID if found.status == 404 and not found.own else api.uids[target]
     path = rule.replace("<user_uid>", uid).replace("<credential>", "sess00000000")
-    path = path.replace("<session_id>", ids.digest(token or ""))
+    path = path.replace("<session_id>", ids.digest(token or "")).replace("<token>", token or "x")
+    path = (
+        path.replace("<photo_uid>", "ptouqe1kbhlaydg7").replace("<content_hash>", "0" * 40).replace("<size>", "fit_720")
+    )
     return api.call(method or verb, path, token, json=found.body, address=address)
 
 
@@ -219,7 +227,7 @@ def test_every_route_has_an_action_a_rule_and_a_row_in_this_table(api):
     for route, view in found.items():
         action = getattr(view, ACTION, None)
         assert action == PUBLIC or action in RULES, f"{route} is not protected"
-        assert (action == PUBLIC) == (not TABLE[route].kinds), route
+        assert (action == PUBLIC) == (not TABLE[route].kinds and not TABLE[route].link), route
 
 
 @pytest.mark.parametrize("route", TABLE)

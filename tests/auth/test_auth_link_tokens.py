@@ -10,8 +10,7 @@ from photosvc.auth.credentials.bearer import find_credential, issue, revoke
 from photosvc.auth.credentials.link_tokens import download_token, preview_token, verify_download, verify_preview
 from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import InvalidTokenError
-from photosvc.auth.scopes import EVERYTHING, parse_scope
-from photosvc.core.errors import PermissionDeniedError
+from photosvc.auth.scopes import EVERYTHING
 from photosvc.models import ACCESS_TOKEN, LOGIN_SESSION
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_credential, add_user
@@ -32,43 +31,54 @@ def login(session, user, **values):
     return principal
 
 
-def test_a_preview_token_is_the_same_for_all_credentials_of_its_owner(session, settings, alice):
-    bob = add_user(session, "bob")
-    made = {preview_token(settings, login(session, alice)) for _ in range(3)}
-    assert len(made) == 1
-    token = made.pop()
+def test_a_preview_token_is_always_the_same_for_its_credential_and_another_for_others(session, settings, alice):
+    principal = login(session, alice)
+    token = preview_token(settings, principal)
     assert re.fullmatch(r"[A-Za-z0-9._-]{30,80}", token)
-    assert verify_preview(session, settings, token, NOW).sees_private
-    assert preview_token(settings, login(session, bob)) != token
+    assert preview_token(settings, principal) == token
+    assert verify_preview(session.connection(), settings, token, NOW) == principal
+    others = {
+        preview_token(settings, login(session, alice)),
+        preview_token(settings, login(session, add_user(session, "bob"))),
+    }
+    assert len(others | {token}) == 3
 
 
-def test_a_preview_token_ends_with_the_password(session, settings, alice):
+def test_link_tokens_end_with_the_password(session, settings, alice):
+    principal = login(session, alice)
+    tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
+    users.set_password(session, alice, NOW, passwords.hash_password("another horse"), keep=principal.credential_id)
+    for check, token in zip((verify_preview, verify_download), tokens, strict=True):
+        with pytest.raises(InvalidTokenError):
+            check(session.connection(), settings, token, NOW)
+    renewed = preview_token(settings, login(session, alice))
+    verify_preview(session.connection(), settings, renewed, NOW)
+
+
+@pytest.mark.parametrize("change", [{"role": "viewer"}, {"role": "admin"}, {"disabled": True}])
+def test_link_tokens_end_when_the_account_gets_another_role_or_is_disabled(session, settings, alice, change):
+    principal = login(session, alice)
+    tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
+    users.change_user(session, alice, NOW, **change)
+    for check, token in zip((verify_preview, verify_download), tokens, strict=True):
+        with pytest.raises(InvalidTokenError):
+            check(session.connection(), settings, token, NOW)
+
+
+def test_link_tokens_end_with_the_account(session, settings, alice):
     token = preview_token(settings, login(session, alice))
-    users.set_password(session, alice, NOW, passwords.hash_password("another horse"))
-    with pytest.raises(InvalidTokenError):
-        verify_preview(session, settings, token, NOW)
-    verify_preview(session, settings, preview_token(settings, login(session, alice)), NOW)
-
-
-def test_a_preview_shows_what_its_owner_may_see_now(session, settings, alice):
-    token = preview_token(settings, login(session, alice))
-    users.change_user(session, alice, NOW, role="viewer")
-    assert not verify_preview(session, settings, token, NOW).sees_private
-    users.change_user(session, alice, NOW, disabled=True)
-    with pytest.raises(InvalidTokenError):
-        verify_preview(session, settings, token, NOW)
     users.remove_user(session, alice)
     with pytest.raises(InvalidTokenError):
-        verify_preview(session, settings, token, NOW)
+        verify_preview(session.connection(), settings, token, NOW)
 
 
 def test_the_preview_token_of_a_credential_without_a_user_lives_as_long_as_that(session, settings):
     secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW + 60 * SECOND)
     principal = verify(session.connection(), secret, NOW)
     token = preview_token(settings, principal)
-    assert not verify_preview(session, settings, token, NOW + 59 * SECOND).sees_private
+    assert not verify_preview(session.connection(), settings, token, NOW + 59 * SECOND).sees_private
     with pytest.raises(InvalidTokenError):
-        verify_preview(session, settings, token, NOW + 60 * SECOND)
+        verify_preview(session.connection(), settings, token, NOW + 60 * SECOND)
 
 
 @pytest.mark.parametrize(("seconds", "valid"), [(-1, True), (0, True), (3599, True), (3600, False), (3601, False)])
@@ -77,42 +87,35 @@ def test_a_download_token_lasts_one_hour(session, settings, alice, seconds, vali
     token = download_token(settings, principal, NOW)
     assert re.fullmatch(r"[A-Za-z0-9._-]{30,80}", token)
     if valid:
-        assert verify_download(session, settings, token, NOW + seconds * SECOND) == principal
+        assert verify_download(session.connection(), settings, token, NOW + seconds * SECOND) == principal
     else:
         with pytest.raises(InvalidTokenError):
-            verify_download(session, settings, token, NOW + seconds * SECOND)
+            verify_download(session.connection(), settings, token, NOW + seconds * SECOND)
 
 
 def test_a_download_token_dies_with_its_credential(session, settings, alice):
     app = issue(session, NOW, name="x", scope=EVERYTHING, lifetime=60, user=alice)
     token = download_token(settings, verify(session.connection(), app.secret, NOW), NOW)
-    verify_download(session, settings, token, NOW + 59 * SECOND)
+    verify_download(session.connection(), settings, token, NOW + 59 * SECOND)
     with pytest.raises(InvalidTokenError):
-        verify_download(session, settings, token, NOW + 60 * SECOND)
+        verify_download(session.connection(), settings, token, NOW + 60 * SECOND)
     revoke(session, find_credential(session, app.secret).id)
     with pytest.raises(InvalidTokenError):
-        verify_download(session, settings, token, NOW)
-
-
-def test_a_credential_that_may_not_download_gets_nothing_with_its_token(session, settings, alice):
-    app = issue(session, NOW, name="x", scope=parse_scope("webdav"), user=alice)
-    token = download_token(settings, verify(session.connection(), app.secret, NOW), NOW)
-    with pytest.raises(PermissionDeniedError):
-        verify_download(session, settings, token, NOW)
+        verify_download(session.connection(), settings, token, NOW)
 
 
 def test_the_two_kinds_of_link_token_do_not_stand_in_for_each_other(session, settings, alice):
     principal = login(session, alice)
     with pytest.raises(InvalidTokenError):
-        verify_download(session, settings, preview_token(settings, principal), NOW)
+        verify_download(session.connection(), settings, preview_token(settings, principal), NOW)
     with pytest.raises(InvalidTokenError):
-        verify_preview(session, settings, download_token(settings, principal, NOW), NOW)
+        verify_preview(session.connection(), settings, download_token(settings, principal, NOW), NOW)
 
 
 def test_another_service_key_signs_other_tokens(session, settings, alice, tmp_path):
     other = new_settings(tmp_path, secret_key="x" * 32)
     with pytest.raises(InvalidTokenError):
-        verify_preview(session, settings, preview_token(other, login(session, alice)), NOW)
+        verify_preview(session.connection(), settings, preview_token(other, login(session, alice)), NOW)
 
 
 @limits(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -129,11 +132,11 @@ def test_no_changed_token_opens_anything(session, settings, alice, data):
         return
     for check in (verify_preview, verify_download):
         with pytest.raises(InvalidTokenError):
-            check(session, settings, changed, NOW)
+            check(session.connection(), settings, changed, NOW)
 
 
 @pytest.mark.parametrize("token", ["", ".", "..", "a.b.c", "é.1.x", "\ud800", "." * 10**5, "u.1." + "x" * 10**6])
 def test_what_is_no_link_token_is_refused(session, settings, token):
     for check in (verify_preview, verify_download):
         with pytest.raises(InvalidTokenError):
-            check(session, settings, token, NOW)
+            check(session.connection(), settings, token, NOW)

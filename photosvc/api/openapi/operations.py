@@ -23,8 +23,14 @@ _ERRORS: Mapping[int, str] = {
     403: "The credential may not do this.",
     404: "It does not exist, or the credential may not see it.",
     409: "It exists already, or the state does not allow this.",
+    410: "The file is not as the library knows it; an index run is due.",
+    412: "A precondition in the headers does not hold.",
+    413: "The request asks for too much at once.",
+    415: "The file is of a kind that this service cannot convert.",
+    416: "No range that was asked for overlaps the file.",
+    422: "The file cannot be shown; the message says why.",
     429: "Too many failed tries; `Retry-After` says in how many seconds the next is accepted.",
-    503: "The database is busy or cannot be reached; `Retry-After` says in how many seconds to try again.",
+    503: "The service is busy or its database cannot be reached; `Retry-After` says in how many seconds to try again.",
 }
 
 

@@ -7,20 +7,15 @@ Signed by `auth.keys`, not by itsdangerous: its check accepts tokens that were c
 bits differ, appended non-ASCII characters), and its tokens are longer (67 characters instead of 46).
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection
 
-from photosvc.auth import policy
 from photosvc.auth.credentials import tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.keys import derive_key, is_signed, sign
 from photosvc.auth.principal import Principal
-from photosvc.core.accounts import VIEWER
-from photosvc.models import User
 from photosvc.settings import Settings
 
 #: Seconds a download token lasts.
@@ -29,58 +24,56 @@ _SEPARATOR = "."
 _MAX_LENGTH = 200
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewRight:
-    """What a preview token shows."""
-
-    sees_private: bool
-
-
 def preview_token(settings: Settings, principal: Principal) -> str:
-    """The same for all log-ins of an account until its password changes; for clients, as long as the credential."""
-    if principal.user_uid is not None:
-        return _signed(settings, "preview", principal.user_uid, str(principal.password_version))
-    return _signed(settings, "preview", principal.credential_uid, "0")
+    """Always the same for a credential, so that browsers keep the thumbnails it opened.
+
+    Valid as long as the credential lives and its account keeps its role and password.
+    """
+    return _signed(settings, "preview", principal.credential_uid, _standing(principal))
 
 
 def download_token(settings: Settings, principal: Principal, now: datetime) -> str:
-    """Valid for an hour, and only as long as the credential."""
+    """Valid for an hour, and only as long as a preview token of the same credential."""
     expires = int(now.timestamp()) + DOWNLOAD_SECONDS
-    return _signed(settings, "download", principal.credential_uid, str(expires))
+    return _signed(settings, "download", principal.credential_uid, f"{_standing(principal)}{_SEPARATOR}{expires}")
 
 
-def verify_preview(session: Session, settings: Settings, token: str, now: datetime) -> PreviewRight:
-    """What this preview token shows.
-
-    Raises:
-        InvalidTokenError: the signature is wrong, or its owner was removed or disabled or has another password.
-
-    """
-    owner, version = _opened(settings, "preview", token)
-    if owner.startswith("sess"):
-        return PreviewRight(tokens.verify_uid(session.connection(), owner, now).sees_private)
-    row = session.execute(
-        select(User.role, User.disabled, User.password_version).where(User.uid == owner)
-    ).one_or_none()
-    if row is None or row.disabled or str(row.password_version) != version:
-        raise InvalidTokenError
-    return PreviewRight(sees_private=row.role != VIEWER)
-
-
-def verify_download(session: Session, settings: Settings, token: str, now: datetime) -> Principal:
-    """The principal that downloads with this token.
+def verify_preview(connection: Connection, settings: Settings, token: str, now: datetime) -> Principal:
+    """The principal of a preview token.
 
     Raises:
-        InvalidTokenError: the signature is wrong, it is an hour old, or its credential is not valid.
-        PermissionDeniedError: the credential may not download.
+        InvalidTokenError: the signature is wrong, its credential has ended, or the role or password of the account
+            has changed since.
 
     """
-    owner, expires = _opened(settings, "download", token)
+    credential_uid, standing = _opened(settings, "preview", token)
+    return _unchanged(connection, credential_uid, standing, now)
+
+
+def verify_download(connection: Connection, settings: Settings, token: str, now: datetime) -> Principal:
+    """The principal of a download token.
+
+    Raises:
+        InvalidTokenError: as for a preview token, or the token is an hour old.
+
+    """
+    credential_uid, detail = _opened(settings, "download", token)
+    standing, _, expires = detail.partition(_SEPARATOR)
     if now.timestamp() >= int(expires):
         raise InvalidTokenError
-    principal = tokens.verify_uid(session.connection(), owner, now)
-    policy.decide(principal, "photos.download")
+    return _unchanged(connection, credential_uid, standing, now)
+
+
+def _unchanged(connection: Connection, credential_uid: str, standing: str, now: datetime) -> Principal:
+    principal = tokens.verify_uid(connection, credential_uid, now)
+    if _standing(principal) != standing:
+        raise InvalidTokenError
     return principal
+
+
+def _standing(principal: Principal) -> str:
+    """What ends the token when it changes. The initials of the roles differ."""
+    return f"{principal.password_version}{principal.role[0]}"
 
 
 def _signed(settings: Settings, purpose: str, owner: str, detail: str) -> str:

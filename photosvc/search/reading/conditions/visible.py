@@ -14,6 +14,8 @@ _OPENED = {
     "hidden": SearchRow.hidden,
     "archived": and_(SearchRow.archived, not_(SearchRow.has_error)),
 }
+#: Opens everything that may be shown at all to those with the right to private photos.
+EVERY_SWITCH = tuple(_OPENED)
 
 
 def visible(*, sees_private: bool, opened: Iterable[str] = ()) -> ColumnElement[bool]:

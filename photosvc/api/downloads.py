@@ -1,0 +1,113 @@
+"""GET /dl/<hash> and /photos/<uid>/dl: originals, byte for byte (spec sections 2.1 and 4.7)."""
+
+from collections.abc import Sequence
+from io import FileIO
+from typing import Final
+
+from flask import Blueprint, Response, request
+
+from photosvc.core.errors import NotFoundError
+from photosvc.core.ids import PHOTO, is_uid
+from photosvc.pictures.names import download_name
+from photosvc.pictures.originals import descriptor_of
+from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_photo
+from photosvc.web.contract import answers, refuses, takes_query
+from photosvc.web.current import current_service
+from photosvc.web.files import FileAnswer, disposition, original_of, send_file
+from photosvc.web.icons import or_icon
+from photosvc.web.protector import principal, require_download
+
+_BINARY: Final = {"type": "string", "format": "binary"}
+#: Whatever a browser makes of the bytes, it runs nothing of them.
+_SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
+_CACHED: Final = ("Cache-Control", "private, no-cache")
+_HASH_LENGTH: Final = 40
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add downloads to the API."""
+    api.add_url_rule("/dl/<content_hash>", view_func=download_file, methods=["GET"])
+    api.add_url_rule("/photos/<photo_uid>/dl", view_func=download_photo, methods=["GET"])
+
+
+def _parameters() -> list[dict[str, object]]:
+    return [
+        {
+            "name": "t",
+            "in": "query",
+            "description": "A download token; without it, show an access token in a header.",
+            "schema": {"type": "string"},
+        },
+        {
+            "name": "name",
+            "in": "query",
+            "description": "What the file is called: by time and title, as in the library, or as when it was imported.",
+            "schema": {"enum": ["share", "file", "original"], "default": "share"},
+        },
+    ]
+
+
+@or_icon
+@require_download
+@takes_query(_parameters)
+@answers(_BINARY, "The file; a part of it with status 206.", media_type="application/octet-stream")
+@refuses(404, 410, 412, 416)
+def download_file(content_hash: str) -> Response:
+    """The original with this SHA1, whole or in ranges."""
+    service = current_service()
+    found = None
+    if len(content_hash) == _HASH_LENGTH and content_hash.isascii():
+        with service.reading() as connection:
+            found = file_with_hash(connection, content_hash.lower(), sees_private=principal().sees_private)
+    if found is None:
+        msg = "there is no such file"
+        raise NotFoundError(msg, field="hash")
+    return _send(found)
+
+
+@or_icon
+@require_download
+@takes_query(_parameters)
+@answers(_BINARY, "The file; a part of it with status 206.", media_type="application/octet-stream")
+@refuses(404, 410, 412, 416)
+def download_photo(photo_uid: str) -> Response:
+    """The primary original of a photo, whole or in ranges."""
+    service = current_service()
+    files: Sequence[SeenFile] = ()
+    if is_uid(photo_uid, PHOTO):
+        with service.reading() as connection:
+            files = files_of_photo(connection, photo_uid, sees_private=principal().sees_private)
+    if not files:
+        msg = "there is no such photo"
+        raise NotFoundError(msg, field="uid")
+    return _send(files[0])
+
+
+def _send(found: SeenFile) -> Response:
+    service = current_service()
+    service.close()  # a large file is read for long, without the database
+    file = FileIO(descriptor_of(original_of(service.settings, found)))
+    name = download_name(
+        request.args.get("name", ""),
+        name=found.name,
+        original_name=found.original_name,
+        title=found.title,
+        taken_at_local=found.taken_at_local,
+    )
+    return send_file(
+        FileAnswer(
+            file=file,
+            size=found.size,
+            content_type=_harmless(found.mime),
+            etag=found.hash,
+            internal=f"originals/{found.name}",
+            modified_ns=found.mtime_ns,
+            headers=[_CACHED, _SANDBOX, disposition(name)],
+        )
+    )
+
+
+def _harmless(media_type: str) -> str:
+    """A media type that no browser runs: pictures and videos keep theirs."""
+    kind = media_type.partition("/")[0]
+    return media_type if kind in {"image", "video"} and "xml" not in media_type else "application/octet-stream"

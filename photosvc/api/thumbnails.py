@@ -1,0 +1,91 @@
+"""GET /t/<hash>/<token>/<size>: thumbnails (spec section 2.1)."""
+
+import os
+import re
+from io import FileIO
+from typing import Final
+
+from flask import Blueprint, Response, request
+
+from photosvc.core.errors import NotFoundError
+from photosvc.pictures.geometry import Target
+from photosvc.pictures.sizes import SIZES, WHOLE, Area
+from photosvc.pictures.thumbnails import Thumbnail, file_name
+from photosvc.search.reading.lookup import SeenFile, file_with_hash
+from photosvc.web.contract import answers, refuses
+from photosvc.web.current import Service, current_service
+from photosvc.web.files import FileAnswer, disposition, original_of, send_bytes, send_file
+from photosvc.web.icons import or_icon
+from photosvc.web.protector import principal, require_preview
+
+#: A part of every entity tag: grows when thumbnails are made differently.
+_VERSION: Final = 1
+_HASH: Final = re.compile(r"([0-9a-f]{40})(?:-([0-9a-f]{12}))?")
+#: Sizes of which WebP saves a third of the bytes for little time; larger ones take too long to encode on demand.
+_WEBP_SIDE: Final = 500
+_TYPES: Final = {"jpg": "image/jpeg", "webp": "image/webp"}
+#: The address holds the content's hash, so what it shows never changes; the token in it makes it private.
+_CACHED: Final = ("Cache-Control", "private, max-age=31536000, immutable")
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add thumbnails to the API; a slash at the end is tolerated, because a known client sends it."""
+    path = "/t/<content_hash>/<token>/<size>"
+    api.add_url_rule(path, view_func=thumbnail, methods=["GET"], strict_slashes=False)
+
+
+@or_icon
+@require_preview
+@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/jpeg")
+@refuses(403, 404, 410, 422, 503)
+def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_preview` reads the token
+    """A thumbnail of the file with this hash; `<hash>-<crop>` shows an area of it.
+
+    The area is twelve hexadecimal digits: left, top, width and height in thousandths, three digits each.
+    """
+    target, content_hash = _target(content_hash, size)
+    service = current_service()
+    with service.reading() as connection:
+        found = file_with_hash(connection, content_hash, sees_private=principal().sees_private)
+    service.close()  # a thumbnail may take a while to make, and needs no database for that
+    if found is None:
+        msg = "there is no such file"
+        raise NotFoundError(msg, field="hash")
+    made = service.pictures.thumbnails.find(original_of(service.settings, found), target)
+    return _answer(service, found, target, made)
+
+
+def _target(content_hash: str, name: str) -> tuple[Target, str]:
+    size = SIZES.get(name.removesuffix(".jpg"))
+    if size is None:
+        msg = f"there is no size {name[:20]}; `svc show sizes` lists them"
+        raise NotFoundError(msg, field="size")
+    match = _HASH.fullmatch(content_hash.lower())
+    area = WHOLE if match is None or match[2] is None else Area.parse(match[2])
+    if match is None or area is None:
+        msg = "a hash has 40 hexadecimal digits; an area behind it lies inside the picture"
+        raise NotFoundError(msg, field="hash")
+    small = size.fills and max(size.width, size.height) <= _WEBP_SIDE
+    accepts = request.headers.get("Accept", "")
+    return Target(size, area, "webp" if small and "image/webp" in accepts else "jpg"), match[1]
+
+
+def _answer(service: Service, found: SeenFile, target: Target, made: Thumbnail) -> Response:
+    headers = [_CACHED, ("Vary", "Accept")] if target.size.fills else [_CACHED]
+    if "download" in request.args:
+        headers.append(disposition(f"{target.size.name}-{found.hash[:8]}.{target.encoding}"))
+    etag = f"{found.hash[:20]}-{file_name(target)}-{_VERSION}"
+    if made.descriptor is None:
+        return send_bytes(made.data, _TYPES[target.encoding], etag, headers)
+    internal = os.path.relpath(service.pictures.cache.path(found.hash, made.name), service.settings.cache)
+    return send_file(
+        FileAnswer(
+            file=FileIO(made.descriptor),
+            size=os.fstat(made.descriptor).st_size,
+            content_type=_TYPES[target.encoding],
+            etag=etag,
+            internal=f"cache/{internal}",
+            headers=headers,
+        ),
+        ranges=False,
+    )

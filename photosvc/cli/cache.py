@@ -1,0 +1,48 @@
+"""`svc cache`: the derived pictures, such as thumbnails."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc.cli.context import with_service
+from photosvc.cli.group import LazyGroup
+from photosvc.cli.options import yes_option
+from photosvc.cli.prompts import confirm
+from photosvc.cli.report import format_options, print_record
+
+if TYPE_CHECKING:
+    from photosvc.web.current import Service
+
+_MIB = 1 << 20
+
+
+@click.group(cls=LazyGroup)
+def cache() -> None:
+    """Look at and clear the derived pictures; all of them can be made again from the originals."""
+
+
+@cache.command()
+@format_options()
+@with_service
+def status(service: "Service") -> None:
+    """How many files there are, how large they are, and how large they may become."""
+    usage = service.pictures.cache.usage()
+    print_record(
+        {"folder": "Folder", "files": "Files", "bytes": "Bytes", "limit": "Limit"},
+        {
+            "folder": str(service.settings.cache),
+            "files": usage.files,
+            "bytes": usage.bytes,
+            "limit": service.settings.cache_size * _MIB,
+        },
+    )
+
+
+@cache.command()
+@yes_option
+@with_service
+def clear(service: "Service", yes: bool) -> None:
+    """Remove every derived picture."""
+    confirm("Remove every derived picture? They are made again when somebody asks for them.", yes=yes)
+    removed = service.pictures.cache.clear()
+    click.echo(f"{removed.files} files of {removed.bytes:,} bytes are removed.", err=True)

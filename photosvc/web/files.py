@@ -1,0 +1,176 @@
+"""Answers whose body is a file: whole, in ranges, or sent by the web server in front."""
+
+import os
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+from io import FileIO
+from typing import Final
+from urllib.parse import quote
+
+from flask import Response, request
+from werkzeug.http import http_date
+from werkzeug.wsgi import wrap_file
+
+from photosvc.pictures.originals import Original
+from photosvc.search.reading.lookup import SeenFile
+from photosvc.settings import Settings
+from photosvc.web.answer import ReadyResponse
+from photosvc.web.current import current_service
+from photosvc.web.ranges import Range, RangeNotSatisfiableError, check_preconditions, parse_ranges, range_applies
+
+_CHUNK: Final = 64 << 10
+Headers = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class FileAnswer:
+    """What is known of a file that is to be sent; the answer closes it."""
+
+    file: FileIO
+    size: int
+    """Bytes."""
+    content_type: str
+    etag: str
+    """Strong, without quotes."""
+    internal: str
+    """Its path below the prefix that the web server in front serves: `originals/…` or `cache/…`."""
+    modified_ns: int | None = None
+    headers: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+
+def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
+    """The answer to a GET or HEAD for the file (RFC 9110 sections 13 to 15).
+
+    Args:
+        found: the file.
+        ranges: whether parts of it may be asked for.
+
+    """
+    modified = None
+    headers: Headers = [("ETag", f'"{found.etag}"'), *found.headers]
+    if found.modified_ns is not None:
+        modified = datetime.fromtimestamp(found.modified_ns // 10**9, UTC)
+        headers.append(("Last-Modified", http_date(modified)))
+    if ranges:
+        headers.append(("Accept-Ranges", "bytes"))
+    status = check_preconditions(request.headers, found.etag, modified)
+    if status is not None:
+        found.file.close()
+        return ReadyResponse(status=status, headers=headers)
+    if (sent := _sent_by_server(found, headers)) is not None:
+        return sent
+    try:
+        parts = _parts(found, modified) if ranges else []
+    except RangeNotSatisfiableError:
+        found.file.close()
+        headers += [("Content-Range", f"bytes */{found.size}"), ("Content-Length", "0")]
+        return ReadyResponse(status=HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers=headers)
+    if not parts:
+        return _whole(found, headers)
+    return _one_part(found, parts[0], headers) if len(parts) == 1 else _several_parts(found, parts, headers)
+
+
+def send_bytes(data: bytes, content_type: str, etag: str, headers: Headers) -> Response:
+    """As `send_file`, for what lies in memory."""
+    headers = [("ETag", f'"{etag}"'), *headers]
+    if (status := check_preconditions(request.headers, etag, None)) is not None:
+        return ReadyResponse(status=status, headers=headers)
+    headers += [("Content-Type", content_type), ("Content-Length", str(len(data)))]
+    return ReadyResponse(data, headers=headers)
+
+
+def original_of(settings: Settings, found: SeenFile) -> Original:
+    """The file on disk of a row that may be seen."""
+    return Original(settings.originals, found.name, found.hash, found.size, found.mtime_ns, found.width, found.height)
+
+
+def disposition(name: str, *, inline: bool = False) -> tuple[str, str]:
+    """The header that names a file to be saved (RFC 6266): safe ASCII, and all of Unicode where that differs."""
+    kind = "inline" if inline else "attachment"
+    plain = re.sub(r"[^ !#$&-:<>@-\[\]-~]", "_", name)
+    value = f'{kind}; filename="{plain}"'
+    if plain != name:
+        value += f"; filename*=UTF-8''{quote(name, safe='')}"
+    return "Content-Disposition", value
+
+
+def _parts(found: FileAnswer, modified: datetime | None) -> list[Range]:
+    header = request.headers.get("Range")
+    if not header or request.method != "GET" or not range_applies(request.headers, found.etag, modified):
+        return []
+    return parse_ranges(header, found.size)
+
+
+def _sent_by_server(found: FileAnswer, headers: Headers) -> Response | None:
+    """An empty answer that makes nginx or Apache send the file; None when the settings name no such server."""
+    settings = current_service().settings
+    if not settings.sendfile_header:
+        return None
+    found.file.close()
+    if settings.sendfile_header == "X-Sendfile":
+        folder = settings.originals if found.internal.startswith("originals/") else settings.cache
+        path = os.fspath(folder / found.internal.partition("/")[2])
+    else:
+        path = f"{settings.sendfile_prefix}/{quote(found.internal)}"
+    headers += [(settings.sendfile_header, path), ("Content-Type", found.content_type)]
+    return ReadyResponse(headers=headers)
+
+
+def _whole(found: FileAnswer, headers: Headers) -> Response:
+    headers += [("Content-Type", found.content_type), ("Content-Length", str(found.size))]
+    if request.method == "HEAD":
+        found.file.close()
+        return ReadyResponse(headers=headers)
+    answer = ReadyResponse(wrap_file(request.environ, found.file, _CHUNK), headers=headers, direct_passthrough=True)
+    answer.call_on_close(found.file.close)
+    return answer
+
+
+def _one_part(found: FileAnswer, part: Range, headers: Headers) -> Response:
+    headers += [
+        ("Content-Type", found.content_type),
+        ("Content-Range", part.content_range(found.size)),
+        ("Content-Length", str(part.length)),
+    ]
+    return _partial(found, headers, _read(found.file, part))
+
+
+def _several_parts(found: FileAnswer, parts: Sequence[Range], headers: Headers) -> Response:
+    """`multipart/byteranges` (section 14.6)."""
+    boundary = secrets.token_hex(16)
+    heads = [
+        f"\r\n--{boundary}\r\nContent-Type: {found.content_type}\r\n"
+        f"Content-Range: {part.content_range(found.size)}\r\n\r\n".encode("latin-1")
+        for part in parts
+    ]
+    end = f"\r\n--{boundary}--\r\n".encode()
+
+    def body() -> Iterator[bytes]:
+        for head, part in zip(heads, parts, strict=True):
+            yield head
+            yield from _read(found.file, part)
+        yield end
+
+    length = sum(map(len, heads)) + sum(part.length for part in parts) + len(end)
+    headers += [("Content-Type", f"multipart/byteranges; boundary={boundary}"), ("Content-Length", str(length))]
+    return _partial(found, headers, body())
+
+
+def _partial(found: FileAnswer, headers: Headers, body: Iterator[bytes]) -> Response:
+    answer = ReadyResponse(body, HTTPStatus.PARTIAL_CONTENT, headers=headers, direct_passthrough=True)
+    answer.call_on_close(found.file.close)
+    return answer
+
+
+def _read(file: FileIO, part: Range) -> Iterator[bytes]:
+    position = part.start
+    while position < part.stop:
+        chunk = os.pread(file.fileno(), min(_CHUNK, part.stop - position), position)
+        if not chunk:  # the file was cut meanwhile: the connection ends before the promised length
+            return
+        position += len(chunk)
+        yield chunk

@@ -1,0 +1,42 @@
+"""The icon that stands for a picture which cannot be shown, for clients that asked for an image."""
+
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+from typing import Final, ParamSpec
+
+from flask import Response, request
+
+from photosvc.core.errors import PhotosvcError
+
+Args = ParamSpec("Args")
+
+_ICON: Final = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="96" height="96" fill="none" stroke="#888" '
+    b'stroke-width="1.5"><rect x="3" y="5" width="18" height="14" rx="2"/><circle cx="8.5" cy="10" r="1.5"/>'
+    b'<path d="M4 17l5-4 4 3 3-2 4 3"/><path d="M3 3l18 18"/></svg>'
+)
+_TYPE: Final = "image/svg+xml"
+
+
+def or_icon(view: Callable[Args, Response]) -> Callable[Args, Response]:
+    """Answer errors of the view with an icon, and the same status, where `Accept` names image types."""
+
+    @wraps(view)
+    def shown(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+        try:
+            return view(*args, **kwargs)
+        except PhotosvcError as error:
+            if error.status == HTTPStatus.INTERNAL_SERVER_ERROR or not _wants_image():
+                raise
+            answer = Response(_ICON, error.status, content_type=_TYPE)
+            answer.headers["Cache-Control"] = "no-store"
+            if error.retry_after is not None:
+                answer.headers["Retry-After"] = str(error.retry_after)
+            return answer
+
+    return shown
+
+
+def _wants_image() -> bool:
+    return any(kind.startswith("image/") for kind, quality in request.accept_mimetypes if quality > 0)
