@@ -23,7 +23,7 @@ from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.problems import Problem
 from photosvc.index.job import IndexOptions, Summary, run_index
-from photosvc.models import Base, SearchDocument, SearchRow, migrate
+from photosvc.models import Base, LibraryState, SearchDocument, SearchRow, migrate
 from photosvc.models.database import configure_engine
 from photosvc.search.reading.documents import join_results
 from photosvc.settings import Settings, load_settings
@@ -159,6 +159,18 @@ def _migrated() -> bytes:
 def reasons(files: Iterable[tuple[str, Problem]]) -> list[tuple[str, str]]:
     """Names of skipped or failed files with the sentences that people read."""
     return [(name, problem.sentence) for name, problem in files]
+
+
+def counts(summary: Summary) -> tuple[int, ...]:
+    """How many files were indexed, updated, unchanged, missing, skipped and failed."""
+    found = (summary.indexed, summary.updated, summary.unchanged, summary.missing)
+    return (*found, len(summary.skipped), len(summary.failed))
+
+
+def changes(library: Library) -> int:
+    """The change counter of the library."""
+    with library.session() as session:
+        return session.get_one(LibraryState, "changes").value
 
 
 def hashes(folder: Path) -> dict[bytes, str]:

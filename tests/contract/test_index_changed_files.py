@@ -3,19 +3,9 @@
 import pytest
 
 from photosvc.core.errors import NotFoundError
-from photosvc.models import File, LibraryState, Photo, RejectedFile
-from tests.library import reasons
+from photosvc.models import File, Photo, RejectedFile
+from tests.library import counts, reasons
 from tests.pictures import encoded, exif, jpeg, quarters
-
-
-def counts(summary):
-    found = (summary.indexed, summary.updated, summary.unchanged, summary.missing)
-    return (*found, len(summary.skipped), len(summary.failed))
-
-
-def changes(library):
-    with library.session() as session:
-        return session.get(LibraryState, "changes").value
 
 
 def test_a_file_that_comes_back_broken_is_missing_no_more(library):

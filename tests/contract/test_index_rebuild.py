@@ -6,16 +6,6 @@ from tests.library import svc
 from tests.pictures import exif, jpeg
 
 
-def counts(summary):
-    found = (summary.indexed, summary.updated, summary.unchanged, summary.missing)
-    return (*found, len(summary.skipped), len(summary.failed))
-
-
-def changes(library):
-    with library.session() as session:
-        return session.get(LibraryState, "changes").value
-
-
 def test_search_rows_rendered_again_are_the_same_and_no_original_is_opened(library):
     path = library.put("a.jpg", jpeg())
     library.index()

@@ -7,19 +7,8 @@ import sys
 import pytest
 
 from photosvc.core.errors import ConflictError, NotFoundError
-from photosvc.models import LibraryState
-from tests.library import SURROUNDINGS, hashes, svc
+from tests.library import SURROUNDINGS, changes, counts, hashes, svc
 from tests.pictures import dng, encoded, exif, heic, jpeg, quarters, video
-
-
-def counts(summary):
-    found = (summary.indexed, summary.updated, summary.unchanged, summary.missing)
-    return (*found, len(summary.skipped), len(summary.failed))
-
-
-def changes(library):
-    with library.session() as session:
-        return session.get(LibraryState, "changes").value
 
 
 def test_a_second_run_changes_nothing_and_opens_no_unchanged_file(library):

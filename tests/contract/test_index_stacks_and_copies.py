@@ -2,20 +2,10 @@
 
 import pytest
 
-from photosvc.models import LibraryState, Photo
+from photosvc.models import Photo
 from photosvc.search.projection.project import project
-from tests.library import reasons
+from tests.library import counts, reasons
 from tests.pictures import dng, encoded, heic, jpeg, quarters, video
-
-
-def counts(summary):
-    found = (summary.indexed, summary.updated, summary.unchanged, summary.missing)
-    return (*found, len(summary.skipped), len(summary.failed))
-
-
-def changes(library):
-    with library.session() as session:
-        return session.get(LibraryState, "changes").value
 
 
 def test_a_raw_and_its_jpeg_are_one_photo_shown_by_the_jpeg(library):

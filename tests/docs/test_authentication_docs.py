@@ -38,7 +38,7 @@ def test_every_scope_in_the_guide_is_one():
         assert parse_scope(scope.strip())
 
 
-def test_the_examples_run_as_they_stand_one_after_the_other(tmp_path):
+def test_the_examples_run_unchanged_one_after_the_other(tmp_path):
     library = open_library(tmp_path / "instance")
     path = f"{Path(sys.executable).parent}{os.pathsep}{SURROUNDINGS['PATH']}"
     with serve(library.instance) as base:
