@@ -23,8 +23,7 @@ from photosvc.query.operands import (
     Word,
 )
 from photosvc.query.parser import OPERATOR_WORDS
-from photosvc.query.values.days import write_days
-from photosvc.query.values.numbers import write_number, write_range
+from photosvc.query.values.ranges import write_days, write_number, write_range
 from photosvc.query.values.reader import SHORTEST_PREFIX
 
 _PLAIN = re.compile(r"[\w.][\w./-]*\Z")

@@ -1,20 +1,28 @@
-"""Query text to nodes."""
+"""Query text and GET parameters to nodes."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from typing import TypeAlias
 
 from photosvc.query.errors import InvalidQueryError
-from photosvc.query.filters import NAMES, find_filter
+from photosvc.query.filters import FILTERS, NAMES, find_filter
 from photosvc.query.lexer import Token, TokenKind, check, tokens
 from photosvc.query.nodes import (
     Everything,
+    Filter,
     Node,
+    Not,
     Source,
     conjunction,
+    conjuncts,
     disjunction,
     negation,
     terms,
 )
+from photosvc.query.values.areas import locate
 from photosvc.query.values.reader import read_filter, read_term
+
+Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 
 DEEPEST_NESTING = 64
 MOST_TERMS = 256
@@ -163,3 +171,58 @@ def _with_operator_words(found: list[Token]) -> list[Token]:
         if kind and found[at - 1].kind in _TERM_ENDS and found[at + 1].kind in _TERM_STARTS:
             found[at] = token._replace(kind=kind)
     return found
+
+
+def parse_parameters(pairs: Pairs) -> Node:
+    """The conditions of ordinary GET parameters.
+
+    Each parameter that names a filter has one value of it, in which blanks and parentheses need no quotes. Other names
+    and empty values are ignored. Of a repeated parameter (also by an alias) the last value that is not empty counts.
+    `filter` is a whole query; its filters replace parameters of the same name.
+
+    Raises:
+        InvalidQueryError: a value is not valid; names its parameter.
+
+    """
+    given: dict[str, tuple[str, str]] = {}
+    query: Node = Everything()
+    for key, text in _flat(pairs):
+        if text.strip() and (spec := NAMES.get(key)):
+            given[spec.name] = (key, text)
+        elif key == "filter" and text.strip():
+            query = parse_query(text, field="filter")
+    parts = []
+    for name, (key, text) in given.items():
+        check(text, key)
+        parts.append(read_filter(FILTERS[name], text, Source(key, 0, len(text))))
+        if sum(map(terms, parts)) > MOST_TERMS:
+            raise InvalidQueryError(f"more than {MOST_TERMS} terms", field=key)
+    return overlay(query, conjunction(parts))
+
+
+def combine(query: Node, parameters: Node) -> Node:
+    """The query with the conditions of both: `overlay`, then `locate`.
+
+    Raises:
+        InvalidQueryError: see `locate`.
+
+    """
+    return locate(overlay(query, parameters))
+
+
+def overlay(query: Node, parameters: Node) -> Node:
+    """The conditions of both; a filter at the top of `query` replaces parameters of the same name."""
+    named = {name for part in conjuncts(query) if (name := _name(part))}
+    return conjunction([*conjuncts(query), *(p for p in conjuncts(parameters) if _name(p) not in named)])
+
+
+def _flat(pairs: Pairs) -> Iterable[tuple[str, str]]:
+    if isinstance(pairs, Mapping):
+        return ((key, text) for key, texts in pairs.items() for text in texts)
+    return pairs
+
+
+def _name(node: Node) -> str | None:
+    if isinstance(node, Not):
+        node = node.part
+    return node.name if isinstance(node, Filter) else None

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
-from photosvc.api.facets import parse_facets
+from photosvc.api.search import parse_facets
 from photosvc.cli.show import show
 from photosvc.models import migrate
 from photosvc.query.filters import FILTERS

@@ -21,8 +21,18 @@ from photosvc.query.values.areas import (
     read_near,
     read_plus_code,
 )
-from photosvc.query.values.days import read_after, read_before, read_days, read_since
-from photosvc.query.values.numbers import read_calendar, read_chroma, read_decimal, read_least, read_range, read_signed
+from photosvc.query.values.ranges import (
+    read_after,
+    read_before,
+    read_calendar,
+    read_chroma,
+    read_days,
+    read_decimal,
+    read_least,
+    read_range,
+    read_signed,
+    read_since,
+)
 
 BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
 

@@ -9,8 +9,7 @@ from itertools import chain
 from photosvc.core.errors import InvalidValueError
 from photosvc.query.nodes import And, Everything, Node, Or
 from photosvc.query.operands import Phrase, Word
-from photosvc.query.parameters import combine, parse_parameters
-from photosvc.query.parser import parse_query
+from photosvc.query.parser import combine, parse_parameters, parse_query
 from photosvc.query.values.reader import BOOLEANS
 from photosvc.search.reading.orders import DEFAULT_ORDER, PRIME, Cursor, Order, order_named, parse_cursor
 from photosvc.search.word_text import Term

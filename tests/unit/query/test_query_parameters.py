@@ -5,8 +5,7 @@ import pytest
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
 from photosvc.query.operands import Cell, Choice, Circle, Near, Pattern, PlusCode, Word
-from photosvc.query.parameters import Pairs, combine, parse_parameters
-from photosvc.query.parser import parse_query
+from photosvc.query.parser import Pairs, combine, parse_parameters, parse_query
 from photosvc.query.values.areas import locate
 
 UID = "pqbcf5j446s0futy"
