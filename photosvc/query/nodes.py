@@ -64,28 +64,24 @@ Node: TypeAlias = Word | Phrase | Filter | Not | And | Or | Everything | Nothing
 
 def conjunction(parts: Iterable[Node]) -> Node:
     """What every one of `parts` matches, in normal form; of no parts: everything."""
-    flat: list[Node] = []
-    for part in parts:
-        if isinstance(part, And):
-            flat.extend(part.parts)
-        elif not isinstance(part, Everything):
-            flat.append(part)
-    if not flat:
-        return Everything()
-    return flat[0] if len(flat) == 1 else And(tuple(flat))
+    return _joined(And, parts)
 
 
 def disjunction(parts: Iterable[Node]) -> Node:
     """What any of `parts` matches, in normal form. `Everything` is left out: it comes from text without letters."""
+    return _joined(Or, parts)
+
+
+def _joined(kind: type[And] | type[Or], parts: Iterable[Node]) -> Node:
     flat: list[Node] = []
     for part in parts:
-        if isinstance(part, Or):
+        if isinstance(part, kind):
             flat.extend(part.parts)
         elif not isinstance(part, Everything):
             flat.append(part)
     if not flat:
         return Everything()
-    return flat[0] if len(flat) == 1 else Or(tuple(flat))
+    return flat[0] if len(flat) == 1 else kind(tuple(flat))
 
 
 def negation(part: Node) -> Node:
