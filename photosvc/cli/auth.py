@@ -6,9 +6,8 @@ import click
 
 from photosvc.cli.context import with_database
 from photosvc.cli.group import LazyGroup
-from photosvc.cli.options import count_option, printing_secret, yes_option
-from photosvc.cli.prompts import ask, confirm
-from photosvc.cli.report import format_options, print_list, print_record, require_stdout
+from photosvc.cli.prompts import ask, confirm, yes_option
+from photosvc.cli.report import count_option, format_options, print_list, print_record, printing_secret, require_stdout
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
 
 if TYPE_CHECKING:

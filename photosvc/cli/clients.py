@@ -7,9 +7,8 @@ import click
 
 from photosvc.cli.context import with_database
 from photosvc.cli.group import LazyGroup
-from photosvc.cli.options import count_option, printing_secret, yes_option
-from photosvc.cli.prompts import ask, confirm
-from photosvc.cli.report import format_options, print_list, print_record, require_stdout
+from photosvc.cli.prompts import ask, confirm, yes_option
+from photosvc.cli.report import count_option, format_options, print_list, print_record, printing_secret, require_stdout
 from photosvc.core.accounts import (
     CLIENT,
     CLIENT_ROLES,
@@ -21,8 +20,6 @@ from photosvc.core.accounts import (
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
     from photosvc.models import Client
     from photosvc.web.current import Service
 
@@ -60,6 +57,7 @@ def _settings(*, defaults: bool) -> Callable[[Function], Function]:
         click.option(
             "--expires",
             "-e",
+            "lifetime",
             type=int,
             metavar="LIFETIME",
             default=CLIENT_TOKEN_LIFETIME if defaults else None,
@@ -69,6 +67,7 @@ def _settings(*, defaults: bool) -> Callable[[Function], Function]:
         click.option(
             "--tokens",
             "-t",
+            "limit",
             type=int,
             metavar="NUMBER",
             default=CLIENT_TOKENS if defaults else None,
@@ -125,8 +124,8 @@ def add(
     username: str | None,
     name: str | None,
     scope: str | None,
-    expires: int,
-    tokens: int,
+    lifetime: int,
+    limit: int,
     **rest: Any,  # noqa: ANN401
 ) -> None:
     """Register a client. Its secret is shown only now.
@@ -142,13 +141,13 @@ def add(
     if username is not None:
         with service.loading() as session:
             owner_uid = find_user(session, username).uid
-    check_lifetime(expires)
-    check_limit(tokens)
+    check_lifetime(lifetime)
+    check_limit(limit)
     name = name or ask("--name", "Client name")
     wanted = parse_scope(scope or ask("--scope", "Authorization scopes", "*"))
     with service.writing() as session:
         user = find_user(session, owner_uid) if owner_uid else None
-        registered = register(session, now, name=name, scope=wanted, lifetime=expires, limit=tokens, user=user, **rest)
+        registered = register(session, now, name=name, scope=wanted, lifetime=lifetime, limit=limit, user=user, **rest)
         session.refresh(registered.client)
         record = {**_row(registered.client), "client_secret": registered.secret}
     with printing_secret(service, lambda session: remove_client(session, record["client_id"])):
@@ -176,18 +175,34 @@ def show(service: "Service", identifier: str) -> None:
 @click.option("--regenerate", is_flag=True, help="Make a new secret; the old one and its tokens are revoked.")
 @format_options(short=False)
 @with_database
-def mod(service: "Service", /, identifier: str, regenerate: bool, **given: Any) -> None:  # noqa: ANN401
+def mod(
+    service: "Service",
+    /,
+    identifier: str,
+    regenerate: bool,
+    scope: str | None,
+    user: str | None,
+    **given: Any,  # noqa: ANN401
+) -> None:
     """Change a client. Tokens it could not get any more are revoked."""
-    from photosvc.auth.oauth.clients import change_client, regenerate_secret, restore_secret
+    from photosvc.auth.accounts.users import find_user
+    from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, restore_secret
+    from photosvc.auth.scopes import parse_scope
 
     require_stdout()
     given = {key: value for key, value in given.items() if value is not None}
-    if not given and not regenerate:
+    if not given and scope is user is None and not regenerate:
         msg = "nothing to change: give at least one option"
         raise click.UsageError(msg)
     now = service.now()
     with service.writing() as session:
-        client = change_client(session, identifier, now, _changes(session, **given))
+        changes = Changes(
+            **given,
+            scope=None if scope is None else parse_scope(scope),
+            user=find_user(session, user) if user else None,
+            unbind=user == "",
+        )
+        client = change_client(session, identifier, now, changes)
         record = _row(client)
         old = client.secret_digest
         if regenerate:
@@ -227,29 +242,6 @@ def reset(service: "Service", yes: bool) -> None:
     with service.writing() as session:
         count = remove_all_clients(session)
     click.echo(f"{count} clients are removed.", err=True)
-
-
-def _changes(
-    session: "Session",
-    *,
-    scope: str | None = None,
-    user: str | None = None,
-    expires: int | None = None,
-    tokens: int | None = None,
-    **rest: Any,  # noqa: ANN401
-) -> Any:  # noqa: ANN401
-    from photosvc.auth.accounts.users import find_user
-    from photosvc.auth.oauth.clients import Changes
-    from photosvc.auth.scopes import parse_scope
-
-    return Changes(
-        scope=None if scope is None else parse_scope(scope),
-        user=find_user(session, user) if user else None,
-        unbind=user == "",
-        lifetime=expires,
-        limit=tokens,
-        **rest,
-    )
 
 
 def _row(client: "Client") -> dict[str, Any]:

@@ -6,6 +6,8 @@ import click
 
 _LONGEST_LINE = 4096
 
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
+
 
 def has_terminal() -> bool:
     """Whether standard input is a terminal."""

@@ -1,15 +1,21 @@
-"""Lists and records on stdout: as a table, or in one of four formats for programs."""
+"""Lists and records on stdout, as a table or in one of four formats for programs, and new secrets."""
 
 import csv
 import io
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import orjson
 
 from photosvc.cli.group import PlainError
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from photosvc.web.current import Service
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Mapping[str, Any]
@@ -20,6 +26,10 @@ _FORMATS = {
     "csv": ("-c", "Print comma separated values"),
     "tsv": ("-t", "Print tab separated values"),
 }
+
+count_option = click.option(
+    "--count", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="At most this many."
+)
 
 
 def format_options(*, short: bool = True) -> Callable[[Function], Function]:
@@ -87,6 +97,19 @@ def print_record(columns: Mapping[str, str], row: Row) -> None:
         _write_json({key: row[key] for key in columns})
     else:
         _write(output, ["Name", "Value"], [[heading, _text(row[key])] for key, heading in columns.items()])
+
+
+@contextmanager
+def printing_secret(service: "Service", undo: "Callable[[Session], object]") -> Iterator[None]:
+    """Print a new secret inside. If printing fails, the secret is lost, and `undo` removes what it belongs to."""
+    click.echo("Keep the secret now: it is not shown again.", err=True)
+    try:
+        yield
+        sys.stdout.flush()
+    except BaseException:
+        with service.writing() as session:
+            undo(session)
+        raise
 
 
 def _write_json(value: object) -> None:

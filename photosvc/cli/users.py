@@ -6,9 +6,8 @@ import click
 
 from photosvc.cli.context import with_database
 from photosvc.cli.group import LazyGroup
-from photosvc.cli.options import count_option, yes_option
-from photosvc.cli.prompts import ask, ask_password, confirm
-from photosvc.cli.report import format_options, print_list, print_record
+from photosvc.cli.prompts import ask, ask_password, confirm, yes_option
+from photosvc.cli.report import count_option, format_options, print_list, print_record
 from photosvc.core.accounts import USER, USER_ROLES
 
 if TYPE_CHECKING:

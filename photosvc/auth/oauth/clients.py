@@ -84,12 +84,12 @@ def register(
         uid=ids.new_uid(ids.CLIENT, now),
         secret_digest=ids.digest(secret),
         name=check_name(name),
-        role=check_role(role),
+        role=_check_role(role),
         scope=str(check_scope(scope)),
         user_id=None if user is None else user.id,
         token_lifetime=check_lifetime(lifetime),
         token_limit=check_limit(limit),
-        token_format=check_format(token_format),
+        token_format=_check_format(token_format),
         created_at=now,
         updated_at=now,
     )
@@ -98,14 +98,21 @@ def register(
     return Registered(client, secret)
 
 
-def find_client(session: Session, client_id: str) -> Client:
-    """The client with this `client_id`.
+def find_client(session: Session, client_id: str, *, lock: bool = False) -> Client:
+    """The client with this `client_id`; with `lock`, others cannot change it until the transaction ends.
 
     Raises:
         NotFoundError: there is none.
 
     """
-    return _found(session, client_id)
+    found = None
+    if ids.is_uid(client_id, ids.CLIENT):
+        statement = select(Client).where(Client.uid == client_id)
+        found = session.scalar(statement.with_for_update() if lock else statement)
+    if found is None:
+        msg = "no such client"
+        raise NotFoundError(msg)
+    return found
 
 
 def list_clients(session: Session, *, search: str = "", limit: int = 100) -> Sequence[Client]:
@@ -138,15 +145,15 @@ def change_client(session: Session, client_id: str, now: datetime, changes: Chan
         NotFoundError: there is no such client.
 
     """
-    client = _hold(session, client_id)
+    client = find_client(session, client_id, lock=True)
     if changes.name is not None:
         client.name = check_name(changes.name)
     if changes.role is not None:
-        client.role = check_role(changes.role)
+        client.role = _check_role(changes.role)
     if changes.lifetime is not None:
         client.token_lifetime = check_lifetime(changes.lifetime)
     if changes.token_format is not None:
-        client.token_format = check_format(changes.token_format)
+        client.token_format = _check_format(changes.token_format)
     if changes.user is not None or changes.unbind:
         client.user_id = None if changes.user is None else changes.user.id
     if changes.scope is not None:
@@ -172,7 +179,7 @@ def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
         NotFoundError: there is no such client.
 
     """
-    client = _hold(session, client_id)
+    client = find_client(session, client_id, lock=True)
     secret = ids.new_client_secret()
     client.secret_digest = ids.digest(secret)
     client.updated_at = now
@@ -197,7 +204,7 @@ def remove_client(session: Session, client_id: str) -> None:
         NotFoundError: there is no such client.
 
     """
-    client = _hold(session, client_id)
+    client = find_client(session, client_id, lock=True)
     end_tokens(session, client.id)  # a host's SQLite may not cascade
     session.delete(client)
     session.flush()
@@ -208,19 +215,6 @@ def remove_all_clients(session: Session) -> int:
     for row_id in session.scalars(select(Client.id).order_by(Client.id).with_for_update()):
         end_tokens(session, row_id)
     return len(session.scalars(delete(Client).returning(Client.id)).all())
-
-
-def check_role(role: str) -> str:
-    """The role, if clients can have it.
-
-    Raises:
-        InvalidValueError: it is another.
-
-    """
-    if role not in CLIENT_ROLES:
-        msg = "a client's role is client or admin"
-        raise InvalidValueError(msg, field="role")
-    return role
 
 
 def check_lifetime(lifetime: int) -> int:
@@ -249,30 +243,15 @@ def check_limit(limit: int) -> int:
     return limit
 
 
-def check_format(token_format: str) -> str:
-    """The format of access tokens, if it is known.
+def _check_role(role: str) -> str:
+    if role not in CLIENT_ROLES:
+        msg = "a client's role is client or admin"
+        raise InvalidValueError(msg, field="role")
+    return role
 
-    Raises:
-        InvalidValueError: it is another.
 
-    """
+def _check_format(token_format: str) -> str:
     if token_format not in TOKEN_FORMATS:
         msg = f"a token's format is {' or '.join(TOKEN_FORMATS)}"
         raise InvalidValueError(msg, field="token_format")
     return token_format
-
-
-def _hold(session: Session, client_id: str) -> Client:
-    """The client, locked until the transaction ends: it cannot be changed and gets no tokens meanwhile."""
-    return _found(session, client_id, held=True)
-
-
-def _found(session: Session, client_id: str, *, held: bool = False) -> Client:
-    found = None
-    if ids.is_uid(client_id, ids.CLIENT):
-        statement = select(Client).where(Client.uid == client_id)
-        found = session.scalar(statement.with_for_update() if held else statement)
-    if found is None:
-        msg = "no such client"
-        raise NotFoundError(msg)
-    return found
