@@ -13,7 +13,7 @@ from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.core.clock import Clock, system_clock
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.current import EXTENSION, Service
-from photosvc.web.oauth.server import OAUTH_EXTENSION, OAuthServer
+from photosvc.web.oauth_server import OAUTH_EXTENSION, OAuthServer
 from photosvc.web.request_counts import RequestCounts
 
 

@@ -5,25 +5,20 @@ from flask import Blueprint, Response
 from photosvc.api import (
     app_passwords,
     downloads,
-    facets,
-    metrics,
+    monitoring,
     oauth,
     openapi,
     passcode,
     search,
     session,
-    status,
     thumbnails,
     users,
 )
-from photosvc.web.answer import add_security_headers
+from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
-from photosvc.web.request_timing import count_request, start_timer
 
-_RESOURCES = (
-    search, facets, session, users, app_passwords, passcode, oauth, metrics, status, thumbnails, downloads, openapi,
-)  # fmt: skip
+_RESOURCES = (search, session, users, app_passwords, passcode, oauth, monitoring, thumbnails, downloads, openapi)
 
 
 def create_api() -> Blueprint:

@@ -14,8 +14,7 @@ from photosvc.records.accounts import CredentialSchema, NewAppPasswordSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.proof import proving
-from photosvc.web.protector import principal, require
+from photosvc.web.protector import principal, proving, require
 
 _CREDENTIAL, _CREDENTIALS = CredentialSchema(), CredentialSchema(many=True)
 _MOST = 1000

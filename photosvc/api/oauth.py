@@ -3,9 +3,8 @@
 from flask import Blueprint, Response
 
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_client_form, undocumented
-from photosvc.web.errors import register_errors
-from photosvc.web.oauth.errors import oauth_error, render_oauth
-from photosvc.web.oauth.server import current_oauth_server
+from photosvc.web.errors import oauth_error, register_errors, render_oauth
+from photosvc.web.oauth_server import current_oauth_server
 from photosvc.web.protector import public, uses
 
 _TOKEN_REQUEST = json_object(

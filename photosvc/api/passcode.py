@@ -9,8 +9,7 @@ from photosvc.records.accounts import EnrolmentSchema, PasscodeSchema, PasswordS
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.proof import proving
-from photosvc.web.protector import require
+from photosvc.web.protector import proving, require
 
 _ENROLMENT = EnrolmentSchema()
 _CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type": "array", "items": TEXT})

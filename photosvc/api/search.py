@@ -1,23 +1,99 @@
-"""GET /photos: the search (spec section 4.2)."""
+"""GET /photos and GET /photos/facets: the search (spec section 4.2), and the values of filters among its results."""
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 from weakref import finalize
 
 from flask import Blueprint, Response, request
 
-from photosvc.api.openapi.parameters import search_parameters
 from photosvc.auth.credentials import link_tokens
+from photosvc.query.canonical import canonical_text
+from photosvc.query.filter_spec import FilterSpec, Kind
+from photosvc.query.filters import FILTERS
+from photosvc.query.lexer import LONGEST_QUERY
+from photosvc.query.values.reader import EXPECTED
 from photosvc.records.photo import PhotoResultSchema
-from photosvc.search.reading.library import page_tag
+from photosvc.search.reading.facets import FACETS, count_values, parse_facets
+from photosvc.search.reading.library import page_tag, state_tag
+from photosvc.search.reading.orders import DEFAULT_ORDER, ORDERS, PRIME
 from photosvc.search.reading.page import Page, find
-from photosvc.search.reading.request import is_short, parse_request
-from photosvc.web.answer import JSON, ReadyResponse
-from photosvc.web.conditional import ETAG, cache_headers, is_fresh
-from photosvc.web.contract import Header, answers, refuses, takes_query
+from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, is_short, parse_node, parse_request
+from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, json_answer
+from photosvc.web.contract import ETAG, NUMBER, TEXT, Header, answers, json_object, refuses, takes_query
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
+
+_QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
+_FLAG = {"type": "boolean"}
+
+#: Parameters that select photos.
+_WHICH: dict[str, tuple[dict[str, Any], str]] = {
+    "q": (_QUERY, "Words and filters."),
+    "filter": (_QUERY, "A query whose filters replace the parameters of the same names."),
+    "s": ({"type": "string"}, "Only photos of the album with this UID."),
+}
+#: Parameters that say in which order and form results are sent.
+_HOW: dict[str, tuple[dict[str, Any], str]] = {
+    "count": (
+        {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT},
+        "Files on a page.",
+    ),
+    "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Files to skip."),
+    "cursor": ({"type": "string"}, "Where the page begins, from the `Link` of the previous page."),
+    "order": ({"type": "string", "enum": [*ORDERS], "default": DEFAULT_ORDER}, "The order of the results."),
+    "seed": ({"type": "integer", "minimum": 0, "maximum": PRIME - 1}, "The seed of a random order."),
+    "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
+    "total": (_FLAG, "Count everything that matches, in `X-Total-Count`."),
+}
+
+
+def search_parameters() -> list[dict[str, Any]]:
+    """The parameters of GET /photos."""
+    return [*_described({**_WHICH, **_HOW}), *_filters()]
+
+
+def facet_parameters() -> list[dict[str, Any]]:
+    """The parameters of GET /photos/facets."""
+    by = {
+        "name": "by",
+        "in": "query",
+        "required": True,
+        "description": "Filters whose values are counted.",
+        "schema": {"type": "array", "items": {"type": "string", "enum": [*FACETS]}, "minItems": 1},
+        "style": "form",
+        "explode": False,
+    }
+    return [by, *_described(_WHICH), *_filters()]
+
+
+def _described(parameters: dict[str, tuple[dict[str, Any], str]]) -> Iterator[dict[str, Any]]:
+    for name, (schema, description) in parameters.items():
+        yield {"name": name, "in": "query", "description": description, "schema": schema}
+
+
+def _filters() -> Iterator[dict[str, Any]]:
+    for spec in FILTERS.values():
+        schema = _FLAG if spec.kind in {Kind.FLAG, Kind.SWITCH} else _QUERY
+        parameter = {"name": spec.name, "in": "query", "description": _meaning(spec), "schema": schema}
+        if schema is _QUERY:
+            parameter["example"] = _value(spec)
+        yield parameter
+
+
+def _meaning(spec: FilterSpec) -> str:
+    also = f" Also called {' and '.join(spec.aliases)}." if spec.aliases else ""
+    return f"{spec.help}{also} Takes {EXPECTED[spec.kind]}."
+
+
+def _value(spec: FilterSpec) -> str:
+    """The value in the filter's example; in the example, another filter may follow it."""
+    name = next(name for name in (spec.name, *spec.aliases) if f"{name}:" in spec.example)
+    behind = spec.example.partition(f"{name}:")[2]
+    return behind if '"' in behind else behind.partition(" ")[0]
+
 
 #: Names and values of a query string, in order.
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -34,9 +110,14 @@ _PAGE = {
 }
 
 
+_VALUE = json_object("value label count", value={"type": ["string", "integer"]}, label=TEXT, count=NUMBER)
+_FACETS = {"type": "object", "additionalProperties": {"type": "array", "items": _VALUE}}
+
+
 def add_routes(api: Blueprint) -> None:
-    """Add the search to the API."""
+    """Add the search and its facets to the API."""
     api.add_url_rule("/photos", view_func=search_photos, methods=["GET"])
+    api.add_url_rule("/photos/facets", view_func=count_facets, methods=["GET"])
 
 
 @require("photos.search")
@@ -82,3 +163,22 @@ def _page_headers(service: Service, page: Page, pairs: Pairs) -> list[tuple[str,
 def _without_start(pairs: Pairs) -> str:
     """The query string of this page without the parameters that say where it begins, for the address of the next."""
     return "".join(f"{urlencode([pair])}&" for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})
+
+
+@require("photos.facets")
+@takes_query(facet_parameters)
+@answers(_FACETS, "The values of each filter, the most frequent first.", headers=ETAG)
+@refuses(404)
+def count_facets() -> Response:
+    """How many files of a search have each value of the filters in `by`; with `primary=true`, how many photos."""
+    sees_private = principal().sees_private
+    facets = parse_facets(request.args.get("by", ""))
+    node, album = parse_node(request.args.items(multi=True)), request.args.get("s", "").strip()
+    with current_service().reading() as connection:
+        etag = state_tag(connection, canonical_text(node), album, facets, sees_private=sees_private)
+        if is_fresh(etag):
+            return ReadyResponse(status=304, headers=cache_headers(etag))
+        counted = count_values(connection, node, album, facets, sees_private=sees_private)
+    answer = json_answer({name: [asdict(value) for value in values] for name, values in counted.items()})
+    answer.headers.extend(cache_headers(etag))
+    return answer

@@ -18,10 +18,9 @@ from photosvc.models import LOGIN_SESSION, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema
 from photosvc.search.reading.library import years
 from photosvc.web.answer import json_answer
-from photosvc.web.authorization import token_of
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
-from photosvc.web.protector import is_mounted, principal, public, require, uses
+from photosvc.web.protector import is_mounted, principal, public, require, token_of, uses
 
 _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
 

@@ -10,8 +10,7 @@ from photosvc.records.accounts import NewUserSchema, PasswordChangeSchema, UserC
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.proof import proving
-from photosvc.web.protector import is_mounted, principal, require
+from photosvc.web.protector import is_mounted, principal, proving, require
 
 _MOST = 1000
 

@@ -6,12 +6,11 @@ from flask import Blueprint, Response, request
 
 from photosvc.auth.oauth import metadata
 from photosvc.auth.policy import scopes_in_use
-from photosvc.web.answer import add_security_headers, json_answer
+from photosvc.web.answer import add_security_headers, count_request, json_answer, start_timer
 from photosvc.web.contract import answers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 from photosvc.web.protector import mounted_actions, public
-from photosvc.web.request_timing import count_request, start_timer
 
 _CACHED = "public, max-age=300"
 _OBJECT = {"type": "object"}

@@ -6,8 +6,7 @@ import click
 
 from photosvc.cli.context import with_service
 from photosvc.cli.group import LazyGroup
-from photosvc.cli.options import yes_option
-from photosvc.cli.prompts import confirm
+from photosvc.cli.prompts import confirm, yes_option
 from photosvc.cli.report import format_options, print_record
 
 if TYPE_CHECKING:

@@ -1,10 +1,13 @@
-"""Answers of the API: JSON bytes and the headers of every answer."""
+"""Answers: JSON bytes, the headers of every answer, conditional requests (RFC 9110 section 13), and their count."""
 
+from time import perf_counter
 from typing import Any
 
 import orjson
-from flask import Response
+from flask import Response, g, request
 from werkzeug.datastructures import Headers
+
+from photosvc.web.current import current_service
 
 JSON = "application/json; charset=utf-8"
 
@@ -18,6 +21,10 @@ _SECURITY = (
 
 #: The header that no view sets by itself, so that it shows whether the others were added.
 _MARK = _SECURITY[0][0]
+
+
+#: An answer depends on its address and on the credential, which these headers contain.
+_VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID"
 
 
 class ReadyResponse(Response):
@@ -51,4 +58,29 @@ def add_security_headers(answer: Response) -> Response:
         for name, value in _SECURITY:
             if name not in present:
                 headers.add(name, value)
+    return answer
+
+
+def is_fresh(etag: str | None) -> bool:
+    """Whether the client has cached the answer with this tag."""
+    given = request.environ.get("HTTP_IF_NONE_MATCH")
+    return bool(given) and etag is not None and (given == f'"{etag}"' or request.if_none_match.contains_weak(etag))
+
+
+def cache_headers(etag: str | None) -> list[tuple[str, str]]:
+    """Headers that let each client cache its answer and revalidate it by its tag."""
+    headers = [("Cache-Control", "private, no-cache"), ("Vary", _VARIES_BY)]
+    return headers if etag is None else [*headers, ("ETag", f'"{etag}"')]
+
+
+def start_timer() -> None:
+    """Note when the request began."""
+    g.photosvc_began = perf_counter()
+
+
+def count_request(answer: Response) -> Response:
+    """Count the request that `answer` is for, with the seconds until its headers were ready."""
+    began, rule = g.get("photosvc_began"), request.url_rule
+    if began is not None and rule is not None:  # a host can refuse a request before it reaches the blueprint
+        current_service().requests.add((rule.rule, request.method, answer.status_code), perf_counter() - began)
     return answer

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
-from marshmallow import Schema
+import orjson
+from flask import request
+from marshmallow import Schema, ValidationError
 
-from photosvc.web.body import read_json
+from photosvc.core.errors import InvalidValueError
 
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
@@ -33,8 +35,13 @@ class Header(NamedTuple):
 #: Response headers by name.
 Headers: TypeAlias = Mapping[str, Header]
 
+#: The header in the contract of a view whose answers are tagged.
+ETAG = {"ETag": Header("string", "The state of the answer; send it back as `If-None-Match`.")}
+
 #: The attribute of a view that holds its contract.
 CONTRACT = "photosvc_contract"
+#: The longest body that is accepted, in bytes.
+MAX_BODY = 64 * 1024
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
@@ -161,3 +168,52 @@ def _with(**parts: Any) -> Callable[[View], View]:  # noqa: ANN401
         return view
 
     return extend
+
+
+class InvalidBodyError(InvalidValueError):
+    """The body is not valid."""
+
+    def __init__(self, message: str, details: list[dict[str, str]] | None = None) -> None:
+        super().__init__(message)
+        self.details = details or []
+
+
+def read_json(schema: Schema, *, any_type: bool = False) -> dict[str, Any]:
+    """The request's JSON object, as `schema` loads it.
+
+    Args:
+        schema: what loads the body.
+        any_type: read JSON whatever the `Content-Type` says; three known clients log in with another, or none.
+
+    Raises:
+        InvalidBodyError: it is not JSON, not an object, or a value is not valid; says which.
+        RequestEntityTooLarge: it is longer than `MAX_BODY`.
+
+    """
+    request.max_content_length = MAX_BODY
+    if not any_type and request.mimetype != "application/json":
+        msg = "send JSON, with the header Content-Type: application/json"
+        raise InvalidBodyError(msg)
+    try:
+        body = orjson.loads(request.get_data(cache=True) or b"{}")
+    except orjson.JSONDecodeError:
+        msg = "the body is not valid JSON"
+        raise InvalidBodyError(msg) from None
+    if not isinstance(body, dict):
+        msg = "the body must be a JSON object"
+        raise InvalidBodyError(msg)
+    try:
+        loaded: dict[str, Any] = schema.load(body)
+    except ValidationError as error:
+        raise _refused(error) from None
+    return loaded
+
+
+def _refused(error: ValidationError) -> InvalidBodyError:
+    messages = error.messages_dict
+    details = [
+        {"field": str(field), "message": " ".join(map(str, said)) if isinstance(said, list) else "is not valid"}
+        for field, said in messages.items()
+    ]
+    first = details[0]
+    return InvalidBodyError(f"{first['field']}: {first['message']}", details)

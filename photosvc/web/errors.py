@@ -1,30 +1,39 @@
 """Error answers: one handler for all exceptions, and a renderer for each of the two forms.
 
-Ours is `{"code": 400, "error": "…", "details": [{"field": …, "message": …}]}`; the one of RFC 6749 is in
-`web.oauth.errors`.
+Ours is `{"code": 400, "error": "…", "details": [{"field": …, "message": …}]}`; the one of OAuth endpoints is
+that of RFC 6749 section 5.2, `{"error": "…", "error_description": "…"}`.
 """
 
 import logging
+import re
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
 
-from authlib.oauth2 import OAuth2Error
+from authlib.oauth2.rfc6749 import OAuth2Error
 from flask import Blueprint, Flask, Response
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from werkzeug.exceptions import HTTPException
 
 from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError, LoginError
+from photosvc.auth.oauth.metadata import resource_metadata_url
 from photosvc.core.errors import PhotosvcError
 from photosvc.web.answer import json_answer
-from photosvc.web.authorization import challenge
-from photosvc.web.body import InvalidBodyError
+from photosvc.web.contract import InvalidBodyError
+from photosvc.web.current import current_service
 from photosvc.web.protector import TokenRequiredError
 
 _LOG = logging.getLogger("photosvc")
 
 #: Seconds after which a request is worth another try when the database was busy.
 _RETRY_AFTER = 5
+
+#: Characters that a description must not contain.
+_NOT_ALLOWED = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e]")
+_MAX_DESCRIPTION = 200
+
+_BEARER, _BASIC = 'Bearer realm="photosvc"', 'Basic realm="photosvc", charset="UTF-8"'
 
 
 class Failure(NamedTuple):
@@ -56,12 +65,39 @@ def render(failure: Failure) -> Response:
             if name.lower() not in {"content-type", "content-length"}:
                 answer.headers[name] = value
     elif isinstance(error, TokenRequiredError | LoginError):
-        answer.headers["WWW-Authenticate"] = challenge()
+        answer.headers["WWW-Authenticate"] = _challenge()
     elif isinstance(error, InvalidTokenError):
-        answer.headers["WWW-Authenticate"] = challenge("invalid_token", description=error.message)
+        answer.headers["WWW-Authenticate"] = _challenge("invalid_token", description=error.message)
     elif isinstance(error, InsufficientScopeError):
-        answer.headers["WWW-Authenticate"] = challenge("insufficient_scope", scope=error.scope)
+        answer.headers["WWW-Authenticate"] = _challenge("insufficient_scope", scope=error.scope)
     return answer
+
+
+def oauth_error(status: int, error: str, description: str = "") -> Response:
+    """An error answer that no cache keeps (RFC 6749 section 5.1)."""
+    body = {"error": error}
+    if description:
+        body["error_description"] = _NOT_ALLOWED.sub("?", description)[:_MAX_DESCRIPTION]
+    answer = json_answer(body, status)
+    answer.headers["Cache-Control"] = "no-store"
+    answer.headers["Pragma"] = "no-cache"
+    if status == HTTPStatus.UNAUTHORIZED:
+        answer.headers["WWW-Authenticate"] = _BASIC
+    return answer
+
+
+def render_oauth(failure: Failure) -> Response:
+    """An error under the name that the RFC has for it."""
+    error = failure.error
+    if isinstance(error, OAuth2Error):
+        name = error.error
+    elif isinstance(error, HTTPException):  # a body that is too long or incomplete
+        name = "invalid_request"
+    elif failure.status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
+        name = "temporarily_unavailable"
+    else:
+        name = "server_error"
+    return oauth_error(failure.status, name, failure.message)
 
 
 def register_errors(target: Blueprint | Flask, renderer: Renderer = render) -> None:
@@ -75,6 +111,22 @@ def register_errors(target: Blueprint | Flask, renderer: Renderer = render) -> N
         return answer
 
     target.register_error_handler(Exception, on_error)
+
+
+def _challenge(error: str = "", *, scope: str = "", description: str = "") -> str:
+    """A `WWW-Authenticate` value; without `error` when the request had no token (RFC 6750 section 3).
+
+    It always names the address of the resource's metadata (RFC 9728 section 5.1).
+    """
+    parts = [_BEARER]
+    if error:
+        parts.append(f'error="{error}"')
+    if description:
+        parts.append(f'error_description="{description}"')
+    if scope:
+        parts.append(f'scope="{scope}"')
+    parts.append(f'resource_metadata="{resource_metadata_url(current_service().settings.base_url)}"')
+    return ", ".join(parts)
 
 
 def _failure(error: Exception) -> Failure:

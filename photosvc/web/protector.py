@@ -1,16 +1,17 @@
-"""The resource protector: token → principal → policy, before a view runs."""
+"""The resource protector: token → principal → policy, before a view runs; and further proof where a view needs it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from flask import current_app, g, request
+from flask import Request, current_app, g, request
 
 from photosvc.auth import policy
 from photosvc.auth.credentials import bearer, link_tokens, tokens
-from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError
+from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError, LoginError
 from photosvc.auth.principal import Principal
-from photosvc.web.authorization import token_of
+from photosvc.core.errors import InvalidValueError
 from photosvc.web.current import Service, current_service
 
 Args = ParamSpec("Args")
@@ -25,8 +26,36 @@ PUBLIC = "public"
 USES = "photosvc_uses"
 
 
+#: Names in the WSGI environ. A header that is sent twice is one value with a comma, which no token contains.
+_OWN_HEADERS = ("HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
+_MAX_TOKEN = 4096
+#: Characters allowed around a value (RFC 9110 section 5.6.3); `str.strip` alone removes more.
+_BLANKS = " \t"
+
+
 class TokenRequiredError(InvalidTokenError):
     """An access token is needed: send it as `Authorization: Bearer …`."""
+
+
+def token_of(request: Request) -> str | None:
+    """The token in `Authorization: Bearer`, `X-Auth-Token` or `X-Session-ID`; None when there is none.
+
+    Query strings are not read, because logs contain them (RFC 9700 section 4.3.2).
+
+    Raises:
+        InvalidValueError: the request has two different tokens (RFC 6750 section 2).
+
+    """
+    environ = request.environ
+    tokens = {environ.get(header, "").strip(_BLANKS) for header in _OWN_HEADERS}
+    scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").strip(_BLANKS).partition(" ")
+    if scheme.lower() == "bearer":
+        tokens.add(token.strip(_BLANKS))
+    tokens.discard("")
+    if len(tokens) > 1:
+        msg = "the request shows two different tokens; send one"
+        raise InvalidValueError(msg, field="Authorization")
+    return next(iter(tokens), "")[:_MAX_TOKEN] or None
 
 
 def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
@@ -161,3 +190,21 @@ def _verify(service: Service) -> Principal:
     if tokens.needs_touch(who, now):
         service.write_if_free(lambda session: tokens.touch(session, who, now, address=address))
     return who
+
+
+@contextmanager
+def proving() -> Iterator[None]:
+    """Wrap a check of the own account's password or passcode; the wrapped code opens its own transactions.
+
+    Raises:
+        InvalidValueError: it is wrong. Not a 401, which clients take for the end of their session.
+        ThrottledError: too many were wrong; the wrapped code did not run.
+
+    """
+    service = current_service()
+    credential_uid, address = principal().credential_uid, request.remote_addr or ""
+    try:
+        with service.throttle.password_check(service.now(), credential_uid=credential_uid, address=address):
+            yield
+    except LoginError as error:
+        raise InvalidValueError(error.message, field=error.field) from None

@@ -4,10 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from photosvc.auth.credentials.tokens import find, verify
-from photosvc.auth.oauth.client_authentication import authenticate
+from photosvc.auth.oauth.client_authentication import authenticate, granted_scope
 from photosvc.auth.oauth.client_tokens import store_token
 from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, register, remove_client
-from photosvc.auth.oauth.grants import granted_scope
 from photosvc.auth.scopes import EVERYTHING, SCOPES, is_within, parse_scope
 from photosvc.core import ids
 from tests.clock import NOW, SECOND

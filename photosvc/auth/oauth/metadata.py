@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from photosvc.auth.oauth.grants import AUTH_METHODS, GRANT_TYPES
+from photosvc.auth.oauth.client_authentication import AUTH_METHODS, GRANT_TYPES
 from photosvc.auth.oauth.signing_keys import SigningKey
 
 API = "/api/v1"

@@ -15,7 +15,7 @@ from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from flask import Request
 
 from photosvc.auth.oauth.client_authentication import refused
-from photosvc.web.body import MAX_BODY
+from photosvc.web.contract import MAX_BODY
 
 _FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 50

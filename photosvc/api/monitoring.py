@@ -1,4 +1,7 @@
-"""GET /metrics: figures of the library and its requests for Prometheus, in its text format 0.0.4."""
+"""GET /status and GET /metrics: what monitors ask, whether the service can answer and what it has done.
+
+The metrics are in the text format 0.0.4 of Prometheus.
+"""
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
@@ -16,12 +19,25 @@ from photosvc.web.request_counts import BOUNDS, Latency, Series
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
+from photosvc.web.answer import json_answer
+from photosvc.web.contract import json_object
+from photosvc.web.protector import public
+
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def add_routes(api: Blueprint) -> None:
-    """Add the metrics to the API."""
+    """Add the status and the metrics to the API."""
+    api.add_url_rule("/status", view_func=status, methods=["GET"])
     api.add_url_rule("/metrics", view_func=metrics, methods=["GET"])
+
+
+@public
+@answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer.")
+def status() -> Response:
+    """`operational`; 503 when the database cannot be reached or has an old schema."""
+    current_service().require_schema()
+    return json_answer({"status": "operational", "version": __version__})
 
 
 @require("metrics.view")
