@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.geo import cell_token
 from photosvc.index.places import FoundPlace, Gazetteer
-from photosvc.media.metadata.cameras import camera_type
+from photosvc.media.cameras import camera_type
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place
 from photosvc.query.fold import fold
 

@@ -12,7 +12,7 @@ from photosvc.core.paths import clean_name
 from photosvc.core.problems import Problem, Reason, Severity, Validity
 from photosvc.index.scan import FoundFile, Unreachable, scan
 from photosvc.index.summary import Summary
-from photosvc.media.extras import MODULES
+from photosvc.media.errors import MODULES
 from photosvc.media.formats import by_extension, is_sidecar
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from photosvc.core.sources import AUTO, META, NAME
 from photosvc.index.extract import Extraction
 from photosvc.index.places import UNKNOWN, country_name, to_local, to_utc, zone_at
-from photosvc.media.metadata.merge import merge
-from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata import Metadata, merge
 
 _DATE_TIME = re.compile(
     r"(?<!\d)((?:19|20)\d\d)([-_.:/]?)([01]\d)\2([0-3]\d)"

@@ -17,7 +17,7 @@ from photosvc.index.compose import (
     taken,
 )
 from photosvc.index.file_columns import bounded, read_extraction
-from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata import Metadata
 from photosvc.models import UNKNOWN_PLACE, File, Photo
 
 _NOT_PHOTOGRAPHIC = frozenset({"screenshot", "screenshots", "info"})

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
-from photosvc.media.color.grid import read_colors
+from photosvc.media.color import read_colors
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
-from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata import Metadata
 from photosvc.media.pixels.picture import read_picture
 from photosvc.media.video.container import read_video
 from photosvc.media.xmp.packet import read_sidecar

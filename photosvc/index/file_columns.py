@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 
 from photosvc.index.extract import Extraction
-from photosvc.media.metadata.record import Metadata, Region
+from photosvc.media.metadata import Metadata, Region
 from photosvc.models import File
 
 #: Fields of an extraction that have a column of the same name. The problem has two columns, behind one property.

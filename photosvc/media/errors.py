@@ -1,6 +1,10 @@
-"""Errors of files that cannot be read as a photo; each carries its `Problem`."""
+"""Errors of files that cannot be read as a photo, each with its `Problem`; optional decoders, imported when needed."""
 
+import importlib
+from functools import cache
 from http import HTTPStatus
+from types import ModuleType
+from typing import Any
 
 from photosvc.core.problems import FileProblemError, Reason
 
@@ -29,3 +33,32 @@ class MissingExtraError(DecodeError):
 
     def __init__(self, extra: str) -> None:
         super().__init__(Reason.MISSING_EXTRA, extra)
+
+
+#: Extra -> the module that it installs.
+MODULES = {"heic": "pillow_heif", "raw": "rawpy", "video": "av"}
+
+
+def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
+    """The library of an extra: `heic`, `raw` or `video`.
+
+    Raises:
+        MissingExtraError: it is not installed.
+
+    """
+    try:
+        module: ModuleType = importlib.import_module(MODULES[extra])
+    except ImportError as error:
+        raise MissingExtraError(extra) from error
+    return module
+
+
+@cache
+def register_heic() -> None:
+    """Register the HEIC decoder with Pillow; it answers small sizes with embedded thumbnails. Further calls do nothing.
+
+    Raises:
+        MissingExtraError: pillow-heif is not installed.
+
+    """
+    load_extra("heic").register_heif_opener(thumbnails=True)

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from photosvc.media.metadata import text
-from photosvc.media.metadata.dates import parse_date
-from photosvc.media.metadata.record import Metadata
-from photosvc.media.metadata.text import clean
+from photosvc.media import text
+from photosvc.media.metadata import Metadata
+from photosvc.media.text import clean, parse_date
 
 MAX_RECORDS: Final = 1000
 _UTF8: Final = b"\x1b%G"  # the escape sequence of 1:90 CodedCharacterSet

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.media.metadata.record import Metadata, Region
+from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Photo
 from tests.clock import NOW
 from tests.factories.photos import new_extraction, store_extractions

@@ -11,7 +11,7 @@ from photosvc.index.file_columns import read_extraction
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Saved, Store
-from photosvc.media.metadata.record import Metadata, Region
+from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchRow
 from tests.clock import NOW
 from tests.factories.photos import new_extraction

@@ -1,26 +1,17 @@
-"""Exif values converted to the units of `Metadata`."""
+"""Exif values converted to the units of `Metadata`; positions from the GPS directory (Exif 2.32 section 4.6.6)."""
 
-import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from photosvc.media.exif.tiff import Directory
-from photosvc.media.metadata.dates import parse_date, parse_offset
-from photosvc.media.metadata.text import DESCRIPTION, LINE, clean
+from photosvc.media.metadata import valid_altitude, valid_position
+from photosvc.media.text import DESCRIPTION, LINE, clean, parse_date, parse_offset
 
 # Tags of a date, its sub-seconds and its offset, in order of preference: taken, digitized, file changed.
 _DATES: Final = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012), (0x0132, 0x9290, 0x9010))
 _UNKNOWN_ISO: Final = 65535  # other tags hold the values that do not fit 16 bits
 _MAX_ISO: Final = 10_000_000
-# What cameras write into ImageDescription without being asked: their own name, or that of the file.
-_BOILERPLATE: Final = re.compile(
-    r"(?:(?:olympus|sony|epson|minolta|konica|kodak|samsung|ricoh|panasonic) )?"
-    r"(?:dsc|dsc picture|digital camera|digital still camera|dig ital camera|exif_jpeg_picture)"
-    r"|(?:[a-z]:)?[\\/]?dcim[\\/].*"
-    r"|[\w-]{1,24}\.(?:jpe?g|tiff?|dng|gpr)"
-    r"|(?:dsc|img|dcp|hpim|im|p)[_-]?\d{4,8}",
-    re.IGNORECASE | re.ASCII,
-)
+_LAT_REF, _LAT, _LNG_REF, _LNG, _ALT_REF, _ALT, _TIME, _STATUS, _DATE = 1, 2, 3, 4, 5, 6, 7, 9, 29
 
 
 def taken(image: Directory, exif: Directory) -> tuple[datetime | None, int | None]:
@@ -77,11 +68,6 @@ def rating(image: Directory) -> int:
     return value if 0 <= value <= 5 else 0
 
 
-def is_boilerplate(description: str) -> bool:
-    """Whether a camera wrote the description rather than a person."""
-    return _BOILERPLATE.fullmatch(description) is not None
-
-
 def unique_id(written: bytes) -> str:
     """ImageUniqueID; empty when it consists of zeros."""
     value = clean(written)
@@ -104,3 +90,41 @@ def user_comment(written: bytes) -> str:
         value = clean(body, DESCRIPTION)
         return value if value.isprintable() else ""
     return ""
+
+
+def position(gps: Directory) -> tuple[float, float] | None:
+    """Latitude and longitude in decimal degrees (6 decimals, 0.1 m); None when absent, void or impossible."""
+    if gps.data(_STATUS)[:1] == b"V":  # void: the receiver had no fix
+        return None
+    return valid_position(_degrees(gps, _LAT, _LAT_REF, negative=b"S"), _degrees(gps, _LNG, _LNG_REF, negative=b"W"))
+
+
+def altitude(gps: Directory) -> int:
+    """Metres above sea level, negative below, 0 when unknown."""
+    metres = gps.number(_ALT) or 0.0
+    below = gps.data(_ALT_REF)[:1] == b"\x01"
+    return valid_altitude(-metres if below else metres)
+
+
+def gps_moment(gps: Directory) -> datetime | None:
+    """The UTC time of the receiver; None unless both date and time are there."""
+    day, _ = parse_date(gps.data(_DATE).partition(b"\0")[0].decode("ascii", "replace"))
+    parts = gps.numbers(_TIME)
+    if day is None or len(parts) != 3:
+        return None
+    hours, minutes, seconds = (part if part is not None else -1.0 for part in parts)
+    if not (0 <= hours < 24 and 0 <= minutes < 60 and 0 <= seconds < 61):
+        return None
+    return day.replace(tzinfo=UTC) + timedelta(hours=hours, minutes=minutes, seconds=seconds)
+
+
+def _degrees(gps: Directory, tag: int, ref: int, *, negative: bytes) -> float | None:
+    parts = gps.numbers(tag)[:3]
+    # Some writers store the seconds as 0/0; only the degrees are required.
+    if not parts or parts[0] is None:
+        return None
+    degrees, minutes, seconds = (*(part or 0.0 for part in parts), 0.0, 0.0)[:3]
+    if min(degrees, minutes, seconds) < 0 or minutes > 60 or seconds > 60:
+        return None
+    value = degrees + minutes / 60 + seconds / 3600
+    return -value if gps.data(ref)[:1].upper() == negative else value

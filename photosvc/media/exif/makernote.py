@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Final
 
+from photosvc.media.cameras import lens_name, lens_of_range
 from photosvc.media.exif.tiff import Directory, TiffReader, open_tiff
-from photosvc.media.metadata.cameras import lens_name, lens_of_range
-from photosvc.media.metadata.text import clean
+from photosvc.media.text import clean
 
 _NIKON: Final = b"Nikon\0\x02"
 _PANASONIC: Final = b"Panasonic\0\0\0"

@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import BinaryIO, Final
 
+from photosvc.media import text
+from photosvc.media.cameras import lens_name, lens_of_range, make_name, model_name
 from photosvc.media.exif import fields
-from photosvc.media.exif import gps as gps_fields
 from photosvc.media.exif.makernote import MakerNote, read_makernote
 from photosvc.media.exif.tiff import Directory, TiffReader, open_tiff
 from photosvc.media.isobmff import canon_parts
-from photosvc.media.metadata import text
-from photosvc.media.metadata.cameras import lens_name, lens_of_range, make_name, model_name
-from photosvc.media.metadata.record import Metadata
-from photosvc.media.metadata.text import clean
+from photosvc.media.metadata import Metadata
+from photosvc.media.text import clean
 
 _MAX_THUMBNAIL: Final = 1 << 19
 _MAKER_NOTE: Final = 0x927C
@@ -67,13 +66,13 @@ def read_canon_exif(source: BinaryIO) -> Exif:
 
 def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
     taken, offset = fields.taken(image, exif)
-    position = gps_fields.position(gps)
+    position = fields.position(gps)
     # A few cameras write their name into the Exif directory.
     written_make, written_model = (image.data(tag) or exif.data(tag) for tag in (0x010F, 0x0110))
     make = make_name(written_make)
     return Metadata(
         taken_local=taken,
-        taken_utc=gps_fields.moment(gps),
+        taken_utc=fields.gps_moment(gps),
         utc_offset=offset,
         camera_make=make,
         camera_model=model_name(written_model, make, written_make),
@@ -86,7 +85,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         exposure=fields.exposure(exif.fraction(0x829A)),
         lat=position[0] if position else None,
         lng=position[1] if position else None,
-        altitude=gps_fields.altitude(gps),
+        altitude=fields.altitude(gps),
         title=fields.utf16(image.data(0x9C9B), text.TITLE),
         description=clean(image.data(0x010E), text.DESCRIPTION),
         keywords=text.keywords([fields.utf16(image.data(0x9C9E), text.DESCRIPTION)], split=True),

@@ -11,8 +11,7 @@ from typing import BinaryIO, Final
 from PIL import Image, UnidentifiedImageError
 
 from photosvc.core.problems import Reason
-from photosvc.media.errors import DecodeError, PictureTooLargeError
-from photosvc.media.extras import register_heic
+from photosvc.media.errors import DecodeError, PictureTooLargeError, register_heic
 from photosvc.media.formats import Format
 from photosvc.media.pixels.raw import open_raw
 

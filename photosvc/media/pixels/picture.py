@@ -8,17 +8,16 @@ from typing import Any, BinaryIO, Final
 from PIL import Image
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.media.color.grid import Colors, read_colors
+from photosvc.media import text
+from photosvc.media.color import Colors, read_colors
 from photosvc.media.errors import DecodeError
 from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
 from photosvc.media.formats import Format
 from photosvc.media.iptc import read_iptc
 from photosvc.media.isobmff import is_whole
-from photosvc.media.metadata import text
-from photosvc.media.metadata.merge import merge_file
-from photosvc.media.metadata.record import Metadata
-from photosvc.media.metadata.text import clean
+from photosvc.media.metadata import Metadata, merge_file
 from photosvc.media.pixels.decode import check_size, guarded, open_picture, scaled, size_of
+from photosvc.media.text import clean
 from photosvc.media.xmp.packet import Xmp, read_xmp
 from photosvc.media.xmp.regions import upright
 

@@ -8,8 +8,7 @@ from typing import Any, BinaryIO, Final
 from PIL import Image
 
 from photosvc.core.problems import Reason
-from photosvc.media.errors import DecodeError, PictureTooLargeError
-from photosvc.media.extras import load_extra
+from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
 
 #: A preview with a longer side below this is too small to show; the raw is developed instead.
 MIN_PREVIEW: Final = 480

@@ -8,9 +8,8 @@ from typing import Any, BinaryIO, Final
 from PIL import Image
 
 from photosvc.core.problems import Reason
-from photosvc.media.errors import DecodeError, PictureTooLargeError
-from photosvc.media.extras import load_extra
-from photosvc.media.metadata.record import Metadata
+from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
+from photosvc.media.metadata import Metadata
 from photosvc.media.pixels.decode import guarded
 from photosvc.media.video.tags import read_tags
 

@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import Any, BinaryIO, Final
 
 from photosvc.core.problems import Reason
-from photosvc.media.errors import DecodeError
-from photosvc.media.extras import load_extra
+from photosvc.media.errors import DecodeError, load_extra
 from photosvc.media.pixels.decode import guarded
 from photosvc.media.video.container import open_video
 

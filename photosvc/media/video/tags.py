@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Final
 
-from photosvc.media.exif.gps import valid_altitude, valid_position
-from photosvc.media.metadata import text
-from photosvc.media.metadata.cameras import make_name, model_name
-from photosvc.media.metadata.dates import parse_date, to_utc
-from photosvc.media.metadata.record import Metadata
-from photosvc.media.metadata.text import clean
+from photosvc.media import text
+from photosvc.media.cameras import make_name, model_name
+from photosvc.media.metadata import Metadata, valid_altitude, valid_position
+from photosvc.media.text import clean, parse_date, to_utc
 
 _APPLE: Final = "com.apple.quicktime."
 # ISO 6709: +43.4674+011.8851+312.000/

@@ -1,15 +1,26 @@
 """Metadata of XMP packets and sidecars, as people and editors write it (ISO 16684-1, XMP part 2)."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
 
-from photosvc.media.metadata import text
-from photosvc.media.metadata.cameras import lens_name, make_name, model_name
-from photosvc.media.metadata.record import Metadata
-from photosvc.media.metadata.text import clean
-from photosvc.media.xmp import fields
-from photosvc.media.xmp.fields import first
+from photosvc.media import text
+from photosvc.media.cameras import lens_name, make_name, model_name
+from photosvc.media.metadata import Metadata, valid_altitude, valid_position
+from photosvc.media.text import clean, parse_date, to_utc
 from photosvc.media.xmp.regions import read_regions
 from photosvc.media.xmp.tree import Properties, parse_packet, properties
+
+# Dates on which a photo may have been taken, in order of preference.
+_DATES: Final = ("exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate", "exif:DateTimeDigitized")
+# `39,6.9N` or `39,6,54N` (XMP part 2, GPSCoordinate), or a plain signed number.
+_COORDINATE: Final = re.compile(
+    r"\s*(\d{1,3})(?:,(\d{1,2}(?:\.\d{1,12})?))?(?:,(\d{1,2}(?:\.\d{1,12})?))?\s*([NSEW])\s*", re.ASCII | re.IGNORECASE
+)
+_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,9}(?:\.\d{1,15})?\s*", re.ASCII)
+_FRACTION: Final = re.compile(r"\s*(-?\d{1,12})(?:/(\d{1,12}))?\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,38 +39,38 @@ def read_xmp(packet: bytes) -> Xmp:
     if root is None:
         return Xmp()
     found = properties(root)
-    taken, offset = fields.taken(found)
-    position = fields.position(found)
-    written_make = first(found, "tiff:Make")
+    taken, offset = _taken(found)
+    position = _position(found)
+    written_make = _first(found, "tiff:Make")
     make = make_name(written_make)
     metadata = Metadata(
         taken_local=taken,
-        taken_utc=fields.gps_moment(found),
+        taken_utc=_gps_moment(found),
         utc_offset=offset,
         camera_make=make,
-        camera_model=model_name(first(found, "tiff:Model"), make, written_make),
-        camera_serial=clean(first(found, "exifEX:BodySerialNumber", "aux:SerialNumber")),
-        lens_make=make_name(first(found, "exifEX:LensMake")),
-        lens_model=lens_name(first(found, "exifEX:LensModel", "aux:Lens")),
+        camera_model=model_name(_first(found, "tiff:Model"), make, written_make),
+        camera_serial=clean(_first(found, "exifEX:BodySerialNumber", "aux:SerialNumber")),
+        lens_make=make_name(_first(found, "exifEX:LensMake")),
+        lens_model=lens_name(_first(found, "exifEX:LensModel", "aux:Lens")),
         lat=position[0] if position else None,
         lng=position[1] if position else None,
-        altitude=fields.altitude(found),
-        title=clean(first(found, "dc:title", "photoshop:Headline"), text.TITLE),
-        description=clean(first(found, "dc:description"), text.DESCRIPTION),
+        altitude=_altitude(found),
+        title=clean(_first(found, "dc:title", "photoshop:Headline"), text.TITLE),
+        description=clean(_first(found, "dc:description"), text.DESCRIPTION),
         keywords=_keywords(found),
         subject=clean(", ".join(found.get("Iptc4xmpExt:PersonInImage", ())[:16])),
         artist=clean(", ".join(found.get("dc:creator", ())[:16])),
-        copyright=clean(first(found, "dc:rights")),
-        license=clean(first(found, "cc:license", "xmpRights:WebStatement")),
-        notes=clean(first(found, "exif:UserComment"), text.DESCRIPTION),
-        software=clean(first(found, "xmp:CreatorTool", "tiff:Software")),
-        rating=fields.rating(found),
-        document_id=clean(first(found, "xmpMM:OriginalDocumentID", "xmpMM:DocumentID")),
-        instance_id=clean(first(found, "xmpMM:InstanceID")),
-        original_name=clean(first(found, "xmpMM:PreservedFileName", "crs:RawFileName")),
+        copyright=clean(_first(found, "dc:rights")),
+        license=clean(_first(found, "cc:license", "xmpRights:WebStatement")),
+        notes=clean(_first(found, "exif:UserComment"), text.DESCRIPTION),
+        software=clean(_first(found, "xmp:CreatorTool", "tiff:Software")),
+        rating=_rating(found),
+        document_id=clean(_first(found, "xmpMM:OriginalDocumentID", "xmpMM:DocumentID")),
+        instance_id=clean(_first(found, "xmpMM:InstanceID")),
+        original_name=clean(_first(found, "xmpMM:PreservedFileName", "crs:RawFileName")),
         regions=read_regions(root),
     )
-    return Xmp(metadata, clean(first(found, "GPano:ProjectionType"), 32).lower())
+    return Xmp(metadata, clean(_first(found, "GPano:ProjectionType"), 32).lower())
 
 
 def read_sidecar(content: bytes) -> Metadata:
@@ -71,4 +82,62 @@ def _keywords(found: Properties) -> tuple[str, ...]:
     words = found.get("dc:subject", ())
     # Writers that do not know bags write all keywords as one, separated by commas.
     plain = text.keywords(words, split=len(words) == 1)
-    return text.keywords((*plain, *fields.subject(found.get("lr:hierarchicalSubject", ()))))
+    return text.keywords((*plain, *_subject(found.get("lr:hierarchicalSubject", ()))))
+
+
+def _first(found: Properties, *names: str) -> str:
+    """The first value of the first property that has one, else empty."""
+    return next((found[name][0] for name in names if name in found), "")
+
+
+def _taken(found: Properties) -> tuple[datetime | None, int | None]:
+    """Naive wall time and its offset in minutes east of UTC; None where unknown."""
+    for name in _DATES:
+        moment, offset = parse_date(_first(found, name))
+        if moment is not None:
+            return moment, offset
+    return None, None
+
+
+def _gps_moment(found: Properties) -> datetime | None:
+    """The UTC time of the receiver."""
+    moment, offset = parse_date(_first(found, "exif:GPSTimeStamp", "exif:GPSDateTime"))
+    return to_utc(moment, offset or 0) if moment is not None else None
+
+
+def _position(found: Properties) -> tuple[float, float] | None:
+    """Latitude and longitude in decimal degrees; None when absent or impossible."""
+    lat = _degrees(_first(found, "exif:GPSLatitude"), "NS")
+    return valid_position(lat, _degrees(_first(found, "exif:GPSLongitude"), "EW"))
+
+
+def _altitude(found: Properties) -> int:
+    """Metres above sea level, 0 when unknown."""
+    match = _FRACTION.fullmatch(_first(found, "exif:GPSAltitude")[:64])
+    if match is None or int(match[2] or 1) == 0:
+        return 0
+    metres = int(match[1]) / int(match[2] or 1)
+    return valid_altitude(-metres if _first(found, "exif:GPSAltitudeRef").strip() == "1" else metres)
+
+
+def _rating(found: Properties) -> int:
+    """Stars 0 to 5, -1 for rejected."""
+    written = _first(found, "xmp:Rating")
+    value = round(float(written)) if _NUMBER.fullmatch(written) else 0
+    return value if -1 <= value <= 5 else 0
+
+
+def _subject(values: Iterable[str]) -> list[str]:
+    """The most specific word of each hierarchical subject: `Rome` of `Places|Italy|Rome`."""
+    return [value.rpartition("|")[2] for value in values]
+
+
+def _degrees(written: str, signs: str) -> float | None:
+    match = _COORDINATE.fullmatch(written[:64])
+    if match is None:
+        return float(written) if _NUMBER.fullmatch(written[:64]) else None
+    minutes, seconds = float(match[2] or 0), float(match[3] or 0)
+    if match[4].upper() not in signs or minutes > 60 or seconds > 60:
+        return None
+    value = int(match[1]) + minutes / 60 + seconds / 3600
+    return -value if match[4].upper() == signs[1] else value

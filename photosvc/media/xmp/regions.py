@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from photosvc.media.metadata.record import Region
-from photosvc.media.metadata.text import clean
+from photosvc.media.metadata import Region
+from photosvc.media.text import clean
 from photosvc.media.xmp.tree import attribute, items, tag
 
 MAX_REGIONS: Final = 256

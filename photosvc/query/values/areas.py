@@ -4,9 +4,8 @@ import re
 from dataclasses import replace
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.geo import Box
+from photosvc.core.geo import Box, decode_plus_code
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.core.olc import decode_plus_code
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.nodes import And, Filter, Node, Not, Or, conjunction, conjuncts, disjunction, negation
 from photosvc.query.operands import Cell, Choice, Circle, Near, Operand, PlusCode

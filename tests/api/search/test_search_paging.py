@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import select
 
-from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.query.fold import fold
 from photosvc.search.projection.project import project

@@ -5,7 +5,7 @@ import pytest
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.compose import StackedFile, merged_metadata, photo_type, primary_index, taken
 from photosvc.index.extract import Extraction
-from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata import Metadata
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WALL = NOW.replace(tzinfo=None)

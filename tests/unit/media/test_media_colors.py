@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from photosvc.core.colors import COLORS
-from photosvc.media.color.grid import colors_of, difference, main_color, read_colors
-from photosvc.media.color.palette import chroma, color_id, to_lab
+from photosvc.media.color import chroma, color_id, colors_of, difference, main_color, read_colors, to_lab
 
 DOCUMENTED = (
     "000000 9e9e9e 795548 ffdf00 ffffff 9c27b0 3f51b5 00bcd4 009688 4caf50 cddc39 ffeb3b ff00ff ff9800 f44336 e91e63"

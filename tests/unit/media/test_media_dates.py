@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from photosvc.core.clock import system_clock
-from photosvc.media.metadata.dates import parse_date, parse_offset
+from photosvc.media.text import parse_date, parse_offset
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
-from photosvc.media import extras
+from photosvc.media import errors as extras
 from photosvc.media.errors import DecodeError, MissingExtraError, PictureTooLargeError
 from photosvc.media.formats import by_extension
 from photosvc.media.pixels.decode import open_picture, scaled

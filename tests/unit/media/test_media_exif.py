@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
-from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata import Metadata
 from tests.pictures import exif, jpeg
 
 
@@ -132,7 +132,7 @@ def test_the_equator_and_missing_seconds_are_ordinary():
     ["OLYMPUS DIGITAL CAMERA         ", "SONY DSC                  ", "DCIM\\100GOPRO\\GOPR8511.JPG", "DSC00003"],
 )
 def test_what_a_camera_writes_by_itself_is_no_description(text):
-    from photosvc.media.metadata.merge import merge_file
+    from photosvc.media.metadata import merge_file
 
     assert merge_file(metadata_of({0x010E: text}), Metadata(), Metadata()).description == ""
 

@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from photosvc.media.iptc import read_iptc
-from photosvc.media.metadata.merge import merge_file
-from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata import Metadata, merge_file
 from tests.pictures import iptc
 
 

@@ -3,8 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from photosvc.media.metadata.merge import merge, merge_file
-from photosvc.media.metadata.record import Metadata, Region
+from photosvc.media.metadata import Metadata, Region, merge, merge_file
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WALL = NOON.replace(tzinfo=None)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.media.metadata.text import KEYWORD, KEYWORDS, clean, keywords
+from photosvc.media.text import KEYWORD, KEYWORDS, clean, keywords
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from photosvc.media.errors import DecodeError, MissingExtraError
-from photosvc.media.metadata.record import Metadata
+from photosvc.media.metadata import Metadata
 from photosvc.media.video.container import read_video
 from photosvc.media.video.tags import read_tags
 from tests.pictures import video

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.media.metadata.record import Metadata, Region
+from photosvc.media.metadata import Metadata, Region
 from photosvc.media.xmp.packet import Xmp, read_sidecar, read_xmp
 from photosvc.media.xmp.regions import upright
 from tests.pictures import xmp

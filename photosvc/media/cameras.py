@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from photosvc.media.metadata.text import clean
+from photosvc.media.text import clean
 
 # Makers as written in Exif, case folded -> the name on the camera, where the two differ.
 _MAKES: Final = {

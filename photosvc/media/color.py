@@ -1,12 +1,22 @@
-"""The nearest of the sixteen colours, by distance in CIE Lab.
+"""The colours of a picture, computed from a grid of three by three pixels; searches by colour compare them.
 
-Each colour is represented by several shades: CSS and X11 colours and tints of them, assigned by hand to the colour that
-most people would name. The first shade of a row is the value that the API documents for the colour. Lab values are
-those of sRGB (IEC 61966-2-1, CIE 15, white point D65).
+Formulas as documented for the API: colour ids of the nine pixels, their lightness, the mean chroma, the main colour and
+a perceptual difference hash.
+
+The id of a pixel is the nearest of the sixteen colours by distance in CIE Lab. Each colour is represented by several
+shades: CSS and X11 colours and tints of them, assigned by hand to the colour that most people would name. The first
+shade of a row is the value that the API documents for the colour. Lab values are those of sRGB (IEC 61966-2-1, CIE 15,
+white point D65).
 """
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from statistics import fmean
 from typing import Final
+
+from PIL import Image
 
 from photosvc.core.colors import COLORS
 
@@ -78,3 +88,69 @@ def color_id(color: RGB) -> int:
         ((one[0] - lightness) ** 2 + (one[1] - a) ** 2 + (one[2] - b) ** 2, number) for one, number in _SHADES_IN_LAB
     )
     return number
+
+
+# Pairs of neighbouring pixels that the difference hash compares, numbered row by row.
+_PAIRS = ((0, 1), (0, 3), (2, 1), (2, 5), (6, 3), (6, 7), (8, 5), (8, 7))
+_TOLERANCE = 4  # lightness levels by which the first of a pair may be darker
+
+
+@dataclass(frozen=True, slots=True)
+class Colors:
+    """The colours of one picture."""
+
+    colors: str
+    """Nine hexadecimal colour ids, row by row."""
+    luminance: str
+    """Nine hexadecimal digits: lightness 0 to 15."""
+    main_color: int
+    chroma: int
+    """0 to 100."""
+    diff: int
+    """512 to 1023."""
+
+
+def read_colors(picture: Image.Image) -> Colors:
+    """The colours of an upright picture; transparent pixels are blended with white."""
+    nine = picture.resize((3, 3), Image.Resampling.NEAREST)
+    if nine.mode != "RGB":
+        white = Image.new("RGBA", nine.size, "white")
+        nine = Image.alpha_composite(white, nine.convert("RGBA")).convert("RGB")
+    data = nine.tobytes()
+    return colors_of([(data[i], data[i + 1], data[i + 2]) for i in range(0, 27, 3)])
+
+
+def colors_of(pixels: Sequence[RGB]) -> Colors:
+    """The colours of nine pixels, row by row."""
+    in_lab = [to_lab(pixel) for pixel in pixels]
+    ids = [color_id(pixel) for pixel in pixels]
+    levels = [min(15, max(0, round(lightness * 15))) for lightness, _, _ in in_lab]
+    return Colors(
+        colors="".join(f"{number:X}" for number in ids),
+        luminance="".join(f"{level:X}" for level in levels),
+        main_color=main_color(ids),
+        chroma=min(100, round(fmean(map(chroma, in_lab)) * 100)),
+        diff=difference(levels),
+    )
+
+
+def main_color(ids: Sequence[int]) -> int:
+    """The colour id with the largest weighted count; of equals, the one that reached it first."""
+    counts: Counter[int] = Counter()
+    best = ids[0]
+    for number in ids:
+        counts[number] += WEIGHTS[number]
+        if counts[number] > counts[best]:
+            best = number
+    return best
+
+
+def difference(levels: Sequence[int]) -> int:
+    """A ten-bit hash of nine lightness levels: a one, centre compared with edges, eight pairs of neighbours."""
+    edges = levels[1] + levels[3] + levels[5] + levels[7]
+    bits = [4 * levels[4] + _TOLERANCE > edges]
+    bits += [levels[left] + _TOLERANCE > levels[right] for left, right in _PAIRS]
+    value = 1
+    for bit in bits:
+        value = value << 1 | bit
+    return value

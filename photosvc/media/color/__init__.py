@@ -1,1 +1,0 @@
-"""Colours of pictures."""

@@ -1,0 +1,156 @@
+"""The metadata of a file: one record, whatever containers and standards it comes from, and how several become one."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from photosvc.media.text import keywords, to_utc
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A marked area: a name and a box relative to the upright picture (top left corner, 0 to 1)."""
+
+    name: str
+    kind: str
+    """`face` or empty."""
+    x: float
+    y: float
+    w: float
+    h: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """The metadata of one file. Every text is clean: without control characters, stripped, of limited length."""
+
+    taken_local: datetime | None = None
+    """Wall time at the camera, naive; only plausible years (1826 up to next year)."""
+    taken_utc: datetime | None = None
+    """Aware UTC time, from the creation time of a video or a GPS time stamp."""
+    utc_offset: int | None = None
+    """Minutes east of UTC at the camera (Exif OffsetTimeOriginal); None when unknown."""
+    camera_make: str = ""
+    camera_model: str = ""
+    camera_serial: str = ""
+    lens_make: str = ""
+    lens_model: str = ""
+    iso: int = 0
+    focal_length: int = 0
+    """Millimetres, 35 mm equivalent preferred."""
+    f_number: float = 0.0
+    exposure: str = ""
+    """Shutter time, `1/160` or `2.5` seconds."""
+    lat: float | None = None
+    """Decimal degrees, both or neither."""
+    lng: float | None = None
+    altitude: int = 0
+    """Metres."""
+    title: str = ""
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+    subject: str = ""
+    artist: str = ""
+    copyright: str = ""
+    license: str = ""
+    notes: str = ""
+    software: str = ""
+    rating: int = 0
+    """Stars 0 to 5; -1 rejected."""
+    document_id: str = ""
+    instance_id: str = ""
+    original_name: str = ""
+    regions: tuple[Region, ...] = ()
+
+
+#: Facts that are only right together. All come from the first source with the first fact of the group; when no source
+#: has that one, from the first with the second fact, and so on.
+_GROUPS: Final = (
+    ("taken_local", "taken_utc", "utc_offset"),
+    ("lat", "lng", "altitude"),
+    ("camera_model", "camera_make"),
+    ("lens_model", "lens_make"),
+)
+_UNSET: Final = Metadata()
+_SINGLE: Final = tuple((item.name,) for item in fields(Metadata) if not any(item.name in group for group in _GROUPS))
+#: Texts that people write.
+_WRITTEN: Final = frozenset(
+    ("title", "description", "subject", "artist", "copyright", "license", "notes", "rating", "document_id")
+)
+# No place is further from UTC than 14 hours; a camera's clock may be off a little.
+_FURTHEST: Final = timedelta(hours=15)
+_MAX_ALTITUDE: Final = 100_000
+# What cameras write into ImageDescription without being asked: their own name, or that of the file.
+_BOILERPLATE: Final = re.compile(
+    r"(?:(?:olympus|sony|epson|minolta|konica|kodak|samsung|ricoh|panasonic) )?"
+    r"(?:dsc|dsc picture|digital camera|digital still camera|dig ital camera|exif_jpeg_picture)"
+    r"|(?:[a-z]:)?[\\/]?dcim[\\/].*"
+    r"|[\w-]{1,24}\.(?:jpe?g|tiff?|dng|gpr)"
+    r"|(?:dsc|img|dcp|hpim|im|p)[_-]?\d{4,8}",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def merge(sources: Sequence[Metadata], *, written: Sequence[Metadata] | None = None) -> Metadata:
+    """Each fact from the first source that has it, facts of one group from one source.
+
+    Args:
+        sources: at least one, the most trusted first.
+        written: the same sources in their order for texts that people write, when that differs.
+
+    """
+    merged: dict[str, Any] = {}
+    for group in (*_GROUPS, *_SINGLE):
+        order = sources if written is None or group[0] not in _WRITTEN else written
+        source = next((one for name in group for one in order if _has(one, name)), _UNSET)
+        merged |= {name: getattr(source, name) for name in group}
+    return Metadata(**merged)
+
+
+def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
+    """The record of one file: Exif before XMP and IPTC, but for texts XMP before IPTC and Exif; keywords of all three.
+
+    The last program that edited a text is right, and such programs write XMP.
+    """
+    merged = merge((exif, xmp, iptc), written=(xmp, iptc, exif))
+    return replace(
+        merged,
+        keywords=keywords((*xmp.keywords, *iptc.keywords, *exif.keywords)),
+        description="" if _is_boilerplate(merged.description) else merged.description,
+        taken_utc=_trusted(merged.taken_utc, merged.taken_local, merged.utc_offset),
+    )
+
+
+def _has(source: Metadata, name: str) -> bool:
+    return bool(getattr(source, name) != getattr(_UNSET, name))
+
+
+def _trusted(utc: datetime | None, local: datetime | None, offset: int | None) -> datetime | None:
+    """The satellite time, unless it belongs to another moment: receivers repeat their last fix."""
+    if utc is None or local is None:
+        return utc
+    if offset is not None:
+        return utc if abs(to_utc(local, offset) - utc) < timedelta(minutes=15) else None
+    return utc if abs(to_utc(local, 0) - utc) <= _FURTHEST else None
+
+
+def _is_boilerplate(description: str) -> bool:
+    """Whether a camera wrote the description rather than a person."""
+    return _BOILERPLATE.fullmatch(description) is not None
+
+
+def valid_position(lat: float | None, lng: float | None) -> tuple[float, float] | None:
+    """The pair if it lies on the globe, else None; also None for exactly 0, 0, which receivers without a fix write."""
+    if lat is None or lng is None or not (math.isfinite(lat) and math.isfinite(lng)):
+        return None
+    if not (-90 <= lat <= 90 and -180 <= lng <= 180) or (lat == 0 and lng == 0):
+        return None
+    return round(lat, 6), round(lng, 6)
+
+
+def valid_altitude(metres: float) -> int:
+    """Whole metres, 0 when beyond 100 km."""
+    return round(metres) if math.isfinite(metres) and abs(metres) <= _MAX_ALTITUDE else 0

@@ -1,1 +1,0 @@
-"""The metadata record of a file, and what its sources share."""
