@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from photosvc.core.errors import SettingError
-from photosvc.core.private_file import read_or_create
+from photosvc.core.paths import read_or_create
 
 PREFIX = "PHOTOSVC_"
 #: Environment variable with the instance folder; it is read before the settings, because `config.py` lies there.

@@ -69,7 +69,7 @@ def _lasting_token(service: "Service", path: Path) -> str:
     from photosvc.auth.credentials import bearer, tokens
     from photosvc.auth.errors import InvalidTokenError
     from photosvc.auth.scopes import parse_scope
-    from photosvc.core.private_file import read_or_create
+    from photosvc.core.paths import read_or_create
 
     if path.exists():
         token = path.read_text("ascii").strip()

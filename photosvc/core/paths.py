@@ -1,7 +1,12 @@
-"""File names on disk and in JSON, and their conversion; `inside` is the only way from a name to a path below a root."""
+"""Files on disk: names and their form in JSON, paths below a root, and key files that only the owner may read.
+
+`inside` is the only way from a name to a path below a root.
+"""
 
 import os
 import re
+import secrets
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from photosvc.core.errors import NotFoundError
@@ -96,3 +101,30 @@ def inside(root: Path, name: str) -> Path:
         msg = "No such file in the library."
         raise NotFoundError(msg)
     return path
+
+
+def read_or_create(path: Path, make: Callable[[], str]) -> str:
+    """The text in `path`; on first use the file is created with mode 0600 and the result of `make`.
+
+    The text is written to a temporary file that is then hard-linked to `path`: when several processes start at once
+    the first link wins, and no process reads a partly written key.
+
+    Raises:
+        OSError: the file cannot be read or written.
+
+    """
+    try:
+        return path.read_text("utf-8").strip()
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(make())
+        os.link(temporary, path)
+    except FileExistsError:
+        return path.read_text("utf-8").strip()  # another process was first
+    finally:
+        temporary.unlink()
+    return path.read_text("utf-8").strip()

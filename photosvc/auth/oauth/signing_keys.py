@@ -17,7 +17,7 @@ from joserfc.errors import JoseError
 from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.clock import Clock
 from photosvc.core.errors import SettingError
-from photosvc.core.private_file import read_or_create
+from photosvc.core.paths import read_or_create
 
 if TYPE_CHECKING:  # 4 MB of memory that only signing needs
     from joserfc.jwk import RSAKey
