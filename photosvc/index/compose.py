@@ -99,7 +99,7 @@ def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime
         return _from_wall_time(metadata, metadata.taken_local, zone)
     if metadata.taken_utc is not None:
         local = to_local(metadata.taken_utc, zone) if zone else metadata.taken_utc
-        return Taken(metadata.taken_utc, _as_written(local), zone or "UTC", META, known=True)
+        return Taken(metadata.taken_utc, local.replace(tzinfo=UTC), zone or "UTC", META, known=True)
     for file in files:
         named = date_in(file.name.rpartition("/")[2]) or date_in(file.name)
         if named is not None:
@@ -130,10 +130,6 @@ def _shifted(local: datetime, minutes: int) -> datetime:
         return local.replace(tzinfo=timezone(timedelta(minutes=minutes))).astimezone(UTC)
     except (OverflowError, ValueError):
         return local.replace(tzinfo=UTC)
-
-
-def _as_written(local: datetime) -> datetime:
-    return local.replace(tzinfo=UTC)
 
 
 def _fixed_zone(minutes: int) -> str:
