@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.context import with_database
-from photosvc.cli.group import LazyGroup
+from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.prompts import ask, confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list, print_record, printing_secret, require_stdout
 from photosvc.core.accounts import CREDENTIAL_LIFETIME

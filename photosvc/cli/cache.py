@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.context import with_service
-from photosvc.cli.group import LazyGroup
+from photosvc.cli.group import LazyGroup, with_service
 from photosvc.cli.prompts import confirm, yes_option
 from photosvc.cli.report import format_options, print_record
 

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.context import with_service
-from photosvc.cli.group import LazyGroup, PlainError
+from photosvc.cli.group import LazyGroup, PlainError, with_service
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.context import with_service
-from photosvc.cli.group import LazyGroup
+from photosvc.cli.group import LazyGroup, with_service
 from photosvc.cli.report import format_options, print_list, print_record
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.context import find_app
-from photosvc.cli.group import PlainError
+from photosvc.cli.group import PlainError, find_app
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service

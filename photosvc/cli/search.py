@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.context import with_database
+from photosvc.cli.group import with_database
 from photosvc.cli.report import chosen_format, format_options, print_list, require_stdout
 
 if TYPE_CHECKING:

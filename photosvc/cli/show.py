@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.context import with_service
-from photosvc.cli.group import LazyGroup
+from photosvc.cli.group import LazyGroup, with_service
 from photosvc.cli.report import format_options, print_list
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.context import with_database
+from photosvc.cli.group import with_database
 from photosvc.cli.progress import progress_bar
 
 if TYPE_CHECKING:

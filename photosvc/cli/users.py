@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.context import with_database
-from photosvc.cli.group import LazyGroup
+from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.prompts import ask, ask_password, confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list, print_record
 from photosvc.core.accounts import USER, USER_ROLES
