@@ -10,7 +10,7 @@ class UnknownScopeError(InvalidValueError):
 
 
 class ScopeTooWideError(InvalidValueError):
-    """The scope asked for is wider than the one that asks."""
+    """The requested scope is wider than that of the credential."""
 
 
 class InvalidTokenError(PhotosvcError):

@@ -39,7 +39,7 @@ class Principal:
 
     @property
     def standing(self) -> str:
-        """The kind that decides its rights: a session made from an app password has no more than that one."""
+        """The kind that decides its rights: a session made from an app password has only the rights of that."""
         return APP_SESSION if self.kind == LOGIN_SESSION and self.parent_id is not None else self.kind
 
     def expires_in(self, now: datetime) -> int:

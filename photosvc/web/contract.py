@@ -212,8 +212,8 @@ def read_json(schema: Schema, *, any_type: bool = False) -> dict[str, Any]:
 def _refused(error: ValidationError) -> InvalidBodyError:
     messages = error.messages_dict
     details = [
-        {"field": str(field), "message": " ".join(map(str, said)) if isinstance(said, list) else "is not valid"}
-        for field, said in messages.items()
+        {"field": str(field), "message": " ".join(map(str, texts)) if isinstance(texts, list) else "is not valid"}
+        for field, texts in messages.items()
     ]
     first = details[0]
     return InvalidBodyError(f"{first['field']}: {first['message']}", details)

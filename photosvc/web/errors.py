@@ -140,6 +140,6 @@ def _failure(error: Exception) -> Failure:
         case OperationalError() | NoConnectionError():
             _LOG.error("database: %s", error.orig if isinstance(error, OperationalError) else error)
             return Failure(error, 503, "The database is busy or cannot be reached; try again.", _RETRY_AFTER)
-        case _:  # a defect of ours: the log has all of it, the answer nothing
+        case _:  # a defect: logged in full, not described to clients
             _LOG.error("unexpected error", exc_info=error)
             return Failure(error, 500, "Something went wrong on our side.")

@@ -215,7 +215,7 @@ def read_term(text: str, *, quoted: bool) -> Word | Phrase | None:
         ValueError: a `*` stands before the end of an unquoted word.
 
     """
-    if text.isascii() and text.isalnum():  # most words: nothing to fold or to part
+    if text.isascii() and text.isalnum():  # most words: they need neither folding nor splitting
         return Word(text[:LONGEST_WORD].lower(), prefix=not quoted and len(text) >= SHORTEST_PREFIX)
     body = text.rstrip("*")
     if "*" in body and not quoted:

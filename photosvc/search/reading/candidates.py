@@ -38,7 +38,7 @@ class Candidates:
     photos: Any
     """The SELECT of their ids."""
     exact: tuple[Node, ...] = ()
-    """Those of the conjuncts that all candidates match, so that they need no further check."""
+    """The conjuncts that all candidates match; they are not checked again."""
 
 
 @dataclass(frozen=True, slots=True)
