@@ -4,7 +4,7 @@ JPEG is decoded at the DCT scale nearest to 1.5 times the largest thumbnail and 
 of nature that is within .994 SSIM of a whole decode resized with LANCZOS, in a third of the time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from io import BytesIO
 from typing import Any, Final
@@ -36,7 +36,13 @@ _WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
 
 
 def render(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) -> list[bytes]:
-    """The encoded thumbnails of one picture, in the order of `targets`.
+    """The encoded thumbnails of one picture, in the order of `targets`; arguments as those of `draw`."""
+    drawn = draw(picture, targets, orientation)
+    return [_encode(small, target.encoding) for small, target in zip(drawn, targets, strict=True)]
+
+
+def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) -> Iterator[Image.Image]:
+    """The thumbnails of one picture, upright, in sRGB and without alpha, one after the other.
 
     Args:
         picture: as opened, no pixel decoded yet.
@@ -51,8 +57,7 @@ def render(picture: Image.Image, targets: Sequence[Target], orientation: int = 1
     profile = picture.info.get("icc_profile")
     base = _resizable(picture)
     scale = (base.width / whole[1], base.height / whole[0]) if orientation >= 5 else _scale(base.size, whole)
-    results: list[bytes] = []
-    for target, (box, size) in zip(targets, plans, strict=True):
+    for box, size in plans:
         stored = _stored_box(box, whole, orientation)
         left, upper, right, lower = stored
         # Rounding must not lead out of the picture.
@@ -67,8 +72,7 @@ def render(picture: Image.Image, targets: Sequence[Target], orientation: int = 1
         small = _on_white(_to_srgb(small, profile))
         if orientation in _TURNS:
             small = small.transpose(_TURNS[orientation])
-        results.append(_encode(small, target.encoding))
-    return results
+        yield small
 
 
 def _decode_scaled(
