@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
+from PIL import Image, ImageCms
 
 #: A quarter each: red and green above, blue and white below.
 CORNERS = ((220, 30, 30), (30, 160, 60), (40, 70, 180), (250, 250, 250))
@@ -139,6 +139,22 @@ def xmp(properties: str = "", attributes: str = "") -> bytes:
  xmlns:MP="http://ns.microsoft.com/photo/1.2/" xmlns:MPRI="http://ns.microsoft.com/photo/1.2/t/RegionInfo#"
  xmlns:MPReg="http://ns.microsoft.com/photo/1.2/t/Region#" {attributes}>{properties}</rdf:Description>
 </rdf:RDF></x:xmpmeta><?xpacket end="w"?>""".encode()
+
+
+def swapped_profile() -> bytes:
+    """A profile whose red and green are exchanged, so that no conversion and a conversion differ for certain."""
+    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    entries = {bytes(profile[at : at + 4]): at for at in range(132, 132 + 12 * profile[131], 12)}
+    red, green = entries[b"rXYZ"], entries[b"gXYZ"]
+    profile[red + 4 : red + 12], profile[green + 4 : green + 12] = (
+        profile[green + 4 : green + 12],
+        profile[red + 4 : red + 12],
+    )
+    described = entries[b"desc"]
+    at = int.from_bytes(profile[described + 4 : described + 8], "big")
+    length = int.from_bytes(profile[described + 8 : described + 12], "big")
+    profile[at : at + length] = bytes(profile[at : at + length]).replace(b"s\0R\0G\0B", b"o\0d\0d\0!")
+    return bytes(profile)
 
 
 def heic(width: int = 64, height: int = 48, **options: Any) -> bytes:

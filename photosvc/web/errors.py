@@ -102,15 +102,16 @@ def render_oauth(failure: Failure) -> Response:
 
 def register_errors(target: Blueprint | Flask, renderer: Renderer = render) -> None:
     """Answer all errors of this blueprint or app in the form of `renderer`."""
+    target.register_error_handler(Exception, lambda error: error_answer(error, renderer))
 
-    def on_error(error: Exception) -> Response:
-        failure = _failure(error)
-        answer = renderer(failure)
-        if failure.retry_after is not None:
-            answer.headers["Retry-After"] = str(failure.retry_after)
-        return answer
 
-    target.register_error_handler(Exception, on_error)
+def error_answer(error: Exception, renderer: Renderer = render) -> Response:
+    """The answer to a request that failed with this exception; the log has those that are defects of ours."""
+    failure = _failure(error)
+    answer = renderer(failure)
+    if failure.retry_after is not None:
+        answer.headers["Retry-After"] = str(failure.retry_after)
+    return answer
 
 
 def _challenge(error: str = "", *, scope: str = "", description: str = "") -> str:

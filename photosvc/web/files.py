@@ -15,6 +15,7 @@ from flask import Response, request
 from werkzeug.http import http_date
 from werkzeug.wsgi import wrap_file
 
+from photosvc.core.paths import disk_name
 from photosvc.pictures.originals import Original
 from photosvc.search.reading.lookup import SeenFile
 from photosvc.settings import Settings
@@ -37,7 +38,7 @@ class FileAnswer:
     etag: str
     """Strong, without quotes."""
     internal: str
-    """Its path below the prefix that the web server in front serves: `originals/…` or `cache/…`."""
+    """`originals/` or `cache/` and its name, as the library writes it, in that folder."""
     modified_ns: int | None = None
     headers: Sequence[tuple[str, str]] = field(default_factory=tuple)
 
@@ -106,17 +107,20 @@ def _parts(found: FileAnswer, modified: datetime | None) -> list[Range]:
 
 
 def _sent_by_server(found: FileAnswer, headers: Headers) -> Response | None:
-    """An empty answer that makes nginx or Apache send the file; None when the settings name no such server."""
+    """An empty answer that makes nginx or Apache send the file; None when this service has to send it.
+
+    That is so without a server in the settings, and for `If-Match`: nginx would compare it with a tag of its own.
+    """
     settings = current_service().settings
-    if not settings.sendfile_header:
+    if not settings.sendfile_header or "If-Match" in request.headers:
         return None
     found.file.close()
+    root, _, name = disk_name(found.internal).partition("/")
+    path = f"{settings.sendfile_prefix}/{root}/{name}"
     if settings.sendfile_header == "X-Sendfile":
-        folder = settings.originals if found.internal.startswith("originals/") else settings.cache
-        path = os.fspath(folder / found.internal.partition("/")[2])
-    else:
-        path = f"{settings.sendfile_prefix}/{quote(found.internal)}"
-    headers += [(settings.sendfile_header, path), ("Content-Type", found.content_type)]
+        path = os.fspath((settings.originals if root == "originals" else settings.cache) / name)
+    # Bytes that no header may contain, and bytes that are no UTF-8, are percent-encoded; all of these servers decode.
+    headers += [(settings.sendfile_header, quote(os.fsencode(path))), ("Content-Type", found.content_type)]
     return ReadyResponse(headers=headers)
 
 
@@ -125,9 +129,8 @@ def _whole(found: FileAnswer, headers: Headers) -> Response:
     if request.method == "HEAD":
         found.file.close()
         return ReadyResponse(headers=headers)
-    answer = ReadyResponse(wrap_file(request.environ, found.file, _CHUNK), headers=headers, direct_passthrough=True)
-    answer.call_on_close(found.file.close)
-    return answer
+    body = wrap_file(request.environ, found.file, _CHUNK)  # the server closes it, and so the file
+    return ReadyResponse(body, headers=headers, direct_passthrough=True)
 
 
 def _one_part(found: FileAnswer, part: Range, headers: Headers) -> Response:
@@ -161,7 +164,8 @@ def _several_parts(found: FileAnswer, parts: Sequence[Range], headers: Headers) 
 
 
 def _partial(found: FileAnswer, headers: Headers, body: Iterator[bytes]) -> Response:
-    answer = ReadyResponse(body, HTTPStatus.PARTIAL_CONTENT, headers=headers, direct_passthrough=True)
+    # Not passed through directly: Werkzeug would not call what is to be called at the end.
+    answer = ReadyResponse(body, HTTPStatus.PARTIAL_CONTENT, headers=headers)
     answer.call_on_close(found.file.close)
     return answer
 

@@ -8,6 +8,7 @@ from typing import Final, ParamSpec
 from flask import Response, request
 
 from photosvc.core.errors import PhotosvcError
+from photosvc.web.errors import error_answer
 
 Args = ParamSpec("Args")
 
@@ -29,10 +30,9 @@ def or_icon(view: Callable[Args, Response]) -> Callable[Args, Response]:
         except PhotosvcError as error:
             if error.status == HTTPStatus.INTERNAL_SERVER_ERROR or not _wants_image():
                 raise
-            answer = Response(_ICON, error.status, content_type=_TYPE)
-            answer.headers["Cache-Control"] = "no-store"
-            if error.retry_after is not None:
-                answer.headers["Retry-After"] = str(error.retry_after)
+            answer = error_answer(error)
+            answer.data, answer.content_type = _ICON, _TYPE
+            answer.headers["Vary"] = "Accept"
             return answer
 
     return shown

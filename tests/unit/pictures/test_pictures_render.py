@@ -5,12 +5,12 @@ from io import BytesIO
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image, ImageCms
+from PIL import Image
 
 from photosvc.pictures.geometry import Target, needed_side, thumbnail_size
 from photosvc.pictures.render import render
 from photosvc.pictures.sizes import SIZES, Area
-from tests.pictures import CORNERS, encoded, quarters
+from tests.pictures import CORNERS, encoded, quarters, swapped_profile
 
 T = Image.Transpose
 #: How an upright picture is stored when its Exif orientation is this (TIFF 6.0, tag 274).
@@ -154,22 +154,6 @@ def test_cmyk_becomes_rgb():
     made = thumbnail(encoded(picture, "JPEG", quality=95), Target(SIZES["fit_720"]))
     assert made.mode == "RGB"
     assert near(made.getpixel((32, 32)), (255, 0, 0), 12)
-
-
-def swapped_profile() -> bytes:
-    """A profile whose red and green are exchanged, so that no conversion and a conversion differ for certain."""
-    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
-    entries = {bytes(profile[at : at + 4]): at for at in range(132, 132 + 12 * profile[131], 12)}
-    red, green = entries[b"rXYZ"], entries[b"gXYZ"]
-    profile[red + 4 : red + 12], profile[green + 4 : green + 12] = (
-        profile[green + 4 : green + 12],
-        profile[red + 4 : red + 12],
-    )
-    described = entries[b"desc"]
-    at = int.from_bytes(profile[described + 4 : described + 8], "big")
-    length = int.from_bytes(profile[described + 8 : described + 12], "big")
-    profile[at : at + length] = bytes(profile[at : at + length]).replace(b"s\0R\0G\0B", b"o\0d\0d\0!")
-    return bytes(profile)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
