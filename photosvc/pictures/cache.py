@@ -5,6 +5,7 @@ so that a million photos have some 1,500 files in each.
 """
 
 import os
+import random
 import secrets
 import time
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ _TOUCH_SECONDS: Final = 3600
 _ABANDONED_SECONDS: Final = 3600
 #: An eviction goes on until this share of the cap is in use, so that the next one is not due at once.
 _LOW_WATER: Final = 0.9
-#: Bytes one process writes between two checks of the cap.
+#: Bytes one process writes between two checks of the cap, if a twentieth of the cap is not less.
 _CHECK_EVERY: Final = 64 << 20
 _TEMPORARY: Final = ".tmp-"
 
@@ -37,9 +38,11 @@ class Usage:
 class PictureCache:
     """Derived files below `folder`, at most about `limit` bytes of them.
 
+    A file without bytes counts as missing: a crash of the whole system may leave one.
+
     Args:
         folder: made when the first file is written.
-        limit: bytes; several processes together may exceed it by 64 MiB each before the next eviction.
+        limit: bytes; each process may exceed it by 64 MiB, or a twentieth of it if that is less.
 
     """
 
@@ -48,7 +51,9 @@ class PictureCache:
         self._root = os.fspath(folder / "pictures")
         self._lock = folder / "eviction.lock"
         self._limit = limit
-        self._written = 0
+        self._check_every = min(_CHECK_EVERY, limit // 20)
+        # Processes that end early must check as often, for the same bytes, as one that lasts.
+        self._written = random.randrange(self._check_every + 1)  # noqa: S311 - no secret
 
     def path(self, content_hash: str, what: str) -> str:
         """Where the derived file lies, or would lie."""
@@ -62,7 +67,7 @@ class PictureCache:
 
         """
         folder, _, name = self.path(content_hash, what).rpartition("/")
-        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+        self._make(folder)
         return f"{folder}/{_TEMPORARY}{name}"
 
     def open(self, content_hash: str, what: str) -> int | None:
@@ -73,6 +78,9 @@ class PictureCache:
         except FileNotFoundError:
             return None
         status = os.fstat(descriptor)
+        if not status.st_size:
+            os.close(descriptor)
+            return None
         now = time.time()
         if now - status.st_atime > _TOUCH_SECONDS:
             with suppress(OSError):  # a read-only or full disk must not stop what can be read
@@ -81,7 +89,10 @@ class PictureCache:
 
     def has(self, content_hash: str, what: str) -> bool:
         """Whether the file exists."""
-        return os.access(self.path(content_hash, what), os.F_OK)
+        try:
+            return os.stat(self.path(content_hash, what)).st_size > 0  # noqa: PTH116
+        except OSError:
+            return False
 
     def write(self, content_hash: str, what: str, data: bytes) -> bool:
         """Keep `data`; the name appears when all of it is on disk. Returns whether a check of the cap is due."""
@@ -89,7 +100,7 @@ class PictureCache:
         with self.new_file(path) as temporary:
             Path(temporary).write_bytes(data)
         self._written += len(data)
-        return self._written >= _CHECK_EVERY
+        return self._written > self._check_every
 
     @contextmanager
     def new_file(self, path: str) -> Iterator[str]:
@@ -100,7 +111,7 @@ class PictureCache:
 
         """
         folder = os.path.dirname(path)  # noqa: PTH120 - paths are plain texts here: objects cost a third of a request
-        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+        self._make(folder)
         temporary = f"{folder}/{_TEMPORARY}{secrets.token_hex(8)}"
         try:
             yield temporary
@@ -109,6 +120,12 @@ class PictureCache:
             with suppress(FileNotFoundError):
                 os.unlink(temporary)  # noqa: PTH108
             raise
+
+    def _make(self, folder: str) -> None:
+        """Make a folder; the one around all of them is closed to other users unless its owner opens it to a group."""
+        with suppress(FileExistsError):
+            Path(self._root).mkdir(mode=0o700, parents=True)
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
 
     def remove(self, content_hash: str, what: str) -> None:
         """Remove one file, if it is there."""

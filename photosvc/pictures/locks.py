@@ -1,14 +1,17 @@
 """Locks between processes that make derived pictures: one maker for each."""
 
+import errno
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
 class ByteLocks:
     """A byte of one file for each key; the kernel releases them when a process dies.
 
-    Threads of one process do not exclude each other: the caller sees to that.
+    Threads of one process do not exclude each other: the caller sees to that. Where the file cannot be made, on a full
+    disk or one that is read-only, processes do not exclude each other either.
 
     Args:
         path: the file, the same for all processes; made on first use.
@@ -23,14 +26,19 @@ class ByteLocks:
     def take(self, key: str) -> bool:
         """Lock the key; False when another process has it."""
         try:
-            fcntl.lockf(self._file(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(key))
+            file = self._file()
         except OSError:
-            return False
+            return True
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(key))
+        except OSError as error:
+            return error.errno not in (errno.EAGAIN, errno.EACCES)
         return True
 
     def release(self, key: str) -> None:
         """Unlock the key."""
-        fcntl.lockf(self._file(), fcntl.LOCK_UN, 1, _offset(key))
+        with suppress(OSError):
+            fcntl.lockf(self._file(), fcntl.LOCK_UN, 1, _offset(key))
 
     def _file(self) -> int:
         # Closing any descriptor of the file would release all locks of the process, so it stays open.
