@@ -8,15 +8,17 @@ from typing import Final
 from flask import Blueprint, Response, request
 
 from photosvc.core.errors import NotFoundError
+from photosvc.core.problems import FileProblemError, Problem
 from photosvc.pictures.geometry import Target
 from photosvc.pictures.sizes import SIZES, WHOLE, Area
 from photosvc.pictures.thumbnails import Thumbnail, file_name
 from photosvc.search.reading.lookup import SeenFile, file_with_hash
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
-from photosvc.web.files import FileAnswer, disposition, original_of, send_bytes, send_file
+from photosvc.web.files import FileAnswer, Headers, disposition, original_of, send_bytes, send_file
 from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require_preview
+from photosvc.web.ranges import check_preconditions
 
 #: A part of every entity tag: grows when thumbnails are made differently.
 _VERSION: Final = 1
@@ -37,7 +39,7 @@ def add_routes(api: Blueprint) -> None:
 @or_icon
 @require_preview
 @answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/jpeg")
-@refuses(403, 404, 410, 422, 503)
+@refuses(403, 404, 410, 412, 422, 503)
 def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_preview` reads the token
     """A thumbnail of the file with this hash; `<hash>-<crop>` shows an area of it.
 
@@ -51,8 +53,14 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     if found is None:
         msg = "there is no such file"
         raise NotFoundError(msg, field="hash")
+    if (problem := Problem.from_columns(found.error, found.error_detail)) is not None:
+        raise FileProblemError(problem.reason, *problem.details)
+    etag = f"{found.hash[:20]}-{file_name(target)}-{_VERSION}"
+    headers = _headers(found, target)
+    if check_preconditions(request.headers, etag, None) is not None:  # before it is made
+        return send_bytes(b"", _TYPES[target.encoding], etag, headers)
     made = service.pictures.thumbnails.find(original_of(service.settings, found), target)
-    return _answer(service, found, target, made)
+    return _answer(service, found, target, made, etag, headers)
 
 
 def _target(content_hash: str, name: str) -> tuple[Target, str]:
@@ -66,15 +74,24 @@ def _target(content_hash: str, name: str) -> tuple[Target, str]:
         msg = "a hash has 40 hexadecimal digits; an area behind it lies inside the picture"
         raise NotFoundError(msg, field="hash")
     small = size.fills and max(size.width, size.height) <= _WEBP_SIDE
-    accepts = request.headers.get("Accept", "")
-    return Target(size, area, "webp" if small and "image/webp" in accepts else "jpg"), match[1]
+    return Target(size, area, "webp" if small and _takes_webp() else "jpg"), match[1]
 
 
-def _answer(service: Service, found: SeenFile, target: Target, made: Thumbnail) -> Response:
+def _takes_webp() -> bool:
+    """Whether `Accept` names WebP: clients that take any image are sent JPEG, which all of them can show."""
+    return "image/webp" in request.headers.get("Accept", "") and request.accept_mimetypes["image/webp"] > 0
+
+
+def _headers(found: SeenFile, target: Target) -> Headers:
     headers = [_CACHED, ("Vary", "Accept")] if target.size.fills else [_CACHED]
     if "download" in request.args:
         headers.append(disposition(f"{target.size.name}-{found.hash[:8]}.{target.encoding}"))
-    etag = f"{found.hash[:20]}-{file_name(target)}-{_VERSION}"
+    return headers
+
+
+def _answer(
+    service: Service, found: SeenFile, target: Target, made: Thumbnail, etag: str, headers: Headers
+) -> Response:
     if made.descriptor is None:
         return send_bytes(made.data, _TYPES[target.encoding], etag, headers)
     internal = os.path.relpath(service.pictures.cache.path(found.hash, made.name), service.settings.cache)

@@ -1,9 +1,11 @@
 """What a worker does to make thumbnails: open the original or a larger thumbnail, decode once, render."""
 
+from contextlib import suppress
+
 from PIL import Image
 
 from photosvc.core.problems import Reason
-from photosvc.media.errors import UnsupportedFileError
+from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, sniff
 from photosvc.media.pixels.decode import guarded
 from photosvc.media.pixels.preview import open_shown
@@ -22,7 +24,8 @@ def make_thumbnails(job: Job) -> list[bytes]:
 
     """
     if job.larger:
-        with guarded(), Image.open(job.larger, formats=("JPEG",)) as picture:
+        # It may have been evicted meanwhile.
+        with suppress(DecodeError), guarded(), Image.open(job.larger, formats=("JPEG",)) as picture:
             return render(picture, job.targets)
     with open_original(job.original) as file:
         row = sniff(file.read(HEAD_SIZE), job.original.name)

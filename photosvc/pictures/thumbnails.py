@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.geometry import Job, Target, thumbnail_size
+from photosvc.pictures.failures import Failures
+from photosvc.pictures.geometry import Job, Target, needed_side, thumbnail_size
 from photosvc.pictures.locks import ByteLocks
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Size
@@ -22,6 +23,8 @@ from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 #: falls under .99 SSIM of a thumbnail made from the original.
 _ENOUGH: Final = 2.0
 _POLL_SECONDS: Final = 0.02
+#: The file, in the folder of the cache, of the locks that makers hold.
+LOCKS: Final = "making.lock"
 #: Sizes that a viewer asks for together with a small one; their decode is the same.
 _SMALL: Final = tuple(size for size in USUAL if max(size.width, size.height) <= 720)
 
@@ -62,7 +65,8 @@ class Thumbnails:
         self._wait = wait
         self._making: dict[str, Future[list[bytes]]] = {}
         self._guard = threading.Lock()
-        self._locks = ByteLocks(cache.folder / "making.lock")
+        self._locks = ByteLocks(cache.folder / LOCKS)
+        self._failures = Failures()
 
     def find(self, original: Original, target: Target) -> Thumbnail:
         """The thumbnail, made now if the cache has none.
@@ -70,7 +74,8 @@ class Thumbnails:
         Raises:
             ThumbnailsBusyError: it was not finished in time, or too much other work waits.
             OriginalChangedError: the original is not as the library knows it.
-            DecodeError, MissingExtraError, WorkerDiedError, WorkerTimeoutError: it cannot be shown.
+            FileProblemError: it cannot be shown, now or when it was tried within the last minutes.
+            WorkerStartError: no process can be started.
 
         """
         target = canonical(original, target)
@@ -80,8 +85,9 @@ class Thumbnails:
             descriptor = self._cache.open(original.hash, what)
             if descriptor is not None:
                 return Thumbnail(descriptor, what)
+            self._failures.check(original.hash, _side(original, target))
             job, future = self._begin(original, target)
-            if future is None:  # another process makes thumbnails of this picture
+            if future is None:  # another process makes thumbnails of this picture, or as many as may wait do
                 if time.monotonic() > deadline:
                     raise ThumbnailsBusyError
                 time.sleep(_POLL_SECONDS)
@@ -100,7 +106,7 @@ class Thumbnails:
     def _begin(self, original: Original, target: Target) -> tuple[Job | None, Future[list[bytes]] | None]:
         """Start the work, or join what is under way for the same picture in this process.
 
-        Gives neither job nor future while another process works on the picture.
+        Gives neither job nor future while another process works on the picture, or all workers are busy.
         """
         key = original.hash
         with self._guard:
@@ -116,7 +122,10 @@ class Thumbnails:
                 future = self._workers().submit(job)
             except WorkersBusyError:
                 self._locks.release(key)
-                raise ThumbnailsBusyError from None
+                return None, None
+            except BaseException:
+                self._locks.release(key)
+                raise
             finished: Future[list[bytes]] = Future()
             self._making[key] = finished
         future.add_done_callback(lambda made: self._finish(job, made, finished))
@@ -126,9 +135,13 @@ class Thumbnails:
         """Keep what was made, whether or not somebody still waits for it, and let others go on."""
         key = job.original.hash
         error = made.exception()
+        side = _side(job.original, job.targets[0])
         evict = False
         try:
-            if error is None:
+            if error is not None:
+                self._failures.add(key, side, error)
+            else:
+                self._failures.forget(key, side)
                 with suppress(OSError):  # a full disk: those who wait get the bytes
                     for target, data in zip(job.targets, made.result(), strict=True):
                         evict |= self._cache.write(key, file_name(target), data)
@@ -196,6 +209,10 @@ def together(target: Target) -> Sequence[Size]:
     if target.size.name == "fit_1920":
         return USUAL
     return _SMALL if target.size in _SMALL else ()
+
+
+def _side(original: Original, target: Target) -> int:
+    return needed_side((original.width, original.height), [target])
 
 
 def file_name(target: Target) -> str:

@@ -35,6 +35,9 @@ class SeenFile(NamedTuple):
     height: int
     duration_ns: int
     primary: bool
+    error: str
+    """Code of the `core.problems.Reason` why it cannot be shown; empty when it can."""
+    error_detail: str
     photo_uid: str
     photo_type: str
     title: str
@@ -58,6 +61,8 @@ _COLUMNS: tuple[Any, ...] = (
     File.height,
     File.duration_ns,
     File.primary,
+    File.error,
+    File.error_detail,
     Photo.uid.label("photo_uid"),
     Photo.type,
     Photo.title,
