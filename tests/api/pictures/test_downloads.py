@@ -286,7 +286,7 @@ def test_files_of_any_name_are_sent_and_shown(changed, name):
 PARTS = ("..", "%2e%2e", "%252e%252e", "..%00", "..;", ".. ", "\u2025", "\uff0e\uff0e", "%c0%ae%c0%ae", "....", "~", "")
 SEPARATORS = ("/", "%2f", "%252f", "\\", "%5c", "%00", "\u2215", "\uff0f", "//")
 TARGET = "etc/passwd"
-PATHS = [separator.join([part] * depth + [TARGET]) for part in PARTS for separator in SEPARATORS for depth in (1, 4)]  # fmt: skip
+PATHS = [separator.join([part] * depth + [TARGET]) for part in PARTS for separator in SEPARATORS for depth in (1, 4)]
 
 
 @pytest.mark.parametrize("route", ["/dl/{}?t={download}", "/t/{}/{preview}/tile_50", "/t/{hash}/{preview}/{}",
