@@ -41,12 +41,17 @@ class UniqueNames:
     def take(self, name: str) -> str:
         """The name made safe, with a number before its extension when it was taken before."""
         safe = safe_name(name)
-        path = PurePosixPath(safe)
-        while (key := unicodedata.normalize("NFKD", safe).casefold()) in self._counts:
-            self._counts[key] += 1
-            safe = f"{path.stem} ({self._counts[key]}){path.suffix}"
+        path, own = PurePosixPath(safe), _folded(safe)
+        while (key := _folded(safe)) in self._counts:
+            self._counts[own] += 1
+            safe = f"{path.stem} ({self._counts[own]}){path.suffix}"
         self._counts[key] = 1
         return safe
+
+
+def _folded(name: str) -> str:
+    """Equal for names that some file system does not tell apart."""
+    return unicodedata.normalize("NFKD", name).casefold()
 
 
 def safe_name(name: str) -> str:
