@@ -1,15 +1,17 @@
-"""Zip archives of originals, made while they are sent: stored, never compressed, in bounded memory.
+"""Zip archives of originals, written while they are sent: stored, not compressed, in bounded memory.
 
-The size cannot be promised: a file that changes or vanishes meanwhile is left out or cut, and the archive's last
-entry says so.
+The length is not known beforehand: a file that changed or vanished since it was selected is left out or cut, and the
+last entry of the archive lists it.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
+from photosvc.core.paths import clamped_time
 from photosvc.pictures.names import UniqueNames
 from photosvc.pictures.originals import Original, OriginalChangedError, open_original
 
@@ -17,67 +19,87 @@ from photosvc.pictures.originals import Original, OriginalChangedError, open_ori
 NOTE: Final = "NOT INCLUDED.txt"
 
 _CHUNK: Final = 256 << 10
-#: Zip knows no time before 1980 and none from 2108 on.
+#: Small files are sent together, in pieces of at least this many bytes.
+_PIECE: Final = 64 << 10
+#: The years that the format can express.
 _YEARS: Final = range(1980, 2108)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An original under the name it shall have in the archive."""
+    """An original and its name in the archive, before it is made safe and unique."""
 
     name: str
     original: Original
     modified: datetime
-    """Shown by programs that unpack; wall time."""
+    """Wall time, shown by programs that unpack the archive."""
 
 
-def stream_zip(entries: Iterable[Entry]) -> Iterator[bytes]:
-    """The archive in pieces of at most some 256 KiB."""
+def stream_zip(entries: Iterable[Entry | None]) -> Iterator[bytes]:
+    """The archive in pieces of about 64 to 320 KiB.
+
+    Args:
+        entries: in the order of the archive; None stands for a file that was selected and cannot be named any more.
+
+    """
     sink = _Sink()
     names = UniqueNames()
     missing: list[str] = []
+    unnamed = 0
     with ZipFile(sink, "w", ZIP_STORED) as archive:
         for entry in entries:
-            yield from _add(archive, sink, entry, names, missing)
+            if entry is None:
+                unnamed += 1
+            else:
+                yield from _add(archive, sink, entry, names, missing)
+        if unnamed:
+            missing.append(f"({unnamed} that are no longer in the library, or no longer open to you)")
         if missing:
-            text = "These files changed or vanished while the archive was made:\n\n" + "\n".join(missing) + "\n"
-            archive.writestr(ZipInfo(names.take(NOTE)), text)
+            text = "These files are not in the archive, or not whole, because they changed or vanished:\n\n"
+            archive.writestr(ZipInfo(names.take(NOTE)), text + "\n".join(missing) + "\n")
     yield sink.take()
 
 
-def _add(archive: ZipFile, sink: "_Sink", entry: Entry, names: "UniqueNames", missing: list[str]) -> Iterator[bytes]:
+def _add(archive: ZipFile, sink: "_Sink", entry: Entry, names: UniqueNames, missing: list[str]) -> Iterator[bytes]:
+    original = entry.original
     try:
-        with open_original(entry.original) as file:
+        with open_original(original) as file:
             name = names.take(entry.name)
-            with archive.open(_info(name, entry.modified), "w", force_zip64=True) as target:
-                left = entry.original.size
+            left = original.size
+            with archive.open(_info(name, left, entry.modified), "w") as target:
+                # Never more than the size in the database: a file that grows meanwhile does not lengthen the archive.
                 while left and (chunk := file.read(min(_CHUNK, left))):
                     left -= len(chunk)
                     target.write(chunk)
-                    yield sink.take()
+                    if sink.size >= _PIECE:
+                        yield sink.take()
             if left:
                 missing.append(f"{name} (cut)")
+            elif clamped_time(os.fstat(file.fileno())) != original.mtime_ns:
+                missing.append(f"{name} (changed while it was read)")
     except (OriginalChangedError, OSError):
-        missing.append(entry.original.name)
-    if piece := sink.take():
-        yield piece
+        missing.append(original.name)
 
 
-def _info(name: str, modified: datetime) -> ZipInfo:
+def _info(name: str, size: int, modified: datetime) -> ZipInfo:
     info = ZipInfo(name, modified.timetuple()[:6] if modified.year in _YEARS else (1980, 1, 1, 0, 0, 0))
+    info.file_size = size  # ZipFile decides by it whether the entry needs the 64-bit form
     info.external_attr = 0o644 << 16
     return info
 
 
 class _Sink:
-    """What `ZipFile` writes to: it keeps the bytes until they are taken, and cannot seek."""
+    """The output of `ZipFile`: keeps the bytes until they are taken, and cannot seek."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
+        self.size = 0
+        """Bytes kept."""
 
     def write(self, data: bytes, /) -> int:
         """Keep bytes."""
         self._pieces.append(bytes(data))
+        self.size += len(data)
         return len(data)
 
     def flush(self) -> None:
@@ -90,4 +112,5 @@ class _Sink:
         """The bytes since the last call."""
         taken = b"".join(self._pieces)
         self._pieces.clear()
+        self.size = 0
         return taken

@@ -3,15 +3,16 @@
 import os
 from datetime import datetime
 from io import BytesIO
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from photosvc.pictures.archives.stream import NOTE, Entry, stream_zip
 from photosvc.pictures.names import UniqueNames, safe_name
 from photosvc.pictures.originals import Original
-from photosvc.pictures.zips import NOTE, Entry, stream_zip
 
 TAKEN = datetime(2021, 7, 4, 12, 30, 10)  # noqa: DTZ001 - wall time
 
@@ -41,6 +42,13 @@ def test_names_that_differ_only_in_case_or_accents_get_numbers():
     names = UniqueNames()
     taken = [names.take(name) for name in ("a.jpg", "A.JPG", "a.jpg", "a (2).jpg", "b", "b", "e\u0301.jpg", "é.jpg")]
     assert taken == ["a.jpg", "A (2).JPG", "a (3).jpg", "a (2) (2).jpg", "b", "b (2)", "e\u0301.jpg", "é (2).jpg"]
+
+
+def test_numbers_are_found_quickly_among_names_that_end_in_numbers():
+    names = UniqueNames()
+    for number in range(2, 5000):
+        names.take(f"a ({number})")
+    assert [names.take("a") for _ in range(3)] == ["a", "a (5000)", "a (5001)"]
 
 
 @given(st.lists(st.text(max_size=30), max_size=30))
@@ -89,6 +97,53 @@ def test_a_file_that_is_cut_while_it_is_read_is_named_in_the_archive(tmp_path):
     assert archive.testzip() is None
     assert archive.namelist() == ["cut.jpg", NOTE]
     assert archive.read(NOTE).decode().splitlines()[2:] == ["cut.jpg (cut)"]
+
+
+def test_a_file_that_changes_while_it_is_read_is_named_in_the_archive(tmp_path):
+    changed = entry(tmp_path, "a.jpg", b"1" * 600_000)
+    pieces = stream_zip([changed])
+    received = [next(pieces)]
+    os.utime(tmp_path / "a.jpg", (1, 1))
+    archive = ZipFile(BytesIO(b"".join([*received, *pieces])))
+    assert archive.namelist() == ["a.jpg", NOTE]
+    assert archive.read(NOTE).decode().splitlines()[2:] == ["a.jpg (changed while it was read)"]
+
+
+def test_a_file_that_grows_while_it_is_read_keeps_its_length_in_the_archive(tmp_path):
+    grown = entry(tmp_path, "a.jpg", b"1" * 600_000)
+    pieces = stream_zip([grown])
+    received = [next(pieces)]
+    with (tmp_path / "a.jpg").open("ab") as file:
+        file.write(b"2" * 100)
+    archive = ZipFile(BytesIO(b"".join([*received, *pieces])))
+    assert archive.read("a.jpg") == b"1" * 600_000
+
+
+def test_files_that_cannot_be_named_any_more_are_counted(tmp_path):
+    archive = ZipFile(BytesIO(b"".join(stream_zip([None, entry(tmp_path, "a.jpg", b"1"), None]))))
+    assert archive.namelist() == ["a.jpg", NOTE]
+    assert archive.read(NOTE).decode() == (
+        "These files are not in the archive, or not whole, because they changed or vanished:\n\n"
+        "(2 that are no longer in the library, or no longer open to you)\n"
+    )
+
+
+def test_small_files_are_sent_together(tmp_path):
+    pieces = list(stream_zip(entry(tmp_path, f"{number}.jpg", b"1" * 1000) for number in range(200)))
+    assert len(pieces) == 4
+    assert all(65_536 <= len(piece) < 70_000 for piece in pieces[:-1])
+
+
+def open_files():
+    return {path.readlink() for path in Path("/proc/self/fd").iterdir() if path.is_symlink()}
+
+
+def test_a_reader_that_goes_away_leaves_no_file_open(tmp_path):
+    pieces = stream_zip([entry(tmp_path, "a.jpg", b"1" * 600_000)])
+    next(pieces)
+    assert tmp_path / "a.jpg" in open_files()
+    pieces.close()
+    assert tmp_path / "a.jpg" not in open_files()
 
 
 def test_a_link_is_not_followed(tmp_path):

@@ -1,0 +1,1 @@
+"""Originals as one zip archive."""
