@@ -13,12 +13,13 @@ from photosvc.api import (
     session,
     thumbnails,
     users,
+    zips,
 )
 from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
-_RESOURCES = (search, session, users, app_passwords, passcode, oauth, monitoring, thumbnails, downloads, openapi)
+_RESOURCES = (search, session, users, app_passwords, passcode, oauth, monitoring, thumbnails, downloads, zips, openapi)
 
 
 def create_api() -> Blueprint:

@@ -30,7 +30,8 @@ def add_routes(api: Blueprint) -> None:
     api.add_url_rule("/photos/<photo_uid>/dl", view_func=download_photo, methods=["GET"])
 
 
-def _parameters() -> list[dict[str, object]]:
+def download_parameters() -> list[dict[str, object]]:
+    """The query parameters of downloads."""
     return [
         {
             "name": "t",
@@ -49,7 +50,7 @@ def _parameters() -> list[dict[str, object]]:
 
 @or_icon
 @require_download
-@takes_query(_parameters)
+@takes_query(download_parameters)
 @answers(_BINARY, "The file; a part of it with status 206.", media_type="application/octet-stream")
 @refuses(404, 410, 412, 416)
 def download_file(content_hash: str) -> Response:
@@ -67,7 +68,7 @@ def download_file(content_hash: str) -> Response:
 
 @or_icon
 @require_download
-@takes_query(_parameters)
+@takes_query(download_parameters)
 @answers(_BINARY, "The file; a part of it with status 206.", media_type="application/octet-stream")
 @refuses(404, 410, 412, 416)
 def download_photo(photo_uid: str) -> Response:
@@ -83,17 +84,21 @@ def download_photo(photo_uid: str) -> Response:
     return _send(files[0])
 
 
-def _send(found: SeenFile) -> Response:
-    service = current_service()
-    service.close()  # a large file is read for long, without the database
-    file = FileIO(descriptor_of(original_of(service.settings, found)))
-    name = download_name(
-        request.args.get("name", ""),
+def saved_name(found: SeenFile, kind: str) -> str:
+    """The name under which a file is saved; `kind` is the parameter `name` of the request."""
+    return download_name(
+        kind,
         name=found.name,
         original_name=found.original_name,
         title=found.title,
         taken_at_local=found.taken_at_local,
     )
+
+
+def _send(found: SeenFile) -> Response:
+    service = current_service()
+    service.close()  # a large file is read for long, without the database
+    file = FileIO(descriptor_of(original_of(service.settings, found)))
     return send_file(
         FileAnswer(
             file=file,
@@ -102,7 +107,7 @@ def _send(found: SeenFile) -> Response:
             etag=found.hash,
             internal=f"originals/{found.name}",
             modified_ns=found.mtime_ns,
-            headers=[_CACHED, _SANDBOX, disposition(name)],
+            headers=[_CACHED, _SANDBOX, disposition(saved_name(found, request.args.get("name", "")))],
         )
     )
 

@@ -40,6 +40,7 @@ from photosvc.models.search.row import (
 )
 from photosvc.models.search.tables import SearchAlbum, SearchDocument, SearchText
 from photosvc.models.search.values import NOWHERE, FileKey
+from photosvc.models.zips import ZipSelection
 
 __all__ = [
     "ACCESS_TOKEN",
@@ -84,5 +85,6 @@ __all__ = [
     "SearchText",
     "ThrottleBucket",
     "User",
+    "ZipSelection",
     "photo_keywords",
 ]

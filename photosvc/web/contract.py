@@ -40,7 +40,7 @@ ETAG = {"ETag": Header("string", "The state of the answer; send it back as `If-N
 
 #: The attribute of a view that holds its contract.
 CONTRACT = "photosvc_contract"
-#: The longest body that is accepted, in bytes.
+#: The longest body that most routes accept, in bytes.
 MAX_BODY = 64 * 1024
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 
@@ -105,13 +105,14 @@ def answers(
 
 
 def takes(
-    schema: type[Schema], *, any_type: bool = False
+    schema: type[Schema], *, any_type: bool = False, max_body: int = MAX_BODY
 ) -> Callable[[Callable[Concatenate[dict[str, Any], Args], Answer]], Callable[Args, Answer]]:
     """Read the request's JSON object by `schema` and give it to the view as its first argument.
 
     Args:
         schema: what loads the body.
         any_type: read JSON whatever the `Content-Type` says.
+        max_body: bytes.
 
     The view raises what `read_json` raises.
 
@@ -121,7 +122,7 @@ def takes(
     def reading(view: Callable[Concatenate[dict[str, Any], Args], Answer]) -> Callable[Args, Answer]:
         @wraps(view)
         def read(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
-            return view(read_json(loader, any_type=any_type), *args, **kwargs)
+            return view(read_json(loader, any_type=any_type, max_body=max_body), *args, **kwargs)
 
         return _with(body=schema)(read)
 
@@ -178,19 +179,20 @@ class InvalidBodyError(InvalidValueError):
         self.details = details or []
 
 
-def read_json(schema: Schema, *, any_type: bool = False) -> dict[str, Any]:
+def read_json(schema: Schema, *, any_type: bool = False, max_body: int = MAX_BODY) -> dict[str, Any]:
     """The request's JSON object, as `schema` loads it.
 
     Args:
         schema: what loads the body.
         any_type: read JSON whatever the `Content-Type` says; three known clients log in with another, or none.
+        max_body: bytes.
 
     Raises:
         InvalidBodyError: it is not JSON, not an object, or a value is not valid; says which.
-        RequestEntityTooLarge: it is longer than `MAX_BODY`.
+        RequestEntityTooLarge: it is longer than `max_body`.
 
     """
-    request.max_content_length = MAX_BODY
+    request.max_content_length = max_body
     if not any_type and request.mimetype != "application/json":
         msg = "send JSON, with the header Content-Type: application/json"
         raise InvalidBodyError(msg)

@@ -14,6 +14,7 @@ from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema, open_reader, session_on, write_if_free, write_session
+from photosvc.pictures.archives.slots import Slots
 from photosvc.pictures.service import Pictures
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
@@ -38,16 +39,18 @@ class Service:
     clock: Clock
     engine: Callable[[], Engine]
     instance: Path
-    """The folder of the keys and request counts."""
+    """The folder of the keys, request counts and archive slots."""
     signing_keys: SigningKeys
     requests: RequestCounts
     throttle: Throttle = field(init=False)
     pictures: Pictures = field(init=False)
+    archives: Slots = field(init=False)
     schema_fits: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.throttle = Throttle(self.writing, self.write_if_free)
         self.pictures = Pictures(self.settings)
+        self.archives = Slots(self.instance / "archives.lock")
 
     def reading(self) -> "_Reading":
         """A connection in a read transaction, all of whose statements see the same state of the database.

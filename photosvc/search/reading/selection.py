@@ -1,0 +1,154 @@
+"""Selections of files by UIDs, hashes, albums and a query, as far as somebody may see them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection, func, select
+from sqlalchemy.orm import InstrumentedAttribute
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
+from photosvc.models import Album, SearchRow
+from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible, visible_albums
+from photosvc.search.reading.lookup import matching_ids
+from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import parse_request
+
+#: UIDs and hashes in one selection.
+MOST_SELECTED: Final = 20_000
+#: Albums in one selection: each is a search.
+MOST_ALBUMS: Final = 20
+#: Values in one statement.
+_PORTION: Final = 500
+_CHRONOLOGICAL: Final = "oldest"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What was selected."""
+
+    photos: Sequence[str] = ()
+    """UIDs; each selects all files of the photo but its sidecars."""
+    files: Sequence[str] = ()
+    """UIDs or hashes."""
+    albums: Sequence[str] = ()
+    """UIDs; each selects what a search in the album finds."""
+    query: str = ""
+    """Selects what a search for it finds; empty: nothing."""
+
+
+class SeenAlbum(NamedTuple):
+    """An album that may be seen."""
+
+    uid: str
+    title: str
+    order: str
+
+
+def parse_selection(given: Mapping[str, Any]) -> Selection:
+    """The selection that the keys `photos`, `files`, `albums` and `q` make; None as a value counts as absent.
+
+    Raises:
+        InvalidValueError: nothing is selected, too much is, or a value is no UID or hash; `field` names the key.
+
+    """
+    photos, files, albums = (given[name] or () for name in ("photos", "files", "albums"))
+    files = [text.lower() for text in files]
+    query = (given["q"] or "").strip()
+    if not (photos or files or albums or query):
+        msg = "No items selected"
+        raise InvalidValueError(msg, field="photos")
+    if len(photos) + len(files) + len(albums) > MOST_SELECTED:
+        msg = f"more than {MOST_SELECTED:,} items are selected"
+        raise InvalidValueError(msg, field=max(("photos", "files", "albums"), key=lambda name: len(given[name] or ())))
+    if len(albums) > MOST_ALBUMS:
+        msg = f"more than {MOST_ALBUMS} albums are selected"
+        raise InvalidValueError(msg, field="albums")
+    _check("photos", "a photo UID", [is_uid(text, PHOTO) for text in photos])
+    _check("files", "a file UID or hash", [is_uid(text, FILE) or is_hash(text) for text in files])
+    _check("albums", "an album UID", [is_uid(text, ALBUM) for text in albums])
+    return Selection(photos, files, albums, query)
+
+
+def _check(field: str, kind: str, valid: Sequence[bool]) -> None:
+    if not all(valid):
+        msg = f"item {valid.index(False) + 1} of {field} is not {kind}"
+        raise InvalidValueError(msg, field=field)
+
+
+def find_album(connection: Connection, uid: str, *, sees_private: bool) -> SeenAlbum | None:
+    """The album with this UID; None when there is none, or it may not be seen."""
+    query = select(Album.uid, Album.title, Album.order).where(Album.uid == uid)
+    row = connection.execute(query.where(visible_albums(sees_private=sees_private))).first()
+    return SeenAlbum._make(row) if row else None
+
+
+def selected_ids(connection: Connection, selection: Selection, *, limit: int, sees_private: bool) -> list[int]:
+    """The ids of the first `limit` selected files, each once: of photos, files, albums in their orders, the query.
+
+    What does not exist, or may not be seen, is left out.
+
+    Raises:
+        InvalidQueryError: the query is not valid.
+
+    """
+    found: dict[int, None] = {}
+    for file_id in _ids(connection, selection, limit, sees_private=sees_private):
+        found[file_id] = None
+        if len(found) == limit:
+            break
+    return list(found)
+
+
+def album_ids(connection: Connection, album: SeenAlbum, *, limit: int, sees_private: bool) -> Sequence[int]:
+    """The ids of the first `limit` files of an album, in its order."""
+    order = album.order if album.order in ORDERS else _CHRONOLOGICAL
+    request = parse_request({"s": album.uid, "order": order, "count": str(limit)})
+    return matching_ids(connection, request, sees_private=sees_private)
+
+
+def bytes_of(connection: Connection, file_ids: Sequence[int]) -> int:
+    """The size of these files together."""
+    sizes = func.coalesce(func.sum(SearchRow.size), 0)
+    return sum(
+        connection.scalar(select(sizes).where(SearchRow.file_id.in_(portion))) or 0 for portion in _portions(file_ids)
+    )
+
+
+def _ids(connection: Connection, selection: Selection, limit: int, *, sees_private: bool) -> Iterator[int]:
+    by_uid = [uid for uid in selection.files if not is_hash(uid)]
+    by_hash = [content for content in selection.files if is_hash(content)]
+    yield from _identified(connection, SearchRow.photo_uid, selection.photos, sees_private=sees_private)
+    yield from _identified(connection, SearchRow.file_uid, by_uid, sees_private=sees_private)
+    yield from _identified(connection, SearchRow.hash, by_hash, most=1, sees_private=sees_private)
+    for uid in dict.fromkeys(selection.albums):
+        album = find_album(connection, uid, sees_private=sees_private)
+        if album:
+            yield from album_ids(connection, album, limit=limit, sees_private=sees_private)
+    if selection.query:
+        request = parse_request({"q": selection.query, "order": _CHRONOLOGICAL, "count": str(limit)})
+        yield from matching_ids(connection, request, sees_private=sees_private)
+
+
+def _identified(
+    connection: Connection,
+    column: InstrumentedAttribute[str],
+    values: Iterable[str],
+    *,
+    most: int | None = None,
+    sees_private: bool,
+) -> Iterator[int]:
+    """The ids of files by the values of a column, in their order; of each value the first `most` files."""
+    seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
+    for portion in _portions(list(dict.fromkeys(values))):
+        query = select(column, SearchRow.file_id).where(seen, column.in_(portion))
+        found: dict[str, list[int]] = {}
+        for value, file_id in connection.execute(query.order_by(SearchRow.is_primary.desc(), SearchRow.file_id)):
+            found.setdefault(value, []).append(file_id)
+        for value in portion:
+            yield from found.get(value, ())[:most]
+
+
+def _portions(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (values[start : start + _PORTION] for start in range(0, len(values), _PORTION))
