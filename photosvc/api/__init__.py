@@ -9,6 +9,7 @@ from photosvc.api import (
     oauth,
     openapi,
     passcode,
+    photos,
     search,
     session,
     thumbnails,
@@ -19,7 +20,10 @@ from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
-_RESOURCES = (search, session, users, app_passwords, passcode, oauth, monitoring, thumbnails, downloads, zips, openapi)
+_RESOURCES = (
+    search, photos, session, users, app_passwords, passcode, oauth,
+    monitoring, thumbnails, downloads, zips, openapi,
+)  # fmt: skip
 
 
 def create_api() -> Blueprint:

@@ -59,6 +59,7 @@ _TABLE = (
     Rule("photos.view",                "photos",   _R,   _ANY,     _ALL,      _,    "See one photo"),
     Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails"),
     Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals"),
+    Rule("files.view",                 "files",    _R,   _ANY,     _ALL,      _,    "See one file"),
     Rule("webdav.read",                "webdav",   _R,   _PERSON,  _ALL,      _,    "Read the originals over WebDAV"),
     Rule("webdav.write",               "webdav",   _W,   _PERSON,  _EDITORS,  _,    "Change the originals over WebDAV"),
     Rule("metrics.view",               "metrics",  _R,   _ANY,     _MONITORS, _,    "Read the monitoring figures"),

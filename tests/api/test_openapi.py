@@ -115,6 +115,14 @@ def test_searches_answer_as_it_says(api, document):
     check(document, "/photos", "get", api.call("GET", "/photos", api.access_token("metrics")))
 
 
+def test_records_of_photos_and_files_answer_as_it_says(api, document):
+    token = api.access_token()
+    for result in api.call("GET", "/photos", token).json:
+        for path, name in (("/photos/{photo_uid}", result["UID"]), ("/files/{content_hash}", result["Hash"])):
+            check(document, path, "get", api.call("GET", f"{path.partition('{')[0]}{name}", token))
+            check(document, path, "get", api.call("GET", f"{path.partition('{')[0]}x", token))
+
+
 def test_accounts_and_sessions_answer_as_it_says(api, document):
     ann = api.session_of("ann")
     uid = api.uids["ann"]

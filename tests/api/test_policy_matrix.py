@@ -70,6 +70,8 @@ TABLE = {
     "POST /oauth/userinfo": PLACEHOLDER,
     "GET /photos": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/facets": row(400, "photos read", ANYTHING, EVERYBODY),
+    "GET /photos/<photo_uid>": row(404, "photos read", ANYTHING, EVERYBODY),
+    "GET /files/<content_hash>": row(404, "files read", ANYTHING, EVERYBODY),
     "GET /photos/<photo_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /dl/<content_hash>": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /t/<content_hash>/<token>/<size>": Row(403, link=True),

@@ -1,0 +1,66 @@
+"""GET /photos/<uid> and /files/<hash>: the records of one photo and of one file (spec sections 2.2 and 2.3)."""
+
+import orjson
+from flask import Blueprint, Response
+
+from photosvc.core.errors import NotFoundError
+from photosvc.core.ids import PHOTO, is_hash, is_uid
+from photosvc.records.entity import PhotoSchema
+from photosvc.records.photo import FileSchema
+from photosvc.search.reading import documents
+from photosvc.search.reading.entity import load_photo
+from photosvc.search.reading.library import state_tag
+from photosvc.search.reading.lookup import file_with_hash, files_of_photo
+from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh
+from photosvc.web.contract import ETAG, answers
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+
+_photo_schema = PhotoSchema()
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the records of photos and files to the API."""
+    api.add_url_rule("/photos/<photo_uid>", view_func=read_photo, methods=["GET"])
+    api.add_url_rule("/files/<content_hash>", view_func=read_file, methods=["GET"])
+
+
+@require("photos.view")
+@answers(PhotoSchema, "The photo.", headers=ETAG)
+def read_photo(photo_uid: str) -> Response:
+    """A photo with its files, camera, lens, place and albums.
+
+    It has every field of a merged search result, and the records that those fields refer to.
+    """
+    service, sees_private = current_service(), principal().sees_private
+    with service.reading() as connection:
+        # PostgreSQL refuses texts with NUL, so only what has the form of a UID is looked up.
+        valid = is_uid(photo_uid, PHOTO)
+        seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
+        if not seen:
+            msg = "there is no such photo"
+            raise NotFoundError(msg, field="uid")
+        etag = state_tag(connection, "photo", photo_uid, sees_private=sees_private)
+    if is_fresh(etag):
+        return ReadyResponse(status=304, headers=cache_headers(etag))
+    with service.loading() as session:
+        body = orjson.dumps(_photo_schema.dump(load_photo(session, seen, sees_private=sees_private)))
+    return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
+
+
+@require("files.view")
+@answers(FileSchema, "The file.", headers=ETAG)
+def read_file(content_hash: str) -> Response:
+    """The file with this SHA1; `PhotoUID` names its photo."""
+    content_hash, sees_private = content_hash.lower(), principal().sees_private
+    with current_service().reading() as connection:
+        valid = is_hash(content_hash)
+        found = file_with_hash(connection, content_hash, sees_private=sees_private) if valid else None
+        if found is None:
+            msg = "there is no such file"
+            raise NotFoundError(msg, field="hash")
+        etag = state_tag(connection, "file", content_hash, sees_private=sees_private)
+        if is_fresh(etag):
+            return ReadyResponse(status=304, headers=cache_headers(etag))
+        (body,) = documents.files(connection, [found.file_id])
+    return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))

@@ -1,0 +1,60 @@
+"""One photo with its files and albums, as far as somebody may see them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import not_, select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from photosvc.models import Album, AlbumPhoto, File, Photo
+from photosvc.search.reading.conditions.visible import visible_albums
+from photosvc.search.reading.lookup import SeenFile
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoEntity:
+    """What `PhotoSchema` dumps."""
+
+    photo: Photo
+    files: Sequence[File]
+    """At least one; the primary one first."""
+    albums: Sequence[Album]
+    merged: bool = True
+
+    @property
+    def file(self) -> File:
+        """The file that stands for the photo."""
+        return self.files[0]
+
+    @property
+    def id(self) -> str:
+        """The `ID` of the photo in search results."""
+        return f"{self.photo.id}-{self.file.id}"
+
+    @property
+    def faces(self) -> int:
+        """Number of faces marked on that file."""
+        return sum(marker.type == "face" for marker in self.file.markers)
+
+
+def load_photo(session: Session, seen: Sequence[SeenFile], *, sees_private: bool) -> PhotoEntity:
+    """The photo of these files, which are what `files_of_photo` found in the same transaction."""
+    photo = session.scalars(
+        select(Photo)
+        .where(Photo.id == seen[0].photo_id)
+        .options(
+            joinedload(Photo.camera),
+            joinedload(Photo.lens),
+            joinedload(Photo.place),
+            selectinload(Photo.keywords),
+            selectinload(Photo.files).selectinload(File.markers),
+        )
+    ).one()
+    files = {file.id: file for file in photo.files}
+    albums = (
+        select(Album)
+        .join(AlbumPhoto)
+        .where(AlbumPhoto.photo_id == photo.id, not_(AlbumPhoto.hidden), visible_albums(sees_private=sees_private))
+        .order_by(Album.title, Album.id)
+    )
+    return PhotoEntity(photo, [files[file.file_id] for file in seen], session.scalars(albums).all())
