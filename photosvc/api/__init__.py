@@ -4,6 +4,7 @@ from flask import Blueprint, Response
 
 from photosvc.api import (
     app_passwords,
+    config,
     downloads,
     monitoring,
     oauth,
@@ -22,7 +23,7 @@ from photosvc.web.errors import register_errors
 
 _RESOURCES = (
     search, photos, session, users, app_passwords, passcode, oauth,
-    monitoring, thumbnails, downloads, zips, openapi,
+    monitoring, config, thumbnails, downloads, zips, openapi,
 )  # fmt: skip
 
 

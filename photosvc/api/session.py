@@ -6,17 +6,15 @@ from typing import Any
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
-from photosvc import __version__
-from photosvc.auth import policy
+from photosvc.api.config import ClientConfig, client_config
 from photosvc.auth.accounts import users
-from photosvc.auth.credentials import bearer, link_tokens, login_sessions
+from photosvc.auth.credentials import bearer, login_sessions
 from photosvc.auth.principal import Principal
 from photosvc.auth.throttle import buckets
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema
-from photosvc.search.reading.library import years
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
@@ -37,15 +35,6 @@ def add_routes(api: Blueprint) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Config:
-    download_token: str
-    preview_token: str
-    years: list[int]
-    public: bool = False
-    version: str = __version__
-
-
-@dataclass(frozen=True, slots=True)
 class _View:
     access_token: str
     session_id: str
@@ -53,7 +42,7 @@ class _View:
     provider: str
     scope: str
     user: User
-    config: _Config
+    config: ClientConfig
 
     @property
     def id(self) -> str:
@@ -127,24 +116,16 @@ def _own_token(session_id: str | None) -> str:
 
 
 def _answer(service: Service, who: Principal, token: str) -> Response:
-    settings, now = service.settings, service.now()
-    may_download = policy.may(who, "photos.download")
     with service.loading() as session:
-        seen_years = years(session, sees_private=who.sees_private)
         user = users.find_user(session, who.user_uid or "")
-    config = _Config(
-        download_token=link_tokens.download_token(settings, who, now) if may_download else "",
-        preview_token=link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
-        years=seen_years,
-    )
     view = _View(
         access_token=token,
         session_id=ids.digest(token),
-        expires_in=who.expires_in(now),
+        expires_in=who.expires_in(service.now()),
         provider="local" if who.standing == LOGIN_SESSION else "application",
         scope=str(who.scope),
         user=user,
-        config=config,
+        config=client_config(service, who),
     )
     answer = json_answer(LoginSessionSchema(has_webdav=is_mounted("webdav.read")).dump(view))
     answer.headers["X-Session-ID"] = token

@@ -123,6 +123,10 @@ def test_records_of_photos_and_files_answer_as_it_says(api, document):
             check(document, path, "get", api.call("GET", f"{path.partition('{')[0]}x", token))
 
 
+def test_the_configuration_answers_as_it_says(api, document):
+    check(document, "/config", "get", api.call("GET", "/config", api.access_token()))
+
+
 def test_accounts_and_sessions_answer_as_it_says(api, document):
     ann = api.session_of("ann")
     uid = api.uids["ann"]

@@ -72,6 +72,7 @@ TABLE = {
     "GET /photos/facets": row(400, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/<photo_uid>": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /files/<content_hash>": row(404, "files read", ANYTHING, EVERYBODY),
+    "GET /config": row(200, "config read", ANYTHING, EVERYBODY),
     "GET /photos/<photo_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /dl/<content_hash>": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /t/<content_hash>/<token>/<size>": Row(403, link=True),
