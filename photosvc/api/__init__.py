@@ -15,6 +15,7 @@ from photosvc.api import (
     session,
     thumbnails,
     users,
+    viewer,
     zips,
 )
 from photosvc.web.answer import add_security_headers, count_request, start_timer
@@ -22,7 +23,7 @@ from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
 _RESOURCES = (
-    search, photos, session, users, app_passwords, passcode, oauth,
+    search, viewer, photos, session, users, app_passwords, passcode, oauth,
     monitoring, config, thumbnails, downloads, zips, openapi,
 )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """GET /photos and GET /photos/facets: the search (spec section 4.2), and the values of filters among its results."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -98,8 +98,8 @@ def _value(spec: FilterSpec) -> str:
 #: Names and values of a query string, in order.
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
-
-_PAGE = {
+#: The headers of a page.
+PAGE_HEADERS = {
     "X-Count": Header("integer", "Files on this page."),
     "X-Limit": Header("integer", "The most files that a page can have."),
     "X-Offset": Header("integer", "Files before it."),
@@ -108,7 +108,6 @@ _PAGE = {
     "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
     "X-Download-Token": Header("string", "Opens originals, for an hour.", "photos.download"),
 }
-
 
 _VALUE = json_object("value label count", value={"type": ["string", "integer"]}, label=TEXT, count=NUMBER)
 _FACETS = {"type": "object", "additionalProperties": {"type": "array", "items": _VALUE}}
@@ -122,7 +121,7 @@ def add_routes(api: Blueprint) -> None:
 
 @require("photos.search")
 @takes_query(search_parameters)
-@answers(PhotoResultSchema, "A page of results.", many=True, headers={**_PAGE, **ETAG})
+@answers(PhotoResultSchema, "A page of results.", many=True, headers={**PAGE_HEADERS, **ETAG})
 @refuses(404)
 def search_photos() -> Response:
     """Files with the metadata of their photos, a page at a time."""
@@ -139,22 +138,28 @@ def search_photos() -> Response:
         if is_fresh(etag):
             return ReadyResponse(status=304, headers=headers)
         page = find(connection, asked, sees_private=who.sees_private)
-        headers += _page_headers(service, page, pairs)
-        if page.is_whole:
-            return ReadyResponse(page.body, content_type=JSON, headers=headers)
-        answer = ReadyResponse(page.pieces, content_type=JSON, headers=headers)
-        # `finalize`, because an answer that is dropped before a server reads it is never closed.
-        answer.call_on_close(finalize(answer, service.keep_open()))
-        return answer
+        headers += page_headers(service, page, "photos", pairs)
+        return send_page(page, page.pieces, headers)
 
 
-def _page_headers(service: Service, page: Page, pairs: Pairs) -> list[tuple[str, str]]:
+def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]]) -> Response:
+    """The answer whose body is these pieces: whole, or read from the page as they are sent."""
+    if page.is_whole:
+        return ReadyResponse("".join(pieces), content_type=JSON, headers=headers)
+    answer = ReadyResponse(pieces, content_type=JSON, headers=headers)
+    # `finalize`, because an answer that is dropped before a server reads it is never closed.
+    answer.call_on_close(finalize(answer, current_service().keep_open()))
+    return answer
+
+
+def page_headers(service: Service, page: Page, path: str, pairs: Pairs) -> list[tuple[str, str]]:
+    """The headers that say what the page contains and where the next one begins; `path` is that of the route."""
     headers = [("X-Count", str(page.count)), ("X-Limit", str(page.limit)), ("X-Offset", str(page.offset))]
     if page.total is not None:
         headers.append(("X-Total-Count", str(page.total)))
     if page.next:
         query = _without_start(pairs) if is_short(pairs) else _without_start.__wrapped__(pairs)
-        following = f"{service.settings.base_url}/api/v1/photos?{query}cursor={page.next}"
+        following = f"{service.settings.base_url}/api/v1/{path}?{query}cursor={page.next}"
         headers.append(("Link", f'<{following}>; rel="next"'))
     return headers
 

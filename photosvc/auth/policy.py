@@ -60,6 +60,7 @@ _TABLE = (
     Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails"),
     Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals"),
     Rule("files.view",                 "files",    _R,   _ANY,     _ALL,      _,    "See one file"),
+    Rule("places.view",                "places",   _R,   _ANY,     _ALL,      _,    "See photos on a map"),
     Rule("config.view",                "config",   _R,   _ANY,     _ALL,      _,    "Read what clients need to know"),
     Rule("webdav.read",                "webdav",   _R,   _PERSON,  _ALL,      _,    "Read the originals over WebDAV"),
     Rule("webdav.write",               "webdav",   _W,   _PERSON,  _EDITORS,  _,    "Change the originals over WebDAV"),

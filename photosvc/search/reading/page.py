@@ -10,7 +10,9 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
+from typing import Any
 
+import orjson
 from sqlalchemy import Connection
 
 from photosvc.models import FileKey
@@ -47,6 +49,12 @@ class Page:
     def body(self) -> str:
         """The whole body."""
         return "".join(self.pieces)
+
+    def results(self) -> Iterator[list[dict[str, Any]]]:
+        """The results as records, those of one piece at a time; this reads the pieces."""
+        for piece in self.pieces:
+            if records := piece.strip("[,]"):  # a record itself begins and ends with a brace
+                yield orjson.loads(f"[{records}]")
 
 
 class Groups:
