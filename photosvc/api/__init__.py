@@ -15,6 +15,7 @@ from photosvc.api import (
     session,
     thumbnails,
     users,
+    videos,
     viewer,
     zips,
 )
@@ -24,7 +25,7 @@ from photosvc.web.errors import register_errors
 
 _RESOURCES = (
     search, viewer, photos, session, users, app_passwords, passcode, oauth,
-    monitoring, config, thumbnails, downloads, zips, openapi,
+    monitoring, config, thumbnails, videos, downloads, zips, openapi,
 )  # fmt: skip
 
 
