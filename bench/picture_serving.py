@@ -55,12 +55,6 @@ def file_app(environ: dict[str, Any], start: Callable[..., object]) -> object:
     return environ["wsgi.file_wrapper"](file, 65536)
 
 
-def empty_app(_environ: dict[str, Any], start: Callable[..., object]) -> list[bytes]:
-    """Answers nothing, behind nginx."""
-    start("200 OK", [("Content-Type", "image/jpeg"), ("Content-Length", "0")])
-    return [b""]
-
-
 def index(instance: Path, originals: Path) -> str:
     """Index the originals; the secret of an access token for photos."""
     environ = {**os.environ, "PHOTOSVC_INSTANCE": str(instance), "PHOTOSVC_ORIGINALS": str(originals)}
@@ -189,12 +183,16 @@ def main() -> None:
             sending = stack.enter_context(
                 gunicorn("wsgi:app", folder / "x.log", **settings, PHOTOSVC_SENDFILE_HEADER="X-Accel-Redirect")
             )
-            nothing = stack.enter_context(gunicorn("bench.picture_serving:empty_app", folder / "empty.log", "/"))
             front = stack.enter_context(nginx(folder, sending.base, instance / "cache"))
-            other = stack.enter_context(nginx(folder, nothing.base, instance / "cache"))
-            spread, rate = ratios(rounds, lambda: front.rate(path, SECONDS), lambda: other.rate("/", SECONDS))
-            print(f"| behind nginx with X-Accel, the bare app answering nothing | {rate:.0f} | {spread} |", flush=True)
-        crowd(client)
+            plain = stack.enter_context(nginx(folder, service.base, instance / "cache"))
+            with urllib.request.urlopen(front.base + path) as answer:
+                known_tag = {"If-None-Match": answer.headers["ETag"]}
+            spread, rate = ratios(
+                rounds, lambda: front.rate(path, SECONDS), lambda: plain.rate(path, SECONDS, known_tag)
+            )
+            print(f"| behind nginx with X-Accel, the same app answering 304 | {rate:.0f} | {spread} |", flush=True)
+        threaded = stack.enter_context(gunicorn("wsgi:app", folder / "threads.log", threads=8, **settings))
+        crowd(Client(threaded, token))
         large_file(client)
 
 

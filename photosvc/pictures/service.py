@@ -25,7 +25,9 @@ class Pictures:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.cache = PictureCache(settings.cache, settings.cache_size * _MIB)
-        self.thumbnails = Thumbnails(self.cache, lambda: self._thumbnail_workers, settings.thumb_wait)
+        self.thumbnails = Thumbnails(
+            self.cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiters=settings.thumb_waiters
+        )
         self.videos = Videos(self.cache, lambda: self._video_workers, min(_VIDEO_WAIT, settings.thumb_wait))
 
     @cached_property
