@@ -35,6 +35,7 @@ from photosvc.models.search.row import (
     LOOKUP_COLUMNS,
     PROJECTION_VERSION,
     SEARCH_COLUMNS,
+    TIMELINE_KEYS,
     VALUE_COLUMNS,
     SearchRow,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "SORT_KEYS",
     "STATE",
     "TABLE_PREFIX",
+    "TIMELINE_KEYS",
     "UNKNOWN_ID",
     "UNKNOWN_PLACE",
     "VALUE_COLUMNS",

@@ -22,7 +22,7 @@ from photosvc.query.filters import FILTERS
 ELSEWHERE = {"description", "keywords", "subjects", "albums", "camera_text", "lens_text"}
 
 #: Columns that neither a filter nor an order compares: keys, and what conditions on who sees what and where need.
-INTERNAL = {"file_id", "photo_id", "listed", "present", "x", "y", "z", "shuffle"}
+INTERNAL = {"file_id", "photo_id", "listed", "present", "x", "y", "z", "shuffle", "is_first", "timeline_day"}
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +37,9 @@ def migrated(new_database):
 def predicate(index, dialect):
     """The condition of a partial index, in one spelling for both databases."""
     text = str(index.get("dialect_options", {}).get(f"{dialect}_where", ""))
-    return {"": "", "listed": "listed", "listed = 1": "listed", "NOT listed": "not listed", "listed = 0": "not listed"}[
-        re.sub(r"^\((.*)\)$", r"\1", text)
-    ]
+    spelled = re.sub(r"^\((.*)\)$", r"\1", text)
+    spelled = re.sub(r"^(\w+) = 0$", r"NOT \1", spelled)
+    return re.sub(r"^(\w+) = 1$", r"\1", spelled)
 
 
 def indexes_of(engine, table):
@@ -73,8 +73,13 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
         for name in LOOKUP_COLUMNS.values()
     }
     others = {
-        "unlisted": ("newest_key", "not listed"),
+        "unlisted": ("newest_key", "NOT listed"),
         "photo": ("photo_id", "taken_at", "newest_key", "private", "listed"),
+        "timeline": (
+            *("timeline_day", "taken_at", "newest_key", "listed", "private", "is_first"),
+            *("aspect_ratio", "color", "photo_type", ""),
+        ),
+        "map": ("lat", "lng", "newest_key", "listed", "private", "is_first", ""),
         **{name: (name, "") for name in ("photo_id", "photo_uid", "file_uid", "hash")},
     }
     assert indexes_of(migrated, SearchRow.__tablename__) == {**orders, **values, **lookups, **others}

@@ -29,6 +29,9 @@ from photosvc.query.fold import fold
 #: Grows whenever a projection would give other rows for the same library; older rows are stale.
 PROJECTION_VERSION = 3
 
+#: The order of the timeline, all downwards: by local day, and within a day as the order `newest`.
+TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
+
 #: Text that is sorted by code point on PostgreSQL too, so that both databases give the same pages.
 SortText = Text().with_variant(Text(collation="C"), "postgresql")
 
@@ -57,6 +60,8 @@ class SearchRow(Base):
     present: Mapped[bool] = of_file(values.is_present)
     """Neither missing nor a sidecar: what a search may show at all."""
     is_primary: Mapped[bool] = of_file("primary")
+    is_first: Mapped[bool] = of_file(values.is_first)
+    """The first listed file of its photo: where it is true there is one row for each photo that is shown by default."""
     # photo
     photo_uid: Mapped[str] = of_photo("uid", Text, index=True)
     photo_type: Mapped[str] = of_photo("type", Text, by_value=True)
@@ -99,6 +104,7 @@ class SearchRow(Base):
     month: Mapped[int] = of_photo("month", Integer)
     day: Mapped[int] = of_photo("day", Integer)
     taken_day: Mapped[int] = of_photo(values.taken_day, Integer)
+    timeline_day: Mapped[int] = of_photo(values.timeline_day, Integer)
     taken_at: Mapped[int] = of_photo("taken_at", BigInteger, convert=values.microseconds)
     created_at: Mapped[int] = of_photo("created_at", BigInteger, convert=values.microseconds)
     updated_at: Mapped[int] = of_photo("updated_at", BigInteger, convert=values.microseconds)
@@ -139,13 +145,14 @@ VALUE_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.
 LOOKUP_COLUMNS = {name: column.lookup for name, column in SEARCH_COLUMNS.items() if column.lookup}
 
 
-def _index(name: str, *columns: str, listed: bool = True) -> None:
-    """An index over the rows that searches show by default, or over the others."""
+def _index(name: str, *columns: str, listed: bool | None = True) -> None:
+    """An index over the rows that searches show by default, over the others, or (None) over all."""
+    flag = "listed" if listed else "NOT listed"
     Index(
         f"ix_{SearchRow.__tablename__}_{name}",
         *(getattr(SearchRow, column) for column in columns),
-        sqlite_where=text(f"listed = {int(listed)}"),
-        postgresql_where=text("listed" if listed else "NOT listed"),
+        sqlite_where=None if listed is None else text(f"listed = {int(listed)}"),
+        postgresql_where=None if listed is None else text(flag),
     )
 
 
@@ -158,3 +165,7 @@ for _name in dict.fromkeys(LOOKUP_COLUMNS.values()):
     _index(_name, *(column for column, index in LOOKUP_COLUMNS.items() if index == _name))
 _index("unlisted", "newest_key", listed=False)
 _index("photo", "photo_id", "taken_at", "newest_key", "private")
+# What the timeline and the map read of photos, so that without a query they read no rows.
+_shown = ("listed", "private", "is_first")
+_index("timeline", *TIMELINE_KEYS, *_shown, "aspect_ratio", "color", "photo_type", listed=None)
+_index("map", "lat", "lng", "newest_key", *_shown, listed=None)

@@ -23,7 +23,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 def photo_source(photo: Photo, *, has_album: bool) -> PhotoSource:
     """The photo with its files in order and its position."""
-    files = sorted(photo.files, key=lambda file: (not file.primary, file.id))
+    files = sorted(photo.files, key=_place)
     return PhotoSource(photo, files, has_album, _position(photo))
 
 
@@ -58,6 +58,12 @@ def taken_day(source: PhotoSource) -> int:
     return day_number(year, month, day) if min(year, month, day) > 0 else 0
 
 
+def timeline_day(source: PhotoSource) -> int:
+    """The day number of the local day, with day 0 when only that is unknown; 0 when the month is unknown."""
+    photo = source.photo
+    return day_number(photo.year, photo.month, max(photo.day, 0)) if min(photo.year, photo.month) > 0 else 0
+
+
 def day_number(year: int, month: int, day: int) -> int:
     """The day as the number yyyymmdd, which sorts like the day."""
     return year * 10_000 + month * 100 + day
@@ -85,8 +91,22 @@ def is_present(source: FileSource) -> bool:
 
 def is_listed(source: FileSource) -> bool:
     """Whether a search shows the file without being asked for hidden, archived or broken ones."""
-    photo, file = source.photo, source.file
+    return _is_listed(source.photo, source.file)
+
+
+def is_first(source: FileSource) -> bool:
+    """Whether the file is the first of its photo that is listed."""
+    photo, place = source.photo, _place(source.file)
+    return is_listed(source) and not any(_place(file) < place and _is_listed(photo, file) for file in photo.files)
+
+
+def _is_listed(photo: Photo, file: File) -> bool:
     return _is_present(file) and not (file.error or is_set(photo.archived_at) or is_hidden(photo.quality))
+
+
+def _place(file: File) -> tuple[bool, int]:
+    """By this the files of a photo are sorted: the primary file comes first."""
+    return (not file.primary, file.id)
 
 
 def _is_present(file: File) -> bool:
@@ -99,8 +119,8 @@ def _position(photo: Photo) -> tuple[float, float, float, float, float]:
     return photo.lat, photo.lng, *unit_vector(photo.lat, photo.lng)
 
 
-_RANK_BITS = 16
-_LAST_RANK = (1 << _RANK_BITS) - 1
+RANK_BITS = 16
+_LAST_RANK = (1 << RANK_BITS) - 1
 
 
 class FileKey(NamedTuple):
@@ -117,13 +137,13 @@ class FileKey(NamedTuple):
 
     def pack_ascending(self) -> int:
         """The value of `oldest_key`."""
-        return self.photo_id << _RANK_BITS | min(self.rank, _LAST_RANK)
+        return self.photo_id << RANK_BITS | min(self.rank, _LAST_RANK)
 
     def pack_descending(self) -> int:
         """The value of `newest_key`."""
-        return self.photo_id << _RANK_BITS | _LAST_RANK - min(self.rank, _LAST_RANK)
+        return self.photo_id << RANK_BITS | _LAST_RANK - min(self.rank, _LAST_RANK)
 
     @staticmethod
     def unpack_photo_id(packed: int) -> int:
         """The photo id in either form."""
-        return packed >> _RANK_BITS
+        return packed >> RANK_BITS
