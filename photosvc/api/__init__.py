@@ -4,6 +4,7 @@ from flask import Blueprint, Response
 
 from photosvc.api import (
     app_passwords,
+    clusters,
     config,
     downloads,
     monitoring,
@@ -14,8 +15,8 @@ from photosvc.api import (
     search,
     session,
     thumbnails,
+    timeline,
     users,
-    videos,
     viewer,
     zips,
 )
@@ -24,8 +25,8 @@ from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
 _RESOURCES = (
-    search, viewer, photos, session, users, app_passwords, passcode, oauth,
-    monitoring, config, thumbnails, videos, downloads, zips, openapi,
+    search, viewer, timeline, clusters, photos, session, users, app_passwords, passcode, oauth,
+    monitoring, config, thumbnails, downloads, zips, openapi,
 )  # fmt: skip
 
 

@@ -69,6 +69,11 @@ def facet_parameters() -> list[dict[str, Any]]:
     return [by, *_described(_WHICH), *_filters()]
 
 
+def overview_parameters(further: dict[str, tuple[dict[str, Any], str]]) -> list[dict[str, Any]]:
+    """The parameters that select photos, behind these further ones: each a JSON Schema and a description."""
+    return [*_described({**further, **_WHICH}), *_filters()]
+
+
 def _described(parameters: dict[str, tuple[dict[str, Any], str]]) -> Iterator[dict[str, Any]]:
     for name, (schema, description) in parameters.items():
         yield {"name": name, "in": "query", "description": description, "schema": schema}

@@ -56,8 +56,10 @@ _TABLE = (
     #     action                        resource    write kinds     roles      own
     Rule("photos.search",              "photos",   _R,   _ANY,     _ALL,      _,    "Search photos"),
     Rule("photos.facets",              "photos",   _R,   _ANY,     _ALL,      _,    "Count photos by filter value"),
+    Rule("photos.timeline",            "photos",   _R,   _ANY,     _ALL,      _,    "Lay out photos by month"),
+    Rule("photos.clusters",            "photos",   _R,   _ANY,     _ALL,      _,    "Gather photos for a map"),
     Rule("photos.view",                "photos",   _R,   _ANY,     _ALL,      _,    "See one photo"),
-    Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails and videos"),
+    Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails"),
     Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals"),
     Rule("files.view",                 "files",    _R,   _ANY,     _ALL,      _,    "See one file"),
     Rule("places.view",                "places",   _R,   _ANY,     _ALL,      _,    "See photos on a map"),

@@ -38,14 +38,9 @@ class FileAnswer:
     etag: str
     """Strong, without quotes."""
     internal: str
-    """`originals/` or `cache/` and its name, as the library writes it, in that folder.
-
-    Empty for a part of a file, which this service has to send.
-    """
+    """`originals/` or `cache/` and its name, as the library writes it, in that folder."""
     modified_ns: int | None = None
     headers: Sequence[tuple[str, str]] = field(default_factory=tuple)
-    start: int = 0
-    """Where what is to be sent begins in the file."""
 
 
 def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
@@ -117,7 +112,7 @@ def _sent_by_server(found: FileAnswer, headers: Headers) -> Response | None:
     That is so without a server in the settings, and for `If-Match`: nginx would compare it with a tag of its own.
     """
     settings = current_service().settings
-    if not (settings.sendfile_header and found.internal) or "If-Match" in request.headers:
+    if not settings.sendfile_header or "If-Match" in request.headers:
         return None
     found.file.close()
     root, _, name = disk_name(found.internal).partition("/")
@@ -134,8 +129,6 @@ def _whole(found: FileAnswer, headers: Headers) -> Response:
     if request.method == "HEAD":
         found.file.close()
         return ReadyResponse(headers=headers)
-    if not found.internal:
-        return _streamed(found, headers, _read(found, Range(0, found.size)), HTTPStatus.OK)
     body = wrap_file(request.environ, found.file, _CHUNK)  # the server closes it, and so the file
     return ReadyResponse(body, headers=headers, direct_passthrough=True)
 
@@ -146,7 +139,7 @@ def _one_part(found: FileAnswer, part: Range, headers: Headers) -> Response:
         ("Content-Range", part.content_range(found.size)),
         ("Content-Length", str(part.length)),
     ]
-    return _streamed(found, headers, _read(found, part))
+    return _partial(found, headers, _read(found.file, part))
 
 
 def _several_parts(found: FileAnswer, parts: Sequence[Range], headers: Headers) -> Response:
@@ -162,27 +155,25 @@ def _several_parts(found: FileAnswer, parts: Sequence[Range], headers: Headers) 
     def body() -> Iterator[bytes]:
         for head, part in zip(heads, parts, strict=True):
             yield head
-            yield from _read(found, part)
+            yield from _read(found.file, part)
         yield end
 
     length = sum(map(len, heads)) + sum(part.length for part in parts) + len(end)
     headers += [("Content-Type", f"multipart/byteranges; boundary={boundary}"), ("Content-Length", str(length))]
-    return _streamed(found, headers, body())
+    return _partial(found, headers, body())
 
 
-def _streamed(
-    found: FileAnswer, headers: Headers, body: Iterator[bytes], status: HTTPStatus = HTTPStatus.PARTIAL_CONTENT
-) -> Response:
+def _partial(found: FileAnswer, headers: Headers, body: Iterator[bytes]) -> Response:
     # Not passed through directly: Werkzeug would not call what is to be called at the end.
-    answer = ReadyResponse(body, status, headers=headers)
+    answer = ReadyResponse(body, HTTPStatus.PARTIAL_CONTENT, headers=headers)
     answer.call_on_close(found.file.close)
     return answer
 
 
-def _read(found: FileAnswer, part: Range) -> Iterator[bytes]:
+def _read(file: FileIO, part: Range) -> Iterator[bytes]:
     position = part.start
     while position < part.stop:
-        chunk = os.pread(found.file.fileno(), min(_CHUNK, part.stop - position), found.start + position)
+        chunk = os.pread(file.fileno(), min(_CHUNK, part.stop - position), position)
         if not chunk:  # the file was cut meanwhile: the connection ends before the promised length
             return
         position += len(chunk)

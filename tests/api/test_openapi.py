@@ -71,7 +71,12 @@ def test_a_view_without_a_contract_breaks_the_document(tmp_path):
 def test_a_search_takes_every_filter_of_the_table(document):
     others = {"q", "filter", "s", "count", "offset", "cursor", "order", "seed", "merged", "total"}
     assert set(parameters(document, "/photos")) == {*others, *FILTERS}
-    assert set(parameters(document, "/photos/facets")) == {"by", "q", "filter", "s", *FILTERS}
+    which = {"q", "filter", "s", *FILTERS}
+    assert set(parameters(document, "/photos/facets")) == {"by", *which}
+    assert set(parameters(document, "/photos/timeline")) == {"order", "version", *which}
+    of_month = {"order", "version", "from", "n", *which}
+    assert set(parameters(document, "/photos/timeline/{month}/photos")) == of_month
+    assert set(parameters(document, "/photos/clusters")) == {"bbox", "zoom", "version", *which}
 
 
 def test_every_example_of_a_filter_can_be_asked_for(api, document):
@@ -133,6 +138,16 @@ def test_viewers_and_maps_answer_as_it_says(api, document):
 
 def test_the_configuration_answers_as_it_says(api, document):
     check(document, "/config", "get", api.call("GET", "/config", api.access_token()))
+
+
+def test_the_timeline_and_the_map_answer_as_it_says(api, document):
+    token = api.access_token()
+    month = "/photos/timeline/{month}"
+    for path, called in ((month, "2023-05"), (month, "2023"), (f"{month}/photos", "2023-05"), (f"{month}/photos", "x")):
+        check(document, path, "get", api.call("GET", path.replace("{month}", called), token))
+    for path in ("/photos/timeline", "/photos/clusters"):
+        for asked in ({}, {"version": "old"}, {"order": "size", "zoom": -1}, {"s": "ass5gfen1bgxz7s9"}):
+            check(document, path, "get", api.call("GET", path, token, query_string=asked))
 
 
 def test_accounts_and_sessions_answer_as_it_says(api, document):

@@ -1,7 +1,10 @@
 """docs/search.md says what the table of filters says, and every example in it can be run."""
 
+import re
+import subprocess
 from pathlib import Path
 
+import orjson
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import create_engine
@@ -17,6 +20,8 @@ from photosvc.search.reading.orders import ORDERS
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request
 from tests.factories.varied_library import fill_varied_library
+from tests.library import SURROUNDINGS, open_library
+from tests.server import serve
 
 GUIDE = (Path(__file__).parents[2] / "docs/search.md").read_text()
 BEGIN, END = "<!-- filters: svc show filters --md -->\n\n", "\n<!-- end -->"
@@ -49,3 +54,21 @@ def session(tmp_path_factory):
 def test_every_example_runs(session, spec):
     page = find(session.connection(), parse_request({"q": spec.example}), sees_private=True)
     assert page.body.startswith("[")
+
+
+def test_the_examples_of_the_timeline_and_the_map_run(tmp_path):
+    library = open_library(tmp_path / "instance")
+    with library.session() as session:
+        fill_varied_library(session, photos=12)
+    examples = re.findall(r"^```sh\n(curl .*\$BASE.*)\n```$", GUIDE, re.MULTILINE)
+    with serve(library.instance, workers=1) as base:
+        environ = {**SURROUNDINGS, "TOKEN": library.token(), "BASE": base}
+        answers = [
+            orjson.loads(
+                subprocess.run(["bash", "-c", f"{example} -fsS"], env=environ, capture_output=True, check=True).stdout
+            )
+            for example in examples
+        ]
+    keys = [set(orjson.loads(text)) for text in re.findall(r'^```json\n(\{"version.*)\n```$', GUIDE, re.MULTILINE)]
+    assert [set(answer) for answer in answers] == [keys[0], keys[1], {"version", "month", "from", "photos"}, keys[2]]
+    assert answers[0]["total"] > 0

@@ -38,10 +38,15 @@ def page_tag(connection: Connection, request: SearchRequest, *, sees_private: bo
     return state_tag(connection, *made_of, sees_private=sees_private)
 
 
+def library_state(connection: Connection) -> int:
+    """A random number that is another one after each change of the library."""
+    ((state,),) = _state(connection.dialect).run(connection, {"name": STATE}) or [(0,)]
+    return int(state)
+
+
 def state_tag(connection: Connection, *made_of: object, sees_private: bool) -> str:
     """The entity tag of an answer made from the library's state, the right to private photos, and `made_of`."""
-    ((state,),) = _state(connection.dialect).run(connection, {"name": STATE}) or [(0,)]
-    text = repr((state, PROJECTION_VERSION, sees_private, *made_of))
+    text = repr((library_state(connection), PROJECTION_VERSION, sees_private, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

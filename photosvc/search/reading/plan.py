@@ -94,6 +94,7 @@ def make_plan(
     *,
     rows_needed: int = 100,
     ranked: tuple[Term, ...] = (),
+    in_order: bool = True,
 ) -> Plan:
     """The plan for the rows that `node` matches.
 
@@ -104,6 +105,8 @@ def make_plan(
         connection: where candidates are counted.
         rows_needed: the rows of the page and those that its offset skips.
         ranked: the terms that the order ranks by.
+        in_order: whether rows are read in the order. Otherwise, all rows that no index finds are read as they are
+            stored: of the indexes of orders SQLite would choose one at random, and find every row through it.
 
     """
     parts = conjuncts(node)
@@ -129,6 +132,8 @@ def make_plan(
     by_value = [compile_query(part, replace(context, may_use_index=True)) for part in valued]
     rest = compile_all([part for part in parts if part not in valued], context)
     driver = Driver.WALK_VALUE if valued else Driver.WALK_ORDER
+    if not (valued or in_order):
+        shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
     return Plan(driver, (shown, *by_value, rest), counted=tuple(counted))
 
 

@@ -95,11 +95,7 @@ class Search:
 
     def matching(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """The query for these columns of all files that match, in no order."""
-        query = select(*columns).where(*self.plan.conditions)
-        if self.plan.album is None:
-            return query.select_from(SearchRow)
-        inside = query.select_from(SearchAlbum).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
-        return inside.where(SearchAlbum.album_id == self.plan.album)
+        return matching(self.plan, *columns)
 
     def _run_plain(self, offset: int, count: int, *, with_results: bool = False) -> Sequence[Found]:
         request = self.request
@@ -129,6 +125,15 @@ class Search:
 
     def _sorted(self, query: Any, keys: list[Column]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         return _in_order(query, self.request.order, [self._compared(key) for key in keys])
+
+
+def matching(plan: Plan, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    """The query for these columns of all rows that a plan finds, in no order."""
+    query = select(*columns).where(*plan.conditions)
+    if plan.album is None:
+        return query.select_from(SearchRow)
+    inside = query.select_from(SearchAlbum).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
+    return inside.where(SearchAlbum.album_id == plan.album)
 
 
 def prepare(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Search:

@@ -34,7 +34,7 @@ def allowed(**values):
     return {action for action in RULES if may(principal(**values), action)}
 
 
-PHOTOS = {"photos.search", "photos.facets", "photos.view", "photos.preview", "photos.download"}
+PHOTOS = {f"photos.{name}" for name in ("search", "facets", "timeline", "clusters", "view", "preview", "download")}
 SESSION = {"session.read", "session.end"}
 
 

@@ -18,19 +18,21 @@ _OPENED = {
 EVERY_SWITCH = tuple(_OPENED)
 
 
-def visible(*, sees_private: bool, opened: Iterable[str] = ()) -> ColumnElement[bool]:
+def visible(*, sees_private: bool, opened: Iterable[str] = (), by_index: bool = True) -> ColumnElement[bool]:
     """The condition that is always the outer AND of a search, whatever the query says.
 
     Args:
         sees_private: whether private photos are shown. Without this right `opened` shows no further rows.
         opened: the switches, of those that `asked_open` gives, whose rows are shown too.
+        by_index: whether SQLite may read the rows by one of the indexes that contain only listed rows.
 
     """
+    listed = and_(SearchRow.listed if by_index else unindexed(SearchRow.listed))
     if not sees_private:
-        return and_(SearchRow.listed, not_(unindexed(SearchRow.private)))
+        return and_(listed, not_(unindexed(SearchRow.private)))
     if not opened:
-        return and_(SearchRow.listed)
-    return or_(SearchRow.listed, and_(SearchRow.present, or_(*(_OPENED[name] for name in opened))))
+        return listed
+    return or_(listed, and_(SearchRow.present, or_(*(_OPENED[name] for name in opened))))
 
 
 def visible_albums(*, sees_private: bool) -> ColumnElement[bool]:
