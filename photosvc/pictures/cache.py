@@ -75,7 +75,7 @@ class PictureCache:
         path = self.path(content_hash, what)
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         status = os.fstat(descriptor)
         if not status.st_size:

@@ -1,0 +1,241 @@
+"""How thumbnails are made: once however many ask, out of process, within bounds, and without leaving half a file."""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.api_client import check_error, open_api
+from tests.picture_client import PictureClient
+from tests.pictures import CORNERS, encoded, jpeg, png_bomb, quarters
+
+ROOT = Path(__file__).parents[3]
+HASHES = [f"{number:02x}" * 20 for number in range(8)]
+
+
+def asking(folder, seconds, *hashes):
+    """A process that asks for thumbnails whose maker takes some seconds each."""
+    command = [sys.executable, "-m", "tests.asking_process", str(folder), str(seconds), *hashes]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def made(folder):
+    path = folder / "made"
+    return path.read_text().split() if path.exists() else []
+
+
+def files(folder):
+    return sorted(path.name for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock"))
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert condition()
+
+
+def children():
+    """The processes that this one started."""
+    return {int(pid) for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+
+
+def test_eight_processes_that_ask_for_one_new_thumbnail_make_it_once(tmp_path):
+    processes = [asking(tmp_path, 1, HASHES[0]) for _ in range(8)]
+    assert [process.communicate(timeout=60)[0].split() for process in processes] == [[HASHES[0]]] * 8
+    assert made(tmp_path) == [HASHES[0]]
+    assert files(tmp_path / "cache") == [f"{HASHES[0]}_fit_1280.jpg"]
+
+
+def test_the_next_process_makes_the_thumbnail_of_one_that_was_killed(tmp_path):
+    first = asking(tmp_path, 60, HASHES[0])
+    until(lambda: made(tmp_path))
+    second = asking(tmp_path, 0, HASHES[0])
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    assert second.communicate(timeout=60)[0].split() == [HASHES[0]]
+    assert made(tmp_path) == [HASHES[0]] * 2
+    assert files(tmp_path / "cache") == [f"{HASHES[0]}_fit_1280.jpg"]
+
+
+@pytest.mark.slow
+def test_processes_killed_at_any_moment_leave_no_half_file(tmp_path):
+    for number in range(40):
+        process = asking(tmp_path, 0, *HASHES)
+        time.sleep(0.15 + number * 0.01)
+        process.kill()
+        process.communicate()
+        kept = [path for path in tmp_path.glob("cache/pictures/**/*.jpg") if not path.name.startswith(".tmp-")]
+        assert {path.stat().st_size for path in kept} <= {2_000_000}
+        shutil.rmtree(tmp_path / "cache" / "pictures", ignore_errors=True)
+    assert asking(tmp_path, 0, *HASHES).communicate(timeout=60)[0].split() == HASHES
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory):
+    """A library whose service makes one thumbnail at a time, waits a second for it and keeps 16 MiB."""
+    settings = {"PHOTOSVC_THUMB_WORKERS": 1, "PHOTOSVC_THUMB_WAIT": 1, "PHOTOSVC_CACHE_SIZE": 16}
+    with open_api(tmp_path_factory.mktemp("limited"), settings=settings) as api:
+        yield PictureClient(api)
+
+
+@pytest.fixture(scope="module")
+def hashes(limited):
+    """The hashes of eight pictures."""
+    for number in range(8):
+        limited.library.put(f"{number}.jpg", jpeg(200 + number, 100))
+    limited.library.put("noise.png", encoded(Image.effect_noise((1600, 1200), 90).convert("RGB"), "PNG"))
+    limited.library.index()
+    return [limited.hash_of(f"{number}.jpg") for number in range(8)]
+
+
+@pytest.fixture(scope="module")
+def worker(limited, hashes):
+    """A function that gives the process id of the one worker of this library."""
+    others = children()
+
+    def find():
+        assert limited.thumbnail(hashes[0], "tile_50").status_code == 200
+        (pid,) = children() - others
+        return pid
+
+    return find
+
+
+def test_a_busy_service_answers_503_within_its_time_and_then_goes_on(limited, hashes, worker):
+    limited.cache().clear()
+    pid = worker()
+    sizes = ("tile_160", "tile_320", "tile_384")
+    os.kill(pid, signal.SIGSTOP)
+    started = time.monotonic()
+    try:
+        with ThreadPoolExecutor(24) as callers:
+            asked = list(callers.map(lambda n: limited.thumbnail(hashes[n % 8], sizes[n // 8]), range(24)))
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert time.monotonic() - started < 3
+    for answer in asked:
+        assert answer.headers["Retry-After"] == "2"
+        check_error(answer, 503)
+    until(lambda: limited.thumbnail(hashes[7], "tile_384").status_code == 200)
+    assert worker() == pid
+
+
+def test_a_worker_that_is_killed_costs_one_answer(limited, hashes, worker):
+    limited.cache().clear()
+    pid = worker()
+    os.kill(pid, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as caller:
+        answer = caller.submit(limited.thumbnail, hashes[1], "left_224")
+        time.sleep(0.2)
+        os.kill(pid, signal.SIGKILL)
+        assert check_error(answer.result(10), 422)["error"] == "The file made its reader crash (Killed)."
+    assert limited.thumbnail(hashes[1], "left_224").status_code == 200
+    assert not list(limited.cache().folder.rglob(".tmp-*"))
+
+
+def overwrite(path, data):
+    """Write other bytes of the same length and time."""
+    status = path.stat()
+    assert len(data) <= status.st_size
+    path.write_bytes(data.ljust(status.st_size, b"\0"))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def test_a_picture_that_cannot_be_decoded_is_not_tried_for_each_request(limited, hashes):
+    path = limited.library.originals / "2.jpg"
+    whole = path.read_bytes()
+    overwrite(path, whole[: len(whole) // 2])
+    assert check_error(limited.thumbnail(hashes[2], "tile_320"), 422)["error"] == "the picture is truncated"
+    overwrite(path, whole)
+    assert check_error(limited.thumbnail(hashes[2], "tile_320"), 422)["error"] == "the picture is truncated"
+    assert limited.thumbnail(hashes[2], "tile_480").status_code == 422
+    assert limited.thumbnail(hashes[2], "tile_50").status_code == 200
+
+
+def test_a_bomb_is_refused_from_its_header_and_never_opened_by_the_service(limited):
+    bomb = png_bomb()
+    padded = encoded(quarters(61, 47), "PNG") + b"\0" * len(bomb)
+    content_hash = limited.put("bomb.png", padded)
+    limited.thumbnail(content_hash, "tile_50")
+    limited.cache().clear()
+    overwrite(limited.library.originals / "bomb.png", bomb)
+    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started = time.monotonic()
+    body = check_error(limited.thumbnail(content_hash, "tile_50"), 422)
+    assert time.monotonic() - started < 1
+    assert body["error"] == "the picture has 144 megapixels, the limit is 100"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - rss < 20_000  # KiB
+
+
+def test_what_was_used_longest_ago_is_evicted_when_the_cache_is_full(limited, hashes):
+    cache = limited.cache()
+    cache.clear()
+    for content_hash in hashes:
+        cache.write(content_hash, "old.jpg", b"x" * (2 << 20))
+        os.utime(cache.path(content_hash, "old.jpg"), (1, 1))
+    assert limited.thumbnail(limited.hash_of("noise.png"), "fit_1920").status_code == 200
+    assert cache.has(limited.hash_of("noise.png"), "fit_1920.jpg")
+    until(lambda: cache.usage().bytes <= 16 << 20)
+    assert 0 < sum(cache.has(content_hash, "old.jpg") for content_hash in hashes) < 8
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xd8\xff no picture"])
+def test_a_larger_thumbnail_that_is_damaged_does_not_spoil_the_smaller_ones(limited, data):
+    content_hash = limited.hash_of("noise.png")
+    cache = limited.cache()
+    limited.thumbnail(content_hash, "fit_1280")
+    Path(cache.path(content_hash, "fit_1280.jpg")).write_bytes(data)
+    cache.remove(content_hash, "tile_50.jpg")
+    assert limited.thumbnail(content_hash, "tile_50").status_code == 200
+    if not data:
+        assert limited.pixels(content_hash, "fit_1280").size == (1280, 960)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a file system of one MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=False, capture_output=True
+    ).returncode == 0  # fmt: skip
+    if not mounted:
+        pytest.skip("no permission to mount a small file system")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.mark.parametrize("filled", [False, True])
+def test_thumbnails_are_served_when_the_disk_is_full(tmp_path, small_disk, filled):
+    if filled:
+        with pytest.raises(OSError, match="No space"):
+            (small_disk / "filler").write_bytes(b"x" * (2 << 20))
+    with open_api(tmp_path, settings={"PHOTOSVC_CACHE": str(small_disk / "cache")}) as api:
+        pictures = PictureClient(api)
+        noise = encoded(Image.effect_noise((1600, 1200), 90).convert("RGB"), "PNG")
+        pictures.library.put("noise.png", noise)
+        pictures.library.index()
+        content_hash = pictures.hash_of("noise.png")
+        for _ in range(2):
+            assert pictures.pixels(content_hash, "fit_2048").size == (1600, 1200)
+        assert not any(name.startswith((".tmp-", content_hash)) for name in files(small_disk))
+
+
+def test_a_cache_that_cannot_be_written_does_not_stop_thumbnails(tmp_path):
+    (tmp_path / "cache").write_bytes(b"a file where the folder should be")
+    with open_api(tmp_path, settings={"PHOTOSVC_CACHE": str(tmp_path / "cache")}) as api:
+        pictures = PictureClient(api)
+        (tmp_path / "cache").unlink()
+        content_hash = pictures.put("a.png", encoded(quarters(60, 40), "PNG"))
+        shutil.rmtree(tmp_path / "cache")
+        (tmp_path / "cache").write_bytes(b"")
+        assert pictures.pixels(content_hash, "tile_50").getpixel((5, 5))[0] > CORNERS[0][0] - 12
