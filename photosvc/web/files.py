@@ -62,14 +62,17 @@ def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
     if status is not None:
         found.file.close()
         return ReadyResponse(status=status, headers=headers)
-    if (sent := _sent_by_server(found, headers)) is not None:
-        return sent
     try:
         parts = _parts(found, modified) if ranges else []
     except RangeNotSatisfiableError:
         found.file.close()
         headers += [("Content-Range", f"bytes */{found.size}"), ("Content-Length", "0")]
         return ReadyResponse(status=HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers=headers)
+    # nginx compares `If-Match` with a tag of its own and refuses ranges that have to be ignored: not sent by it.
+    if "If-Match" not in request.headers and bool(parts) == ("Range" in request.headers):
+        sent = _sent_by_server(found, headers)
+        if sent is not None:
+            return sent
     if not parts:
         return _whole(found, headers)
     return _one_part(found, parts[0], headers) if len(parts) == 1 else _several_parts(found, parts, headers)
@@ -107,12 +110,9 @@ def _parts(found: FileAnswer, modified: datetime | None) -> list[Range]:
 
 
 def _sent_by_server(found: FileAnswer, headers: Headers) -> Response | None:
-    """An empty answer that makes nginx or Apache send the file; None when this service has to send it.
-
-    That is so without a server in the settings, and for `If-Match`: nginx would compare it with a tag of its own.
-    """
+    """An empty answer that makes nginx or Apache send the file; None when the settings name no such server."""
     settings = current_service().settings
-    if not settings.sendfile_header or "If-Match" in request.headers:
+    if not settings.sendfile_header:
         return None
     found.file.close()
     root, _, name = disk_name(found.internal).partition("/")

@@ -1,0 +1,213 @@
+"""Behind nginx with deploy/nginx.conf: the service checks, nginx sends, and answers are those of the service alone."""
+
+import http.client
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from email import message_from_bytes
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.api_client import open_api
+from tests.picture_client import PictureClient
+from tests.pictures import encoded, quarters
+from tests.server import serve
+
+CONFIG = Path(__file__).parents[2] / "deploy" / "nginx.conf"
+NAMES = [
+    b"plain.png",
+    b"a b/100% #1?&.png",
+    "Über/日本.png".encode(),
+    b"caf\xe9/\xff.png",
+    b"line\nbreak;.png",
+    b"%FFx.png",
+]
+
+pytestmark = pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
+
+
+def main_file(folder: Path, port: int, upstream: str, library) -> Path:
+    """A main file around the shipped one, with its addresses and folders replaced."""
+    text = CONFIG.read_text()
+    for old, new in (
+        ("server 127.0.0.1:8080;", f"server {upstream};"),
+        ("listen 80;", f"listen 127.0.0.1:{port};"),
+        ("alias /srv/pictures/;", f"alias {library.originals}/;"),
+        ("alias /srv/photosvc/instance/cache/;", f"alias {library.instance}/cache/;"),
+    ):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    user = "user root;" if os.getuid() == 0 else ""
+    paths = "".join(
+        f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    path = folder / "nginx.conf"
+    path.write_text(f"""
+{user} daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log; worker_processes 1;
+events {{ worker_connections 64; }}
+http {{ types {{ }} default_type text/html; access_log off; {paths} {text} }}
+""")
+    return path
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("behind")) as api:
+        pictures = PictureClient(api)
+        api.clock.present = api.clock.present.now(api.clock.present.tzinfo)
+        for number, name in enumerate(NAMES):
+            pictures.library.put(name, encoded(quarters(100 + number, 40), "PNG"))
+        pictures.library.index()
+        yield pictures
+
+
+@pytest.fixture(scope="module")
+def nginx(tmp_path_factory, pictures):
+    """A function that asks nginx, which stands in front of gunicorn."""
+    folder = tmp_path_factory.mktemp("nginx")
+    with serve(pictures.library.instance, environ={"PHOTOSVC_SENDFILE_HEADER": "X-Accel-Redirect"}) as address:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        config = main_file(folder, port, urlsplit(address).netloc, pictures.library)
+        process = subprocess.Popen(
+            ["nginx", "-c", str(config), "-e", str(folder / "error.log")], stderr=subprocess.DEVNULL
+        )
+
+        def get(path, method="GET", **headers):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+            answer = connection.getresponse()
+            body = answer.read()
+            connection.close()
+            return answer.status, {**dict(answer.getheaders()), "Raw": answer.msg}, body
+
+        try:
+            wait_for(port)
+            yield get
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def wait_for(port):
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError("nginx does not listen")
+
+
+@pytest.fixture(scope="module")
+def records(pictures):
+    return {record["Width"]: record for record in pictures.library.find(count=100)}
+
+
+@pytest.fixture(scope="module")
+def tokens(pictures):
+    return pictures.tokens()
+
+
+@pytest.mark.parametrize("number", range(len(NAMES)), ids=lambda number: repr(NAMES[number]))
+def test_originals_of_every_name_arrive_with_the_headers_of_the_service(nginx, pictures, records, tokens, number):
+    record = records[100 + number]
+    path = f"/api/v1/dl/{record['Hash']}?t={tokens[1]}"
+    alone = pictures.api.call("GET", path.removeprefix("/api/v1"), buffered=True)
+    status, headers, body = nginx(path)
+    assert (status, body) == (200, alone.data)
+    expected = dict(alone.headers)
+    assert {name: headers.get(name) for name in expected} == expected
+    assert headers["Server"].startswith("nginx")
+    assert "X-Accel-Redirect" not in headers
+    assert len(headers["Raw"].get_all("Cache-Control")) == 1
+
+
+def test_thumbnails_arrive_with_the_headers_of_the_service(nginx, pictures, records, tokens):
+    path = f"/api/v1/t/{records[100]['Hash']}/{tokens[0]}/tile_50"
+    alone = pictures.api.call("GET", path.removeprefix("/api/v1"), buffered=True)
+    for _ in range(2):
+        status, headers, body = nginx(path)
+        assert (status, body) == (200, alone.data)
+        expected = {name: value for name, value in alone.headers.items() if name != "Content-Length"}
+        assert {name: headers.get(name) for name in expected} == expected
+
+
+def test_ranges_and_conditions_are_answered_as_by_the_service(nginx, pictures, records, tokens):
+    record = records[100]
+    path = f"/api/v1/dl/{record['Hash']}?t={tokens[1]}"
+    data = (pictures.library.originals / "plain.png").read_bytes()
+    tag, size = f'"{record["Hash"]}"', len(data)
+    date = nginx(path)[1]["Last-Modified"]
+    for asked, start, stop in (("bytes=0-9", 0, 10), ("bytes=-5", size - 5, size), ("bytes=-999999", 0, size)):
+        status, headers, body = nginx(path, Range=asked)
+        assert (status, body) == (206, data[start:stop])
+        assert headers["Content-Range"] == f"bytes {start}-{stop - 1}/{size}"
+        assert (headers["ETag"], headers["X-Content-Type-Options"]) == (tag, "nosniff")
+    status, headers, body = nginx(path, Range="bytes=0-1,5-6")
+    assert status == 206
+    message = message_from_bytes(f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode() + body)
+    assert [part["Content-Range"] for part in message.get_payload()] == [f"bytes 0-1/{size}", f"bytes 5-6/{size}"]
+    assert nginx(path, Range=f"bytes={size}-")[0] == 416
+    for headers, expected in (
+        ({"If_None_Match": tag}, 304),
+        ({"If_None_Match": tag, "Range": "bytes=0-1"}, 304),
+        ({"If_None_Match": '"other"'}, 200),
+        ({"If_Modified_Since": date}, 304),
+        ({"If_Match": tag}, 200),
+        ({"If_Match": tag, "Range": "bytes=0-1"}, 206),
+        ({"If_Match": '"other"'}, 412),
+        ({"If_Range": tag, "Range": "bytes=0-1"}, 206),
+        ({"If_Range": '"other"', "Range": "bytes=0-1"}, 200),
+        ({"If_Range": f"W/{tag}", "Range": "bytes=0-1"}, 200),
+        ({"If_Range": date, "Range": "bytes=0-1"}, 206),
+        ({"Range": "items=0-1"}, 200),
+        ({"Range": "bytes=a-b"}, 200),
+    ):
+        assert nginx(path, **headers)[0] == expected, headers
+
+
+def test_head_has_the_length_and_no_body(nginx, records, tokens):
+    path = f"/api/v1/dl/{records[100]['Hash']}?t={tokens[1]}"
+    status, headers, body = nginx(path, "HEAD")
+    assert (status, body) == (200, b"")
+    assert headers["Content-Length"] == nginx(path)[1]["Content-Length"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/photosvc-files/originals/plain.png", "/photosvc-files/cache/pictures/", "/photosvc-files/", "/photosvc-files",
+     "/photosvc-files/originals/../cache/", "/x/../photosvc-files/originals/plain.png",
+     "//photosvc-files/originals/plain.png",
+     "/photosvc-files/originals", "/photosvc%2dfiles/originals/plain.png"],
+)  # fmt: skip
+def test_the_folders_cannot_be_asked_for_from_outside(nginx, path):
+    status, _, body = nginx(path)
+    assert status == 404
+    assert b"PNG" not in body
+
+
+def test_nginx_follows_no_link(nginx, pictures, records, tokens, tmp_path):
+    (tmp_path / "secret.txt").write_text("secret")
+    cache = pictures.cache()
+    path = f"/api/v1/t/{records[101]['Hash']}/{tokens[0]}/tile_50"
+    assert nginx(path)[0] == 200
+    kept = Path(cache.path(records[101]["Hash"], "tile_50.jpg"))
+    kept.unlink()
+    kept.symlink_to(tmp_path / "secret.txt")
+    status, _, body = nginx(path)
+    assert status in (403, 404)
+    assert b"secret" not in body
+
+
+def test_the_shipped_file_names_the_default_prefix(pictures):
+    with pictures.library.app.app_context():
+        prefix = pictures.library.app.extensions["photosvc"].settings.sendfile_prefix
+    assert set(re.findall(r"location \^~ (/[^/]*)/", CONFIG.read_text())) == {prefix}
