@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--rebuild-search", is_flag=True, help="Render the search rows again from the library; reads no originals."
 )
+@click.option("--thumbs", is_flag=True, help="Make the usual thumbnails of the files that are read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @with_database
 def index(
@@ -30,6 +31,7 @@ def index(
     workers: int | None,
     dry_run: bool,
     rebuild_search: bool,
+    thumbs: bool,
     as_json: bool,
 ) -> None:
     """Index the originals, or one SUBFOLDER of them.
@@ -41,7 +43,7 @@ def index(
         return
     from photosvc.index.summary import IndexOptions
 
-    options = IndexOptions(subfolder=subfolder, force=force, workers=workers or 0, dry_run=dry_run)
+    options = IndexOptions(subfolder=subfolder, force=force, workers=workers or 0, thumbnails=thumbs, dry_run=dry_run)
     if run_and_report(service, options, as_json=as_json).failed:
         raise click.exceptions.Exit(1)
 
@@ -58,9 +60,9 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
     if summary.rebuilt:
         click.echo(f"{summary.rebuilt} search rows of an older version rendered again.", err=True)
     if as_json:
-        _print_json(summary, dry_run=options.dry_run)
+        _print_json(summary, options)
     else:
-        _print_summary(summary, dry_run=options.dry_run)
+        _print_summary(summary, options)
     return summary
 
 
@@ -73,23 +75,25 @@ def _rebuild(service: "Service") -> None:
     click.echo(f"{count} search rows rendered again.", err=True)
 
 
-def _print_summary(summary: "Summary", *, dry_run: bool) -> None:
+def _print_summary(summary: "Summary", options: "IndexOptions") -> None:
     for name, problem in summary.skipped:
         click.echo(f"skipped {name}: {problem.sentence}", err=True)
     for name, problem in summary.failed:
         click.echo(f"failed {name}: {problem.sentence}", err=True)
-    counts = (
-        (summary.indexed, "would be indexed" if dry_run else "indexed"),
-        (summary.updated, "would be updated" if dry_run else "updated"),
+    counts = [
+        (summary.indexed, "would be indexed" if options.dry_run else "indexed"),
+        (summary.updated, "would be updated" if options.dry_run else "updated"),
         (summary.unchanged, "unchanged"),
         (summary.missing, "missing"),
         (len(summary.skipped), "skipped"),
         (len(summary.failed), "failed"),
-    )
+    ]
+    if options.thumbnails:
+        counts.append((summary.thumbnails, "thumbnails made"))
     click.echo(", ".join(f"{count} {what}" for count, what in counts) + f" in {summary.seconds:.1f} s")
 
 
-def _print_json(summary: "Summary", *, dry_run: bool) -> None:
+def _print_json(summary: "Summary", options: "IndexOptions") -> None:
     import orjson
 
     record = {
@@ -100,7 +104,8 @@ def _print_json(summary: "Summary", *, dry_run: bool) -> None:
         "skipped": [_file_record(*file) for file in summary.skipped],
         "failed": [_file_record(*file) for file in summary.failed],
         "seconds": round(summary.seconds, 3),
-        "dry_run": dry_run,
+        "dry_run": options.dry_run,
+        **({"thumbnails": summary.thumbnails} if options.thumbnails else {}),
     }
     click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
 

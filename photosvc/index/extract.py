@@ -3,6 +3,7 @@
 import hashlib
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from io import BufferedReader
 from pathlib import Path
@@ -62,7 +63,12 @@ class FileChangedError(FileProblemError):
     """The file changed or vanished while it was read."""
 
 
-def extract(path: Path, *, max_bytes: int = 1_000_000_000) -> Extraction:
+def extract(
+    path: Path,
+    *,
+    max_bytes: int = 1_000_000_000,
+    then: Callable[[BinaryIO, Format, Extraction], None] | None = None,
+) -> Extraction:
     """The type, the metadata and the colours of one file.
 
     A picture that cannot be decoded has its reason in `problem`, and the metadata that could be read.
@@ -70,6 +76,7 @@ def extract(path: Path, *, max_bytes: int = 1_000_000_000) -> Extraction:
     Args:
         path: the file; its name may hold undecodable bytes.
         max_bytes: files above are refused.
+        then: called with the open file, its format and the extraction.
 
     Raises:
         UnsupportedFileError: it is empty, too large, or neither picture, video nor sidecar.
@@ -83,6 +90,8 @@ def extract(path: Path, *, max_bytes: int = 1_000_000_000) -> Extraction:
             row = _row(file, before, path.name, max_bytes)
             digest = _sha1(file)
             extraction = _extraction(file, row, digest, before)
+            if then is not None:
+                then(file, row, extraction)
         _check_unchanged(path, before)
     except FileNotFoundError as error:
         raise FileChangedError(Reason.VANISHED) from error

@@ -20,6 +20,8 @@ class Summary:
     """Names and problems of files that should have been readable."""
     rebuilt: int = 0
     """Search rows of an older version, rendered again before the run."""
+    thumbnails: int = 0
+    """Thumbnails made along the way."""
     seconds: float = 0.0
 
     def report(self, name: str, problem: Problem) -> None:
@@ -43,5 +45,7 @@ class IndexOptions:
     """Read files again that have not changed."""
     workers: int = 0
     """Number of processes; 0 takes the setting, whose default is one for each core."""
+    thumbnails: bool = False
+    """Make the usual thumbnails of the files that are read."""
     dry_run: bool = False
     """Only count the files that would be read."""

@@ -40,6 +40,12 @@ class ByteLocks:
         with suppress(OSError):
             fcntl.lockf(self._file(), fcntl.LOCK_UN, 1, _offset(key))
 
+    def close(self) -> None:
+        """Close the file, which releases every lock of the process."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
     def _file(self) -> int:
         # Closing any descriptor of the file would release all locks of the process, so it stays open.
         if self._descriptor is None or self._process != os.getpid():

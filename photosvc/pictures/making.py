@@ -1,15 +1,17 @@
 """What a worker does to make thumbnails: open the original or a larger thumbnail, decode once, render."""
 
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import BinaryIO
 
 from PIL import Image
 
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, UnsupportedFileError
-from photosvc.media.formats import HEAD_SIZE, sniff
+from photosvc.media.formats import HEAD_SIZE, Format, sniff
 from photosvc.media.pixels.decode import guarded
 from photosvc.media.pixels.preview import open_shown
-from photosvc.pictures.geometry import Job, needed_side
+from photosvc.pictures.geometry import Job, Target, needed_side
 from photosvc.pictures.originals import open_original
 from photosvc.pictures.render import render
 
@@ -31,6 +33,22 @@ def make_thumbnails(job: Job) -> list[bytes]:
         row = sniff(file.read(HEAD_SIZE), job.original.name)
         if row is None or row.media_type == "sidecar":
             raise UnsupportedFileError(Reason.UNKNOWN_EXTENSION)
-        whole = (job.original.width, job.original.height)
-        with open_shown(file, row, needed_side(whole, job.targets)) as (picture, orientation), guarded():
-            return render(picture, job.targets, orientation)
+        return render_file(file, row, (job.original.width, job.original.height), job.targets)
+
+
+def render_file(file: BinaryIO, row: Format, whole: tuple[int, int], targets: Sequence[Target]) -> list[bytes]:
+    """The encoded thumbnails of an open file, in the order of `targets`.
+
+    Args:
+        file: open for reading.
+        row: its format, as sniffed.
+        whole: pixels of the upright picture; zeros when unknown.
+        targets: at least one.
+
+    Raises:
+        DecodeError: it cannot be shown.
+        MissingExtraError: its decoder is not installed.
+
+    """
+    with open_shown(file, row, needed_side(whole, targets)) as (picture, orientation), guarded():
+        return render(picture, targets, orientation)
