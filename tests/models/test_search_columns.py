@@ -72,14 +72,12 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
         name: (*(column for column, index in LOOKUP_COLUMNS.items() if index == name), "listed")
         for name in LOOKUP_COLUMNS.values()
     }
+    read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")
     others = {
         "unlisted": ("newest_key", "NOT listed"),
         "photo": ("photo_id", "taken_at", "newest_key", "private", "listed"),
-        "timeline": (
-            *("timeline_day", "taken_at", "newest_key", "listed", "private", "is_first"),
-            *("aspect_ratio", "color", "photo_type", ""),
-        ),
-        "map": ("lat", "lng", "newest_key", "listed", "private", "is_first", ""),
+        "timeline": ("timeline_day", "taken_at", "newest_key", *read, ""),
+        "map": ("lat", "lng", "newest_key", *read, ""),
         **{name: (name, "") for name in ("photo_id", "photo_uid", "file_uid", "hash")},
     }
     assert indexes_of(migrated, SearchRow.__tablename__) == {**orders, **values, **lookups, **others}

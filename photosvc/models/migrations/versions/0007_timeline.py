@@ -9,10 +9,10 @@ branch_labels = None
 depends_on = None
 
 ROWS = "photosvc_search_rows"
-SHOWN = ("listed", "private", "is_first")
+READ = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")
 INDEXES = {
-    "timeline": ("timeline_day", "taken_at", "newest_key", *SHOWN, "aspect_ratio", "color", "photo_type"),
-    "map": ("lat", "lng", "newest_key", *SHOWN),
+    "timeline": ("timeline_day", "taken_at", "newest_key", *READ),
+    "map": ("lat", "lng", "newest_key", *READ),
 }
 
 
