@@ -1,0 +1,115 @@
+"""Times of the timeline and the map: `python -m bench.timeline FOLDER-OR-URI …`, of libraries made by `bench.library`.
+
+Each call is measured in this process, as it is served behind the token check: the query, its rows and their JSON text.
+"""
+
+import gzip
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, create_engine
+
+from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
+from photosvc.models.database import configure_engine
+from photosvc.search.reading.overview.clusters import find_clusters, parse_box
+from photosvc.search.reading.overview.photos import PhotoQuery, parse_query
+from photosvc.search.reading.overview.timeline import count_months, month_columns, photos_of_month
+
+_REPEATS, _WARM_UP = 15, 1
+
+QUERIES: dict[str, dict[str, str]] = {
+    "everything": {},
+    "rare word": {"q": RARE_WORD},
+    "word of 3 %": {"q": SELDOM_WORD},
+    "word of 9 %": {"q": COMMON_WORD},
+    "two words": {"q": f"{COMMON_WORD} {FREQUENT_WORD}"},
+    "not a word of 9 %": {"q": f"-{COMMON_WORD}"},
+    "color": {"color": "blue"},
+    "country": {"country": "it"},
+    "year": {"year": "2012"},
+    "type of all": {"type": "image"},
+    "camera of every fourth": {"camera": "2"},
+    "camera by name": {"camera": "nikon"},
+    "favorite": {"favorite": "true"},
+    "range of ISO": {"iso": "100-400"},
+    "album": {"album": '"Album 0"'},
+    "codec": {"codec": "dng"},
+    "landscape": {"landscape": "true"},
+}
+
+
+def calls(connection: Connection, query: PhotoQuery) -> dict[str, Callable[[], Any]]:
+    """The calls of a page with this query: all months, then the largest one."""
+    months = count_months(connection, query, oldest_first=False)
+    largest = max(months, key=lambda month: month[1])[0] if months else 0
+    return {
+        "months": lambda: count_months(connection, query, oldest_first=False),
+        "columns": lambda: month_columns(connection, query, largest, oldest_first=False),
+        "photos": lambda: photos_of_month(connection, query, largest, 0, 100, oldest_first=False),
+        "globe": lambda: find_clusters(connection, query, parse_box(""), 2),
+        "country": lambda: find_clusters(connection, query, parse_box("5.8,47.2,15.1,55.1"), 6),
+    }
+
+
+def measure(connection: Connection, parameters: Mapping[str, str]) -> dict[str, list[float]]:
+    """Times of each call in ms."""
+    query = parse_query(parameters.items(), sees_private=False)
+    found: dict[str, list[float]] = {}
+    for name, call in calls(connection, query).items():
+        for number in range(-_WARM_UP, _REPEATS):
+            started = time.perf_counter()
+            orjson.dumps(call())
+            if number >= 0:
+                found.setdefault(name, []).append((time.perf_counter() - started) * 1000)
+        connection.rollback()
+    return found
+
+
+def sizes(connection: Connection) -> Iterator[str]:
+    """Bytes of the answers about everything, packed as nginx does."""
+    query = parse_query([], sees_private=False)
+    for name, call in calls(connection, query).items():
+        body = orjson.dumps(call())
+        yield f"{name}: {len(body)} bytes, {len(gzip.compress(body, 6))} packed"
+    months = count_months(connection, query, oldest_first=False)
+    bodies = [orjson.dumps(month_columns(connection, query, month, oldest_first=False)) for month, _ in months]
+    total = sum(count for _, count in months)
+    packed = sum(len(gzip.compress(body, 6)) for body in bodies)
+    yield f"columns of all {len(months)} months: {packed / total:.2f} bytes a photo, packed"
+
+
+def main(libraries: Sequence[str]) -> None:
+    with ExitStack() as stack:
+        for library in libraries:
+            connection = stack.enter_context(_opened(library))
+            count = sum(
+                number
+                for _, number in count_months(connection, parse_query([], sees_private=False), oldest_first=False)
+            )
+            print(f"\n{connection.dialect.name}, {count} photos\n")
+            print("| query: p50, p95 ms | months | columns | 100 photos | map, globe | map, country |")
+            print("|---|---|---|---|---|---|")
+            for name, parameters in QUERIES.items():
+                times = measure(connection, parameters).values()
+                cells = " | ".join(f"{median(spent):.0f}, {quantiles(spent, n=20)[-1]:.0f}" for spent in times)
+                print(f"| {name} | {cells} |", flush=True)
+            print("\n" + "\n".join(sizes(connection)))
+
+
+@contextmanager
+def _opened(library: str) -> Iterator[Connection]:
+    engine = create_engine(library if "://" in library else f"sqlite:///{Path(library) / 'photosvc.db'}")
+    configure_engine(engine)
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
