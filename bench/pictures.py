@@ -95,7 +95,7 @@ def bare_seconds(pool: ProcessPoolExecutor, originals: Sequence[Original], names
 def our_seconds(workers: OnDemandWorkers, originals: Sequence[Original], names: Sequence[str]) -> float:
     """Seconds of the service: callers ask for the sizes of a photograph one after the other."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(PROCESSES * 2) as callers:
-        thumbnails = Thumbnails(PictureCache(Path(folder), 1 << 40), lambda: workers, 120)
+        thumbnails = Thumbnails(PictureCache(Path(folder), 1 << 40), lambda: workers, wait=120, waiters=1000)
 
         def ask(original: Original) -> None:
             for name in names:

@@ -50,9 +50,12 @@ class Server:
 
 
 @contextmanager
-def gunicorn(target: str, log: Path, ready: str = "/api/v1/status", **environ: str) -> Iterator[Server]:
-    """A gunicorn server of the WSGI app `target` with two sync workers."""
-    command = [sys.executable, "-m", "gunicorn", "--workers", "2", "--no-control-socket", "--bind", "{address}", target]
+def gunicorn(
+    target: str, log: Path, ready: str = "/api/v1/status", *, threads: int = 1, **environ: str
+) -> Iterator[Server]:
+    """A gunicorn server of the WSGI app `target` with two workers: sync ones, or with several threads each."""
+    command = [sys.executable, "-m", "gunicorn", "--workers", "2", "--threads", str(threads), "--no-control-socket"]
+    command += ["--bind", "{address}", target]
     with serve(command, log, ready, **environ) as server:
         yield server
 

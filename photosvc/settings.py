@@ -143,6 +143,13 @@ class Settings:
     thumb_workers: int = _number(
         0, 64, "processes", "Processes in which one web worker makes thumbnails; 0 takes half of the cores", default=0
     )
+    thumb_waiters: int = _number(
+        1,
+        1000,
+        "requests",
+        "Requests of one web worker that may wait for new thumbnails; keep it below its threads",
+        default=6,
+    )
     thumb_wait: int = _number(1, 300, "seconds", "Seconds a request waits for a new thumbnail", default=20)
     video_timeout: int = _number(1, 86_400, "seconds", "Seconds the conversion of one video may take", default=1800)
     zip_size: int = _number(1, 1 << 30, "MiB", "Largest archive of originals that is sent, in MiB", default=50_000)

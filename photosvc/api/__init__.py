@@ -17,6 +17,7 @@ from photosvc.api import (
     thumbnails,
     timeline,
     users,
+    videos,
     viewer,
     zips,
 )
@@ -26,7 +27,7 @@ from photosvc.web.errors import register_errors
 
 _RESOURCES = (
     search, viewer, timeline, clusters, photos, session, users, app_passwords, passcode, oauth,
-    monitoring, config, thumbnails, downloads, zips, openapi,
+    monitoring, config, thumbnails, videos, downloads, zips, openapi,
 )  # fmt: skip
 
 

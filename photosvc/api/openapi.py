@@ -53,6 +53,7 @@ _ERRORS: Mapping[int, str] = {
     422: "The file cannot be shown; the message says why.",
     429: "Too many failed tries or archives at once; `Retry-After` says in how many seconds the next is accepted.",
     503: "The service is busy or its database cannot be reached; `Retry-After` says in how many seconds to try again.",
+    507: "The folder of derived files is full or cannot be written.",
 }
 
 

@@ -47,7 +47,7 @@ def run(photos: Path | None, host: str, port: int, workers: int) -> None:
     click.echo(f"\nSearch it:\n\n  curl -H 'X-Auth-Token: {token}' '{settings.base_url}/api/v1/photos?count=3'\n")
     sys.stdout.flush()
     target = "photosvc.app:create_app()"
-    options = ["--bind", f"{host}:{port}", "--workers", str(workers), "--threads", "4", "--limit-request-line", "8190"]
+    options = ["--bind", f"{host}:{port}", "--workers", str(workers), "--threads", "8", "--limit-request-line", "8190"]
     options.append("--no-control-socket")
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *options, target])  # noqa: S606 - our own interpreter
 

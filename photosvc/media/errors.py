@@ -1,11 +1,13 @@
 """Errors of files that cannot be read as a photo, each with its `Problem`; optional decoders, imported when needed."""
 
 import importlib
+import importlib.util
 from functools import cache
 from http import HTTPStatus
 from types import ModuleType
 from typing import Any
 
+from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import FileProblemError, Reason
 
 
@@ -35,6 +37,12 @@ class MissingExtraError(DecodeError):
         super().__init__(Reason.MISSING_EXTRA, extra)
 
 
+class StorageError(PhotosvcError):
+    """The folder of derived files is full or cannot be written."""
+
+    status = HTTPStatus.INSUFFICIENT_STORAGE
+
+
 #: Extra -> the module that it installs.
 MODULES = {"heic": "pillow_heif", "raw": "rawpy", "video": "av"}
 
@@ -51,6 +59,11 @@ def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
     except ImportError as error:
         raise MissingExtraError(extra) from error
     return module
+
+
+def has_extra(extra: str) -> bool:
+    """Whether the library of an extra is installed; does not import it."""
+    return importlib.util.find_spec(MODULES[extra]) is not None
 
 
 @cache

@@ -50,7 +50,7 @@ class PictureCache:
         self.folder = folder
         self._root = os.fspath(folder / "pictures")
         self._lock = folder / "eviction.lock"
-        self._limit = limit
+        self.limit = limit
         self._check_every = min(_CHECK_EVERY, limit // 20)
         # Processes that end early must check as often, for the same bytes, as one that lasts.
         self._written = random.randrange(self._check_every + 1)  # noqa: S311 - no secret
@@ -163,8 +163,8 @@ class PictureCache:
             hour = int(status.st_atime // 3600)
             hours[hour] = hours.get(hour, 0) + status.st_size
             total += status.st_size
-        excess = total - int(self._limit * _LOW_WATER)
-        if total <= self._limit:
+        excess = total - int(self.limit * _LOW_WATER)
+        if total <= self.limit:
             return Usage()
         last = 0
         for hour in sorted(hours):

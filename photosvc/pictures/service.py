@@ -15,6 +15,8 @@ _MIB: Final = 1 << 20
 #: Thumbnails that may wait for a process: as many as it makes in some seconds.
 _QUEUED_EACH: Final = 16
 _QUEUED_VIDEOS: Final = 4
+#: Seconds a request waits for a new video at most: enough to copy the tracks of a MOV. Players ask again.
+_VIDEO_WAIT: Final = 5
 
 
 class Pictures:
@@ -23,8 +25,10 @@ class Pictures:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.cache = PictureCache(settings.cache, settings.cache_size * _MIB)
-        self.thumbnails = Thumbnails(self.cache, lambda: self._thumbnail_workers, settings.thumb_wait)
-        self.videos = Videos(self.cache, lambda: self._video_workers, settings.thumb_wait)
+        self.thumbnails = Thumbnails(
+            self.cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiters=settings.thumb_waiters
+        )
+        self.videos = Videos(self.cache, lambda: self._video_workers, min(_VIDEO_WAIT, settings.thumb_wait))
 
     @cached_property
     def _thumbnail_workers(self) -> OnDemandWorkers[Job, list[bytes]]:

@@ -36,7 +36,7 @@ class ThumbnailsBusyError(PhotosvcError):
     """Too many thumbnails are being made; ask again."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
-    retry_after = 2
+    retry_after = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,15 @@ class Thumbnails:
         cache: shared by all processes.
         workers: gives those that make them; called when the first one is to be made.
         wait: seconds a caller waits for a new one.
+        waiters: callers that may wait at the same time; others are refused at once, so that threads stay free.
 
     """
 
-    def __init__(self, cache: PictureCache, workers: Callable[[], Workers], wait: float) -> None:
+    def __init__(self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiters: int) -> None:
         self._cache = cache
         self._workers = workers
         self._wait = wait
+        self._slots = threading.BoundedSemaphore(waiters)
         self._making: dict[str, Future[list[bytes]]] = {}
         self._guard = threading.Lock()
         self._locks = ByteLocks(cache.folder / LOCKS)
@@ -72,19 +74,27 @@ class Thumbnails:
         """The thumbnail, made now if the cache has none.
 
         Raises:
-            ThumbnailsBusyError: it was not finished in time, or too much other work waits.
+            ThumbnailsBusyError: it was not finished in time, or too many other callers wait.
             OriginalChangedError: the original is not as the library knows it.
             FileProblemError: it cannot be shown, now or when it was tried within the last minutes.
             WorkerStartError: no process can be started.
 
         """
         target = canonical(original, target)
+        kept = self._kept(original, file_name(target))
+        if kept is not None:
+            return kept
+        if not self._slots.acquire(blocking=False):
+            raise ThumbnailsBusyError
+        try:
+            return self._wait_for(original, target)
+        finally:
+            self._slots.release()
+
+    def _wait_for(self, original: Original, target: Target) -> Thumbnail:
         what = file_name(target)
         deadline = time.monotonic() + self._wait
-        while True:
-            descriptor = self._cache.open(original.hash, what)
-            if descriptor is not None:
-                return Thumbnail(descriptor, what)
+        while (kept := self._kept(original, what)) is None:
             self._failures.check(original.hash, _side(original, target))
             job, future = self._begin(original, target)
             if future is None:  # another process makes thumbnails of this picture, or as many as may wait do
@@ -98,6 +108,7 @@ class Thumbnails:
                 raise ThumbnailsBusyError from None
             if job is not None and target in job.targets:
                 return self._kept(original, what) or Thumbnail(None, data=made[job.targets.index(target)])
+        return kept
 
     def _kept(self, original: Original, what: str) -> Thumbnail | None:
         descriptor = self._cache.open(original.hash, what)

@@ -1,6 +1,8 @@
 """Videos that browsers do not play, converted once and kept like thumbnails."""
 
+import json
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +15,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.core.problems import FileProblemError, Problem, Reason, signal_symbol
+from photosvc.media.errors import DecodeError, StorageError, UnsupportedFileError, has_extra
+from photosvc.media.video.embedded import Slice, open_slice
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.locks import ByteLocks
 from photosvc.pictures.originals import Original, open_original
@@ -20,9 +25,13 @@ from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 
 #: What the cache calls a converted video.
 CONVERTED: Final = "h264.mp4"
-#: Bytes of a converted video.
+#: Bytes of a converted video at most; half of the cache when that is less, so that it is not evicted at once.
 MAX_BYTES: Final = 4 << 30
 _PROGRESS: Final = "h264.progress"
+#: The cached file that says why a video cannot be converted.
+_FAILED: Final = "h264.failed"
+#: Seconds until a video that could not be converted is tried again.
+_REMEMBERED: Final = 3600
 _POLL_SECONDS: Final = 0.05
 
 
@@ -50,10 +59,13 @@ class VideoJob:
     """A video to convert."""
 
     original: Original
+    part: Slice
+    """Where the video lies in the original."""
     target: str
     """The file to write."""
     progress: str
     """The file that holds the share done, as text."""
+    max_bytes: int
 
 
 def make_video(job: VideoJob) -> None:
@@ -63,6 +75,7 @@ def make_video(job: VideoJob) -> None:
         OriginalChangedError: the original is not as the library knows it.
         DecodeError: it cannot be converted.
         MissingExtraError: the extra for videos is not installed.
+        StorageError: the folder of the cache is full or cannot be written.
 
     """
     from photosvc.media.video.convert import convert_video
@@ -71,9 +84,11 @@ def make_video(job: VideoJob) -> None:
         with suppress(OSError):
             Path(job.progress).write_text(f"{share:.2f}", "ascii")
 
+    # A worker of a process that was killed may still be writing: to its own file, which has no name any more.
+    Path(job.target).unlink(missing_ok=True)
     try:
         with open_original(job.original) as file:
-            convert_video(file, job.target, MAX_BYTES, report)
+            convert_video(open_slice(file, job.part), job.target, job.max_bytes, report)
     except BaseException:
         Path(job.target).unlink(missing_ok=True)
         raise
@@ -102,14 +117,20 @@ class Videos:
         self._guard = threading.Lock()
         self._locks = ByteLocks(cache.folder / "converting.lock")
 
-    def find(self, original: Original) -> int:
+    def find(self, original: Original, part: Slice) -> int:
         """A descriptor of the converted video; started now if the cache has none.
+
+        Args:
+            original: its hash names the result, so a file has one video.
+            part: where the video lies in it.
 
         Raises:
             VideoNotReadyError: it was not finished in time.
             ConversionsBusyError: too many others wait.
             OriginalChangedError: the original is not as the library knows it.
-            DecodeError, MissingExtraError, WorkerDiedError, WorkerTimeoutError: it cannot be converted.
+            FileProblemError: it cannot be converted, or could not be within the last hour.
+            UnsupportedFileError: the extra for videos is not installed.
+            StorageError: the folder of the cache is full or cannot be written.
 
         """
         deadline = time.monotonic() + self._wait
@@ -117,18 +138,34 @@ class Videos:
             descriptor = self._cache.open(original.hash, CONVERTED)
             if descriptor is not None:
                 return descriptor
-            future = self._begin(original)
+            self._check(original)
+            future = self._begin(original, part)
             try:
                 if future is not None:
                     future.result(max(0.0, deadline - time.monotonic()))
             except NotReadyError:
                 raise VideoNotReadyError(self._progress(original)) from None
+            if time.monotonic() > deadline:
+                raise VideoNotReadyError(self._progress(original))
             if future is None:  # another process converts it
-                if time.monotonic() > deadline:
-                    raise VideoNotReadyError(self._progress(original))
                 time.sleep(_POLL_SECONDS)
 
-    def _begin(self, original: Original) -> Future[None] | None:
+    def _check(self, original: Original) -> None:
+        """Make sure that a conversion may succeed."""
+        if not has_extra("video"):
+            raise UnsupportedFileError(Reason.MISSING_EXTRA, "video")
+        descriptor = self._cache.open(original.hash, _FAILED)
+        if descriptor is None:
+            return
+        with os.fdopen(descriptor, encoding="utf-8") as file:
+            if time.time() - os.fstat(descriptor).st_mtime > _REMEMBERED:
+                return
+            code, detail = json.load(file)
+        problem = Problem.from_columns(code, detail)
+        if problem is not None:
+            raise DecodeError(problem.reason, *problem.details)
+
+    def _begin(self, original: Original, part: Slice) -> Future[None] | None:
         """Start the work or join it; None while another process does it."""
         key = original.hash
         with self._guard:
@@ -139,13 +176,24 @@ class Videos:
             if self._cache.has(key, CONVERTED):  # finished between the look and the lock
                 self._locks.release(key)
                 return None
-            target = self._cache.temporary(key, CONVERTED)
-            job = VideoJob(original, target, self._cache.temporary(key, _PROGRESS))
             try:
+                job = VideoJob(
+                    original,
+                    part,
+                    target=self._cache.temporary(key, CONVERTED),
+                    progress=self._cache.temporary(key, _PROGRESS),
+                    max_bytes=min(MAX_BYTES, self._cache.limit // 2),
+                )
                 future = self._workers().submit(job)
             except WorkersBusyError:
                 self._locks.release(key)
                 raise ConversionsBusyError from None
+            except OSError:
+                self._locks.release(key)
+                raise StorageError from None
+            except BaseException:
+                self._locks.release(key)
+                raise
             finished: Future[None] = Future()
             self._making[key] = finished
         future.add_done_callback(lambda made: self._finish(job, made, finished))
@@ -160,8 +208,9 @@ class Videos:
             else:
                 for left in (job.target, job.progress):
                     Path(left).unlink(missing_ok=True)  # of a worker that was killed
-        except OSError as problem:
-            error = problem
+                self._remember(key, error)
+        except OSError:
+            error = error or StorageError()
         finally:
             with self._guard:
                 del self._making[key]
@@ -172,6 +221,14 @@ class Videos:
                 finished.set_exception(error)
         with suppress(ConflictError, OSError):
             self._cache.evict()
+
+    def _remember(self, key: str, error: BaseException) -> None:
+        """Keep why a video cannot be converted; not when something outside killed the worker."""
+        if not isinstance(error, FileProblemError):
+            return
+        problem = error.problem
+        if problem != Problem.of(Reason.KILLED, signal_symbol(signal.SIGKILL)):
+            self._cache.write(key, _FAILED, json.dumps([problem.reason, problem.detail]).encode())
 
     def _progress(self, original: Original) -> float:
         try:

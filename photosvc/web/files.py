@@ -38,9 +38,14 @@ class FileAnswer:
     etag: str
     """Strong, without quotes."""
     internal: str
-    """`originals/` or `cache/` and its name, as the library writes it, in that folder."""
+    """`originals/` or `cache/` and its name, as the library writes it, in that folder.
+
+    Empty for a part of a file, which this service has to send.
+    """
     modified_ns: int | None = None
     headers: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    start: int = 0
+    """Where what is to be sent begins in the file."""
 
 
 def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
@@ -112,7 +117,7 @@ def _parts(found: FileAnswer, modified: datetime | None) -> list[Range]:
 def _sent_by_server(found: FileAnswer, headers: Headers) -> Response | None:
     """An empty answer that makes nginx or Apache send the file; None when the settings name no such server."""
     settings = current_service().settings
-    if not settings.sendfile_header:
+    if not (settings.sendfile_header and found.internal):
         return None
     found.file.close()
     root, _, name = disk_name(found.internal).partition("/")
@@ -129,6 +134,8 @@ def _whole(found: FileAnswer, headers: Headers) -> Response:
     if request.method == "HEAD":
         found.file.close()
         return ReadyResponse(headers=headers)
+    if not found.internal:
+        return _streamed(found, headers, _read(found, Range(0, found.size)), HTTPStatus.OK)
     body = wrap_file(request.environ, found.file, _CHUNK)  # the server closes it, and so the file
     return ReadyResponse(body, headers=headers, direct_passthrough=True)
 
@@ -139,7 +146,7 @@ def _one_part(found: FileAnswer, part: Range, headers: Headers) -> Response:
         ("Content-Range", part.content_range(found.size)),
         ("Content-Length", str(part.length)),
     ]
-    return _partial(found, headers, _read(found.file, part))
+    return _streamed(found, headers, _read(found, part))
 
 
 def _several_parts(found: FileAnswer, parts: Sequence[Range], headers: Headers) -> Response:
@@ -155,25 +162,27 @@ def _several_parts(found: FileAnswer, parts: Sequence[Range], headers: Headers) 
     def body() -> Iterator[bytes]:
         for head, part in zip(heads, parts, strict=True):
             yield head
-            yield from _read(found.file, part)
+            yield from _read(found, part)
         yield end
 
     length = sum(map(len, heads)) + sum(part.length for part in parts) + len(end)
     headers += [("Content-Type", f"multipart/byteranges; boundary={boundary}"), ("Content-Length", str(length))]
-    return _partial(found, headers, body())
+    return _streamed(found, headers, body())
 
 
-def _partial(found: FileAnswer, headers: Headers, body: Iterator[bytes]) -> Response:
+def _streamed(
+    found: FileAnswer, headers: Headers, body: Iterator[bytes], status: HTTPStatus = HTTPStatus.PARTIAL_CONTENT
+) -> Response:
     # Not passed through directly: Werkzeug would not call what is to be called at the end.
-    answer = ReadyResponse(body, HTTPStatus.PARTIAL_CONTENT, headers=headers)
+    answer = ReadyResponse(body, status, headers=headers)
     answer.call_on_close(found.file.close)
     return answer
 
 
-def _read(file: FileIO, part: Range) -> Iterator[bytes]:
+def _read(found: FileAnswer, part: Range) -> Iterator[bytes]:
     position = part.start
     while position < part.stop:
-        chunk = os.pread(file.fileno(), min(_CHUNK, part.stop - position), position)
+        chunk = os.pread(found.file.fileno(), min(_CHUNK, part.stop - position), found.start + position)
         if not chunk:  # the file was cut meanwhile: the connection ends before the promised length
             return
         position += len(chunk)

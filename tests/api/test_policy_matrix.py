@@ -82,6 +82,7 @@ TABLE = {
     "GET /photos/<photo_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /dl/<content_hash>": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /t/<content_hash>/<token>/<size>": Row(403, link=True),
+    "GET /videos/<content_hash>/<token>/<video_format>": Row(403, link=True),
     "GET /albums/<album_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
     "POST /zip": row(400, "photos read", ANYTHING, EVERYBODY, body={}),
     "GET /zip/<name>": row(404, "photos read", ANYTHING, EVERYBODY),

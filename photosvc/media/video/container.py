@@ -126,4 +126,5 @@ def _rate(stream: Any) -> float:  # noqa: ANN401
 def _codec(context: Any) -> str:  # noqa: ANN401
     """The four-letter code of MP4 for modern codecs, else the name in FFmpeg."""
     code = str(context.codec_tag or "").lower()
-    return code if code in _TAGS else _CODECS.get(context.name, context.name)
+    name = context.codec.canonical_name  # the decoder may have another: that of AV1 is libdav1d
+    return code if code in _TAGS else _CODECS.get(name, name)

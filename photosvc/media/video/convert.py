@@ -1,27 +1,41 @@
 """Videos converted to what every browser plays: H.264 and AAC in MP4, its index at the front."""
 
-import os
-from collections.abc import Callable
+import errno
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any, BinaryIO, Final
 
 from photosvc.core.problems import Reason
-from photosvc.media.errors import DecodeError, load_extra
+from photosvc.media.errors import DecodeError, StorageError, load_extra
 from photosvc.media.pixels.decode import guarded
 from photosvc.media.video.container import open_video
 
 #: Pixels of the longer side; larger videos are scaled down.
 LONGEST: Final = 1920
-#: Frames a second; faster ones are thinned out.
+#: Frames a second; of faster videos frames are left out.
 _MAX_RATE: Final = 60
 _AUDIO_RATE: Final = 48_000
+#: Samples of silence between two packets of sound that are taken as such.
+_LEAST_GAP: Final = 4800
+#: Units a second of the time stamps written: divisible by all usual frame rates.
+_CLOCK: Final = 90_000
 _PLAIN_PIXELS: Final = frozenset(("yuv420p", "yuvj420p"))
+_PLAIN_FRAMES: Final = (("setsar", "1"), ("format", "yuv420p"))
 _TURNS: Final = {90: "cclock", 270: "clock"}
+#: Transfer functions of HDR video (ITU-T H.273): PQ and HLG.
+_HDR: Final = frozenset((16, 18))
+_BT709: Final = 1
+#: Colour ranges as FFmpeg counts them: 16 to 235, and 0 to 255.
+_LIMITED_RANGE, _FULL_RANGE = 1, 2
+_FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
 #: How often the progress is reported, as a share of the whole.
 _STEP: Final = 0.01
 
 Progress = Callable[[float], None]
+#: Gives the packets to write for a packet read; one without a time stamp ends the stream.
+Lane = Callable[[Any], Iterator[Any]]
 
 
 class VideoTooLargeError(DecodeError):
@@ -29,7 +43,9 @@ class VideoTooLargeError(DecodeError):
 
 
 def convert_video(source: BinaryIO, target: str, max_bytes: int, progress: Progress) -> None:
-    """Write the video as MP4 with H.264 and AAC; streams that are so already are copied.
+    """Write the first video track and the first readable sound track as MP4 with H.264 and AAC.
+
+    Tracks that are so already are copied. Where copying fails, as for packets without time stamps, they are encoded.
 
     Args:
         source: the video, open for reading.
@@ -40,124 +56,199 @@ def convert_video(source: BinaryIO, target: str, max_bytes: int, progress: Progr
     Raises:
         DecodeError: it holds no video, or cannot be decoded.
         MissingExtraError: av is not installed.
+        StorageError: the disk of the target is full.
         VideoTooLargeError: the result would be too large.
 
     """
+    rotation, copies = _look(source)
+    for copying in (True, False) if copies else (False,):
+        try:
+            _convert(source, target, max_bytes, progress, rotation, copying=copying)
+        except VideoTooLargeError:
+            raise
+        except DecodeError as error:
+            if isinstance(error.__cause__, OSError) and error.__cause__.errno in _FULL:
+                raise StorageError from None
+            if not copying:
+                raise
+        else:
+            return
+
+
+def _look(source: BinaryIO) -> tuple[int, bool]:
+    """Degrees, counter-clockwise, by which frames must be turned to stand upright, and whether they may be copied."""
+    with guarded(), open_video(source) as (container, stream):
+        context = stream.codec_context
+        plain = context.codec.canonical_name == "h264" and context.pix_fmt in _PLAIN_PIXELS
+        for frame in container.decode(stream):
+            return round(getattr(frame, "rotation", 0) / 90) * 90 % 360, plain and not _is_untimed(container)
+    raise DecodeError(Reason.NO_FRAME)
+
+
+def _is_untimed(container: Any) -> bool:  # noqa: ANN401 - av has no types
+    """Whether the packets only have an order: AVI does not say when a frame is shown that is stored ahead of others."""
+    return str(container.format.name) == "avi"
+
+
+def _convert(
+    source: BinaryIO, target: str, max_bytes: int, progress: Progress, rotation: int, *, copying: bool
+) -> None:
     av = load_extra("video")
-    rotation = _rotation(source)
     with (
         guarded(),
         open_video(source) as (container, video),
         av.open(target, "w", format="mp4", options={"movflags": "+faststart"}) as output,
     ):
-        audio = container.streams.audio[0] if container.streams.audio else None
-        lanes = {video.index: _video_lane(av, video, rotation, output)}
-        if audio is not None:
-            lanes[audio.index] = _audio_lane(av, audio, output)
+        lanes = {video.index: _copy_lane(video, output) if copying else _video_lane(av, video, rotation, output)}
+        streams = [video]
+        for audio in container.streams.audio:
+            if audio.codec_context is not None:
+                lanes[audio.index] = _audio_lane(av, audio, output)
+                streams.append(audio)
+                break
         duration = (container.duration or 0) / av.time_base
-        reported = 0.0
-        for packet in container.demux([stream for stream in (video, audio) if stream is not None]):
+        reported, written, frames = 0.0, 0, 0
+        for packet in container.demux(streams):
             for done in lanes[packet.stream.index](packet):
+                frames += done.stream.type == "video"
+                written += done.size
+                if written > max_bytes:
+                    raise VideoTooLargeError(Reason.CONVERTED_TOO_LARGE, max_bytes // 1_000_000)
                 output.mux(done)
-            share = min(1.0, float(packet.pts * packet.time_base) / duration) if packet.pts and duration else 0.0
+            share = min(1.0, float(packet.pts * packet.time_base) / duration) if packet.pts and duration > 0 else 0.0
             if share >= reported + _STEP:
                 reported = share
                 progress(share)
-                if os.stat(target).st_size > max_bytes:  # noqa: PTH116 - a text as av takes it
-                    raise VideoTooLargeError(Reason.CONVERTED_TOO_LARGE, max_bytes // 1_000_000)
+        if not frames:
+            raise DecodeError(Reason.NO_FRAME)
 
 
-Lane = Callable[[Any], Any]
-
-
-def _rotation(source: BinaryIO) -> int:
-    """Degrees, counter-clockwise, by which frames must be turned to stand upright; only a frame tells."""
-    with guarded(), open_video(source) as (container, stream):
-        for frame in container.decode(stream):
-            return round(getattr(frame, "rotation", 0) / 90) * 90 % 360
-    raise DecodeError(Reason.NO_FRAME)
-
-
-def _copy_lane(stream: Any, output: Any) -> Lane:  # noqa: ANN401 - av has no types
-    """Packets as they are."""
+def _copy_lane(stream: Any, output: Any) -> Lane:  # noqa: ANN401
+    """Packets as they are, with the display matrix that turns the frames."""
     copied = output.add_stream_from_template(stream)
 
-    def lane(packet: Any) -> Any:  # noqa: ANN401
-        if packet.dts is None:  # the empty packet at the end
-            return
-        packet.stream = copied
-        yield packet
+    def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401
+        if packet.size:
+            packet.stream = copied
+            yield packet
 
     return lane
 
 
 def _video_lane(av: Any, stream: Any, rotation: int, output: Any) -> Lane:  # noqa: ANN401
+    """Frames upright, with square pixels, at the times they have: a variable frame rate stays one."""
     context = stream.codec_context
-    if context.name == "h264" and context.pix_fmt in _PLAIN_PIXELS:
-        return _copy_lane(stream, output)
-    rate = min(stream.average_rate or Fraction(30), Fraction(_MAX_RATE))
-    encoder = output.add_stream("libx264", rate=rate, options={"preset": "veryfast", "crf": "23"})
-    width, height = (context.height, context.width) if rotation in _TURNS else (context.width, context.height)
-    ratio = min(1.0, LONGEST / max(width, height))
-    encoder.width, encoder.height = (max(2, round(side * ratio / 2) * 2) for side in (width, height))
+    rate = min(max(stream.average_rate or Fraction(30), Fraction(1)), Fraction(_MAX_RATE))
+    encoder = output.add_stream(
+        "libx264", rate=rate.limit_denominator(1001), options={"preset": "veryfast", "crf": "23"}
+    )
+    encoder.width, encoder.height = size = _size(stream, rotation)
     encoder.pix_fmt = "yuv420p"
+    encoder.time_base = encoder.codec_context.time_base = Fraction(1, _CLOCK)
     encoder.codec_context.thread_count = 1
-    graph = _graph(av, stream, rotation, (encoder.width, encoder.height), rate)
+    encoder.codec_context.color_range = _LIMITED_RANGE
+    hdr = context.color_trc in _HDR
+    for name in ("color_primaries", "color_trc", "colorspace"):
+        setattr(encoder.codec_context, name, _BT709 if hdr else getattr(context, name))
+    upright = _upright(av, rotation, size, hdr=hdr)
+    least = _CLOCK * 9 // (_MAX_RATE * 10)  # units between frames; a tenth less for rounded time stamps
+    untimed = _is_untimed(stream.container)
+    order: list[int] = []  # of packets whose frames are not decoded yet
+    last: int | None = None
 
-    def lane(packet: Any) -> Any:  # noqa: ANN401
-        for frame in packet.decode():
-            graph.push(frame)
-            yield from _pulled(av, graph, encoder)
-        if packet.dts is None:
-            graph.push(None)
-            yield from _pulled(av, graph, encoder)
+    def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401
+        nonlocal last
+        if untimed and packet.dts is not None:
+            heappush(order, packet.dts)
+        for frame in _decoded(av, packet):
+            stamp = frame.pts if not untimed else heappop(order) if order else None
+            if stamp is not None:
+                moment = round(stamp * stream.time_base * _CLOCK)
+            else:
+                moment = 0 if last is None else last + round(_CLOCK / rate)
+            if last is None or moment >= last + least:
+                last = moment
+                turned = upright(frame)
+                turned.pts, turned.time_base, turned.pict_type = moment, Fraction(1, _CLOCK), 0
+                yield from encoder.encode(turned)
+        if not packet.size:
             yield from encoder.encode(None)
 
     return lane
 
 
-def _graph(av: Any, stream: Any, rotation: int, size: tuple[int, int], rate: Fraction) -> Any:  # noqa: ANN401
-    """Frames turned upright, scaled to `size`, at `rate` a second."""
-    graph = av.filter.Graph()
-    steps = [graph.add_buffer(template=stream)]
+def _size(stream: Any, rotation: int) -> tuple[int, int]:  # noqa: ANN401
+    """Width and height of the upright result: even, as H.264 needs them, and of square pixels."""
+    context = stream.codec_context
+    aspect = float(stream.sample_aspect_ratio or 1)
+    width, height = context.width * (aspect if 0.1 < aspect < 10 else 1), context.height
     if rotation in _TURNS:
-        steps.append(graph.add("transpose", _TURNS[rotation]))
+        width, height = height, width
+    ratio = min(1.0, LONGEST / max(width, height))
+    return max(2, round(width * ratio / 2) * 2), max(2, round(height * ratio / 2) * 2)
+
+
+def _upright(av: Any, rotation: int, size: tuple[int, int], *, hdr: bool) -> Callable[[Any], Any]:  # noqa: ANN401
+    """What turns and scales frames; whose size or pixels change on the way as well."""
+    scale = f"{size[0]}:{size[1]}:out_range=tv"
+    if hdr:
+        scale += ":out_primaries=bt709:out_transfer=bt709:out_color_matrix=bt709"
+    turns: list[tuple[str, str]] = []
+    if rotation in _TURNS:
+        turns = [("transpose", _TURNS[rotation])]
     elif rotation:
-        steps += [graph.add("hflip"), graph.add("vflip")]
-    steps += [
-        graph.add("scale", f"{size[0]}:{size[1]}"),
-        graph.add("format", "yuv420p"),
-        graph.add("fps", str(rate)),
-        graph.add("buffersink"),
-    ]
-    for left, right in pairwise(steps):
-        left.link_to(right)
-    graph.configure()
-    return graph
+        turns = [("hflip", ""), ("vflip", "")]
+    graph: Any = None
+    shape: dict[str, Any] = {}
 
+    def upright(frame: Any) -> Any:  # noqa: ANN401
+        nonlocal graph, shape
+        seen = {"width": frame.width, "height": frame.height, "format": frame.format.name}
+        if shape != seen:
+            shape = seen
+            graph = av.filter.Graph()
+            filters = [graph.add_buffer(**shape, time_base=Fraction(1, _CLOCK))]
+            full = frame.color_range == _FULL_RANGE or frame.format.name.startswith("yuvj")
+            scaled = ("scale", f"{scale}:in_range={'pc' if full else 'tv'}")
+            filters += [graph.add(name, value or None) for name, value in (*turns, scaled, *_PLAIN_FRAMES)]
+            for left, right in pairwise([*filters, graph.add("buffersink")]):
+                left.link_to(right)
+            graph.configure()
+        graph.push(frame)
+        return graph.pull()
 
-def _pulled(av: Any, graph: Any, encoder: Any) -> Any:  # noqa: ANN401
-    while True:
-        try:
-            frame = graph.pull()
-        except (av.error.BlockingIOError, av.error.EOFError):
-            return
-        frame.pict_type = 0
-        yield from encoder.encode(frame)
+    return upright
 
 
 def _audio_lane(av: Any, stream: Any, output: Any) -> Lane:  # noqa: ANN401
-    if stream.codec_context.name in ("aac", "mp3"):
+    """AAC as it is, anything else as AAC in stereo."""
+    if stream.codec_context.codec.canonical_name == "aac":
         return _copy_lane(stream, output)
     encoder = output.add_stream("aac", rate=_AUDIO_RATE, layout="stereo")
     resampler = av.AudioResampler(format="fltp", layout="stereo", rate=_AUDIO_RATE)
+    position = 0  # samples written or left out
 
-    def lane(packet: Any) -> Any:  # noqa: ANN401
-        frames = packet.decode()
-        for frame in frames if packet.dts is not None else [*frames, None]:
+    def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401
+        nonlocal position
+        frames = _decoded(av, packet)
+        for frame in frames if packet.size else [*frames, None]:
+            # Time stamps may be coarser than samples: they are only followed over gaps.
+            if frame is not None and frame.pts is not None:
+                begin = round(frame.pts * frame.time_base * _AUDIO_RATE)
+                position = begin if begin - position > _LEAST_GAP else position
             for resampled in resampler.resample(frame):
+                resampled.pts, resampled.time_base = position, Fraction(1, _AUDIO_RATE)
+                position += resampled.samples
                 yield from encoder.encode(resampled)
-        if packet.dts is None:
+        if not packet.size:
             yield from encoder.encode(None)
 
     return lane
+
+
+def _decoded(av: Any, packet: Any) -> list[Any]:  # noqa: ANN401
+    """The frames of a packet; none of a damaged one, as players leave it out."""
+    try:
+        return list(packet.decode())
+    except av.error.InvalidDataError:
+        return []

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import BigInteger, Connection, cast, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.errors import InvalidValueError
@@ -110,9 +110,9 @@ def album_ids(connection: Connection, album: SeenAlbum, *, limit: int, sees_priv
 
 def bytes_of(connection: Connection, file_ids: Sequence[int]) -> int:
     """The size of these files together."""
-    sizes = func.coalesce(func.sum(SearchRow.size), 0)
+    total = cast(func.coalesce(func.sum(SearchRow.size), 0), BigInteger)  # PostgreSQL sums integers to decimals
     return sum(
-        connection.scalar(select(sizes).where(SearchRow.file_id.in_(portion))) or 0 for portion in _portions(file_ids)
+        connection.scalar(select(total).where(SearchRow.file_id.in_(portion))) or 0 for portion in _portions(file_ids)
     )
 
 

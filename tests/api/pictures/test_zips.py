@@ -242,6 +242,24 @@ def test_names_are_those_of_the_library_or_of_the_import_when_asked_for(own):
     assert list(fetch(own, alice, "name=other", photos=[tree])) == ["20210501-120000-Tree.jpg"]
 
 
+def test_a_client_that_sends_only_a_session_id_gets_its_album(filled):
+    answer = filled.call("GET", f"/albums/{album(2)}/dl", headers={"X-Session-ID": filled.session_of()})
+    assert list(zipped(answer)) == ["20200501-120000-Lake.jpg", "20200501-120000-Lake.png", "20210501-120000-Tree.jpg"]
+
+
+def test_postgresql_keeps_selections_alike(tmp_path, new_postgres):
+    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+        fill(api.library)
+        token = api.app_password()
+        names = [post(api, token, albums=[album(2)]).json["filename"] for _ in range(MOST_WAITING + 1)]
+        check_error(api.call("GET", f"/zip/{names[0]}", token), 404)
+        assert list(zipped(api.call("GET", f"/zip/{names[1]}?name=file", token))) == [
+            "lake.jpg",
+            "lake.png",
+            "tree.jpg",
+        ]
+
+
 # What somebody may not see
 
 

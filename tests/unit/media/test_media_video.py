@@ -19,6 +19,8 @@ from tests.pictures import video
         ("a.mov", "libx264", "avc1"),
         ("a.avi", "mjpeg", "mjpeg"),
         ("a.mkv", "mpeg4", "mpeg4"),
+        ("a.webm", "libsvtav1", "av01"),
+        ("a.webm", "libvpx-vp9", "vp09"),
     ],
 )
 def test_size_length_codec_and_a_frame_of_a_video_are_read(tmp_path, name, codec, read):

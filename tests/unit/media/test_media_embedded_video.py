@@ -1,0 +1,81 @@
+"""The video inside a motion photo, found without a decoder and never outside of the file."""
+
+from io import BytesIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.media.video.embedded import Slice, find_embedded, open_slice
+from tests.videos import google_photo, heic_photo, micro_video, samsung_photo, samsung_trailer
+
+VIDEO = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom" + b"the rest"
+
+
+def found(data):
+    part = find_embedded(BytesIO(data), len(data))
+    return None if part is None else data[part.start : part.stop]
+
+
+@pytest.mark.parametrize(
+    "photo",
+    [
+        google_photo(VIDEO),
+        google_photo(VIDEO, padding=7),
+        micro_video(VIDEO),
+        samsung_photo(VIDEO),
+        heic_photo(VIDEO),
+        heic_photo(samsung_trailer(VIDEO), b"sefd"),
+    ],
+    ids=["google", "google with padding", "micro video", "samsung", "heic", "samsung heic"],
+)
+def test_the_video_of_a_motion_photo_is_found_to_the_byte(photo):
+    assert found(photo) == VIDEO
+
+
+@pytest.mark.parametrize(
+    "photo",
+    [
+        google_photo(b"no video but as long as one"),
+        micro_video(b"no video but as long as one"),
+        samsung_photo(b"no video but as long as one"),
+        heic_photo(b"no video but as long as one"),
+        micro_video(VIDEO)[: -len(VIDEO)],
+        micro_video(VIDEO).replace(b'Offset="', b'Offset="9999999'),
+        micro_video(VIDEO).replace(b'Offset="', b'Offset="-'),
+        samsung_photo(VIDEO).replace(b"SEFH", b"SEFX"),
+        samsung_photo(VIDEO)[:-8] + b"\xff\xff\xff\xffSEFT",
+        VIDEO,
+        b"",
+        b"\xff\xd8\xff",
+    ],
+)
+def test_what_does_not_hold_a_video_where_it_says_is_a_plain_picture(photo):
+    assert found(photo) is None
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_damaged_motion_photos_never_lead_out_of_the_file(data):
+    photo = bytearray(data.draw(st.sampled_from([google_photo(VIDEO), samsung_photo(VIDEO), micro_video(VIDEO)])))
+    for _ in range(data.draw(st.integers(1, 4))):
+        photo[data.draw(st.integers(0, len(photo) - 1))] = data.draw(st.integers(0, 255))
+    photo = photo[: data.draw(st.integers(0, len(photo)))]
+    part = find_embedded(BytesIO(photo), len(photo))
+    assert part is None or (0 < part.start < part.stop <= len(photo) and photo[part.start + 4 :][:4] == b"ftyp")
+
+
+def test_a_slice_is_a_file_of_its_own():
+    source = BytesIO(b"0123456789")
+    inner = open_slice(source, Slice(2, 6))
+    assert inner.read() == b"2345"
+    assert inner.seek(-1, 2) == 3
+    assert inner.read(10) == b"5"
+    assert inner.seek(1) == 1
+    assert inner.read(2) == b"34"
+    assert inner.seek(9) == 9
+    assert inner.read() == b""
+    with pytest.raises(OSError, match="before the beginning"):
+        inner.seek(-5, 2)
+    inner.close()
+    assert not source.closed

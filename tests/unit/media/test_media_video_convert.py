@@ -1,0 +1,234 @@
+"""Videos converted to H.264 and AAC in MP4: what comes out, read back."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import av
+import pytest
+from PIL import Image
+
+from photosvc.core.problems import Reason
+from photosvc.media.errors import DecodeError, StorageError
+from photosvc.media.video.convert import VideoTooLargeError, convert_video
+from photosvc.media.video.poster import read_poster
+from photosvc.media.video.tracks import read_tracks
+from tests.library import CAMERA_ORIGINALS
+from tests.pictures import CORNERS, quarters
+from tests.videos import SECOND, film, turned
+
+
+@dataclass
+class Shown:
+    """A converted video as a player shows it."""
+
+    size: tuple[int, int]
+    times: list[float]
+    corners: list[tuple[int, int, int]]
+    """Upper left, upper right, lower left and lower right of the first frame."""
+    sound: list[tuple[str, int]]
+    seconds: float
+
+
+def converted(path, target=None, max_bytes=1 << 30, progress=lambda share: None):
+    target = target or path.with_name("converted.mp4")
+    with path.open("rb") as source:
+        convert_video(source, str(target), max_bytes, progress)
+    return target
+
+
+def shown(path):
+    with path.open("rb") as file:
+        assert read_tracks(file, 0, path.stat().st_size).play_everywhere
+    head = path.read_bytes()
+    assert head.index(b"moov") < head.index(b"mdat")
+    with av.open(str(path)) as container:
+        frames = list(container.decode(video=0))
+        picture = frames[0].to_image().rotate(frames[0].rotation, expand=True)
+        width, height = picture.size
+        points = [(x, y) for y in (height // 4, height * 3 // 4) for x in (width // 4, width * 3 // 4)]
+        return Shown(
+            picture.size,
+            [round(float(frame.time), 3) for frame in frames],
+            [picture.getpixel(point) for point in points],
+            [(track.codec_context.name, track.rate) for track in container.streams.audio],
+            round(container.duration / 1e6, 1),
+        )
+
+
+def alike(found, wanted):
+    return all(
+        abs(a - b) <= 12 for one, other in zip(found, wanted, strict=True) for a, b in zip(one, other, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "options"),
+    [
+        ("a.mov", "libx264", {"sounds": ["aac"]}),
+        ("a.mov", "libx264", {"sounds": ["pcm_s16le"]}),
+        ("a.mts", "libx264", {"sounds": ["ac3"]}),
+        ("a.mp4", "libx265", {"sounds": ["aac"]}),
+        ("a.mp4", "libx265", {"pixels": "yuv420p10le", "sounds": ["aac"]}),
+        ("a.avi", "mjpeg", {"pixels": "yuvj420p", "sounds": ["pcm_u8"], "rate": 11_024}),
+        ("a.avi", "libx264", {"sounds": ["mp3"]}),
+        ("a.mkv", "ffv1", {"pixels": "yuv444p", "sounds": ["libopus"]}),
+        ("a.webm", "libvpx-vp9", {"sounds": ["libopus"]}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())),
+)
+def test_every_usual_codec_and_container_becomes_what_browsers_play(tmp_path, name, codec, options):
+    found = shown(converted(film(tmp_path / name, codec, **options)))
+    assert (found.size, len(found.times)) == ((64, 48), SECOND)
+    assert 1.0 <= found.seconds <= 1.1
+    assert alike(found.corners, CORNERS)
+    assert [name for name, _ in found.sound] == ["aac"]
+    assert [rate for _, rate in found.sound] == [48_000]
+    assert found.times == sorted(found.times)
+    steps = {round(b - a, 2) for a, b in zip(found.times, found.times[1:], strict=False)}
+    assert steps <= {0.04, 0.05, 0.08}
+
+
+def test_plain_h264_is_copied_bit_by_bit(tmp_path):
+    path = film(tmp_path / "a.mov", sounds=["aac"])
+    packets = {}
+    for one in (path, converted(path)):
+        with av.open(str(one)) as container:
+            packets[one.name] = [bytes(packet) for packet in container.demux(video=0) if packet.size]
+    assert packets["a.mov"] == packets["converted.mp4"]
+
+
+@pytest.mark.parametrize(("name", "codec"), [("a.mov", "libx264"), ("a.mov", "mpeg4"), ("a.mp4", "libx265")])
+def test_a_video_that_lies_on_its_side_stands_upright_whether_copied_or_encoded(tmp_path, name, codec):
+    found = shown(converted(turned(film(tmp_path / name, codec))))
+    assert found.size == (48, 64)
+    assert alike(found.corners, [CORNERS[2], CORNERS[0], CORNERS[3], CORNERS[1]])
+
+
+def test_a_variable_frame_rate_is_kept(tmp_path):
+    path = film(tmp_path / "a.mkv", "mpeg4", frames=5, milliseconds=lambda number: number * number * 100)
+    assert shown(converted(path)).times == [0.0, 0.1, 0.4, 0.9, 1.6]
+
+
+def test_more_than_sixty_frames_a_second_are_thinned_out(tmp_path):
+    path = film(tmp_path / "a.mkv", "mpeg4", frames=48, milliseconds=lambda number: number * 8)
+    assert shown(converted(path)).times == [round(number * 0.016, 3) for number in range(24)]
+
+
+def test_odd_sides_become_even_and_large_ones_smaller(tmp_path):
+    odd = film(tmp_path / "odd.mkv", "ffv1", pixels="yuv444p", size=(65, 49))
+    large = film(tmp_path / "large.mkv", "mjpeg", pixels="yuvj420p", size=(2560, 1440), frames=1)
+    assert shown(converted(odd)).size == (64, 48)
+    assert shown(converted(large)).size == (1920, 1080)
+
+
+def test_of_several_sound_tracks_the_first_is_taken_and_none_is_none(tmp_path):
+    assert shown(converted(film(tmp_path / "a.mov", sounds=["pcm_s16le", "aac"]))).sound == [("aac", 48_000)]
+    assert shown(converted(film(tmp_path / "b.mov"))).sound == []
+
+
+@pytest.mark.slow
+def test_high_dynamic_range_is_mapped_to_what_screens_show(tmp_path):
+    grey = film(tmp_path / "a.mp4", "libx265", pixels="yuv420p10le", frames=2, draw=lambda _: grey_of(127))
+    data = grey.read_bytes()
+    at = data.index(b"colr") if b"colr" in data else -1
+    assert at == -1
+    marked = film(
+        tmp_path / "b.mp4", "libx265", pixels="yuv420p10le", frames=2, draw=lambda _: grey_of(127),
+        **{"x265-params": "log-level=none:transfer=arib-std-b67:colorprim=bt2020:colormatrix=bt2020nc"},
+    )  # fmt: skip
+    plain, mapped = shown(converted(grey)).corners[0], shown(converted(marked)).corners[0]
+    assert max(plain) - min(plain) <= 2
+    assert 125 <= plain[0] <= 129
+    assert mapped[0] > 135
+    assert max(mapped) - min(mapped) <= 2
+
+
+def grey_of(level):
+    return Image.new("RGB", (64, 48), (level,) * 3)
+
+
+def test_a_cut_video_is_converted_as_far_as_it_goes(tmp_path):
+    path = film(tmp_path / "a.mkv", "mpeg4", draw=lambda number: quarters().rotate(number * 7))
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) * 2 // 3])
+    assert 8 <= len(shown(converted(path)).times) <= 20
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda path: film(path.with_name("a.mp4"), seen=False, sounds=["aac"]), Reason.NO_VIDEO),
+        (lambda path: _written(path, b""), Reason.READ_ERROR),
+        (lambda path: _written(path, b"\0\0\0\x18ftypqt  " + bytes(500)), Reason.UNDECODABLE),
+        (lambda path: _written(path, film(path.with_name("a.mov")).read_bytes()[:800]), Reason.UNDECODABLE),
+    ],
+    ids=["sound only", "empty", "zeros", "cut"],
+)
+def test_what_holds_no_video_is_a_reason(tmp_path, make, reason):
+    with pytest.raises(DecodeError) as caught:
+        converted(make(tmp_path / "b.mov"))
+    assert caught.value.problem.reason is reason
+
+
+def _written(path, data):
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("gap", [10**7, 10**12])
+def test_time_stamps_of_months_and_centuries_end_without_filling_the_gap(tmp_path, gap):
+    path = film(tmp_path / "a.mkv", pixels="yuv444p", frames=4, milliseconds=lambda number: number and gap + number)
+    target = path.with_name("converted.mp4")
+    with suppress(DecodeError):
+        converted(path, target)
+    assert target.stat().st_size < 100_000
+
+
+def test_a_result_that_grows_too_large_is_given_up(tmp_path):
+    with pytest.raises(VideoTooLargeError) as caught:
+        converted(film(tmp_path / "a.mov"), max_bytes=500)
+    assert caught.value.problem.reason is Reason.CONVERTED_TOO_LARGE
+
+
+def test_a_full_disk_is_not_the_fault_of_the_video(tmp_path):
+    with pytest.raises(StorageError):
+        converted(film(tmp_path / "a.mov"), Path("/dev/full"))
+
+
+def test_progress_grows_to_the_end(tmp_path):
+    shares = []
+    converted(film(tmp_path / "a.mp4", "mpeg4"), progress=shares.append)
+    assert shares == sorted(set(shares))
+    assert 0.9 < shares[-1] <= 1
+    assert len(shares) <= 100
+
+
+def test_the_video_of_an_old_camera_is_converted(tmp_path):
+    path = CAMERA_ORIGINALS / "Canon/PowerShot S40/MVI_0121.AVI"
+    if not path.exists():
+        pytest.skip("the photos of cameras are not there")
+    found = shown(converted(path, tmp_path / "b.mp4"))
+    assert (found.size, len(found.times), found.sound, found.seconds) == ((160, 120), 142, [("aac", 48_000)], 9.5)
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_the_poster_of_a_video_that_fades_in_shows_its_first_clear_frame(tmp_path, single):
+    def fade(number):
+        return Image.blend(Image.new("RGB", (64, 48)), quarters(), min(1.0, number / 90))
+
+    options = {"g": "1000" if single else "10"}
+    path = film(tmp_path / "a.mp4", frames=120, draw=fade, **options)
+    with path.open("rb") as source:
+        poster = read_poster(source, 64)
+    red, green, blue = poster.getpixel((16, 12))
+    assert (70 <= red <= 200, green < 40, blue < 40) == (True, True, True)
+
+
+def test_the_poster_of_a_black_video_is_black_and_of_a_turned_one_upright(tmp_path):
+    with film(tmp_path / "a.mp4", frames=5, draw=lambda _: Image.new("RGB", (64, 48))).open("rb") as source:
+        assert max(read_poster(source, 64).getpixel((16, 12))) < 5
+    with turned(film(tmp_path / "b.mp4", frames=5)).open("rb") as source:
+        poster = read_poster(source, 32)
+    assert poster.size == (24, 32)
+    assert poster.getpixel((18, 8))[0] > 200

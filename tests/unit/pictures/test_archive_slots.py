@@ -1,0 +1,44 @@
+"""How many archives one owner downloads at once."""
+
+import signal
+import subprocess
+import sys
+
+from photosvc.pictures.archives.slots import EACH, Slots
+
+TAKE_ALL = """
+import sys, time
+from pathlib import Path
+from photosvc.pictures.archives.slots import Slots
+slots = Slots(Path(sys.argv[1]))
+kept = [slots.take("alice") for _ in range(3)]
+print(len([slot for slot in kept if slot]), flush=True)
+time.sleep(60)
+"""
+
+
+def test_an_owner_has_three_slots_and_others_have_their_own(tmp_path):
+    slots = Slots(tmp_path / "new" / "archives.lock")
+    taken = [slots.take("alice") for _ in range(EACH)]
+    assert EACH == 3
+    assert all(taken)
+    assert slots.take("alice") is None
+    assert slots.take("vera") is not None
+    taken[1]()
+    assert slots.take("alice") is not None
+    assert slots.take("alice") is None
+
+
+def test_slots_count_over_all_processes_and_those_of_a_killed_process_are_free(tmp_path):
+    slots = Slots(tmp_path / "archives.lock")
+    free = slots.take("alice")
+    command = [sys.executable, "-c", TAKE_ALL, str(tmp_path / "archives.lock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "2\n"
+        free()
+        assert slots.take("alice") is not None
+        assert slots.take("alice") is None
+        other.send_signal(signal.SIGKILL)
+    assert slots.take("alice") is not None
+    assert slots.take("alice") is not None
+    assert slots.take("alice") is None
