@@ -27,11 +27,14 @@ app.wsgi_app = named
 
 
 @contextmanager
-def serve(instance: Path, *, workers: int = 2, environ: Mapping[str, str] | None = None) -> Iterator[str]:
+def serve(
+    instance: Path, *, workers: int = 2, threads: int = 1, environ: Mapping[str, str] | None = None
+) -> Iterator[str]:
     """The address of a server on this instance folder, with all of its workers up."""
     (instance / "served.py").write_text(_APP)
     log = instance / "gunicorn.log"
-    options = ["--bind", "127.0.0.1:0", "--workers", str(workers), "--pythonpath", str(instance), "--no-control-socket"]
+    options = ["--bind", "127.0.0.1:0", "--workers", str(workers), "--threads", str(threads)]
+    options += ["--pythonpath", str(instance), "--no-control-socket"]
     with log.open("wb") as output:
         server = subprocess.Popen(
             [sys.executable, "-m", "gunicorn", *options, "served:app"],

@@ -28,7 +28,10 @@ NAMES = [
     b"%FFx.png",
 ]
 
-pytestmark = pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed"),
+]
 
 
 def main_file(folder: Path, port: int, upstream: str, library) -> Path:
@@ -38,7 +41,7 @@ def main_file(folder: Path, port: int, upstream: str, library) -> Path:
         ("server 127.0.0.1:8080;", f"server {upstream};"),
         ("listen 80;", f"listen 127.0.0.1:{port};"),
         ("alias /srv/pictures/;", f"alias {library.originals}/;"),
-        ("alias /srv/photosvc/instance/cache/;", f"alias {library.instance}/cache/;"),
+        ("alias /var/cache/photosvc/;", f"alias {library.instance}/cache/;"),
     ):
         assert text.count(old) == 1, old
         text = text.replace(old, new)

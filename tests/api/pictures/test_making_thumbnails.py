@@ -1,6 +1,7 @@
 """How thumbnails are made: once however many ask, out of process, within bounds, and without leaving half a file."""
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -8,14 +9,19 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from PIL import Image
+from sqlalchemy import select
 
+from photosvc.models import File
 from tests.api_client import check_error, open_api
 from tests.picture_client import PictureClient
 from tests.pictures import CORNERS, encoded, jpeg, png_bomb, quarters
+from tests.server import serve
 
 ROOT = Path(__file__).parents[3]
 HASHES = [f"{number:02x}" * 20 for number in range(8)]
@@ -43,9 +49,10 @@ def until(condition, seconds=20):
     assert condition()
 
 
-def children():
-    """The processes that this one started."""
-    return {int(pid) for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+def children(process="self"):
+    """The processes that this one, or another, started."""
+    lists = Path(f"/proc/{process}/task").glob("*/children")
+    return {int(pid) for path in lists for pid in path.read_text().split()}
 
 
 def test_eight_processes_that_ask_for_one_new_thumbnail_make_it_once(tmp_path):
@@ -239,3 +246,36 @@ def test_a_cache_that_cannot_be_written_does_not_stop_thumbnails(tmp_path):
         shutil.rmtree(tmp_path / "cache")
         (tmp_path / "cache").write_bytes(b"")
         assert pictures.pixels(content_hash, "tile_50").getpixel((5, 5))[0] > CORNERS[0][0] - 12
+
+
+def memory(pid):
+    """MiB of a process and of those that it started."""
+    own = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    return int(own[1]) / 1024 + sum(map(memory, children(pid)))
+
+
+@pytest.mark.slow
+def test_two_hundred_new_thumbnails_for_forty_connections_are_all_answered(new_pictures):
+    library = new_pictures.library
+    for number in range(200):
+        library.put(f"{number}.jpg", jpeg(1600 + number, 1200))
+    library.clock.present = datetime.now(UTC)
+    library.index(workers=0)
+    with library.session() as session:
+        hashes = list(session.scalars(select(File.hash)))
+    token = new_pictures.preview
+    environ = {"PHOTOSVC_THUMB_WORKERS": "1"}
+    with serve(library.instance, workers=2, threads=20, environ=environ) as address:
+
+        def get(content_hash):
+            with urlopen(f"{address}/api/v1/t/{content_hash}/{token}/fit_1280", timeout=60) as answer:
+                return answer.status, len(answer.read()), int(answer.headers["X-Worker"])
+
+        with ThreadPoolExecutor(40) as connections:
+            answers = list(connections.map(get, hashes))
+        processes = {pid for _, _, pid in answers}
+        used = sum(map(memory, processes))
+    assert len(hashes) == 200
+    assert {status for status, _, _ in answers} == {200}
+    assert min(size for _, size, _ in answers) > 10_000
+    assert used < 400

@@ -1,0 +1,29 @@
+"""docs/pictures.md has the sizes that there are, and names commands, settings and files that exist."""
+
+import re
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from photosvc.cli.show import show
+from photosvc.settings import setting_fields
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs/pictures.md").read_text()
+BEGIN, END = "<!-- sizes: svc show sizes --md -->\n\n", "\n<!-- end -->"
+
+
+def test_the_guide_has_the_table_of_sizes():
+    table = CliRunner().invoke(show, ["sizes", "--md"]).output
+    assert GUIDE.partition(BEGIN)[2].partition(END)[0] == table
+
+
+def test_every_setting_in_the_guide_and_in_the_configuration_of_nginx_exists():
+    named = set(re.findall(r"PHOTOSVC_([A-Z_]+)", GUIDE + (ROOT / "deploy/nginx.conf").read_text()))
+    assert named <= {name.upper() for name in setting_fields()}
+
+
+def test_every_file_the_guide_links_to_exists():
+    links = re.findall(r"\]\(([^)#]+)(#[^)]*)?\)", GUIDE)
+    assert links
+    assert [link for link, _ in links if not (ROOT / "docs" / link).exists()] == []
