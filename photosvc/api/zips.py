@@ -174,7 +174,7 @@ def _send(waiting: Waiting) -> Response:
 def _entries(
     service: Service, engine: Engine, who: Principal, file_ids: Sequence[int], kind: str
 ) -> Iterator[Entry | None]:
-    """The entries of an archive, None for those not open any more. No transaction is open while files are sent."""
+    """The entries of an archive, None for files that may no longer be seen; no transaction is open between portions."""
     for start in range(0, len(file_ids), _PORTION):
         portion = file_ids[start : start + _PORTION]
         with closing(open_reader(engine)) as connection:

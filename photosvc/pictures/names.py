@@ -1,4 +1,4 @@
-"""Names of downloaded files: safe on every system, telling, and different within an archive."""
+"""Names of downloaded files: valid on every system, and unique within an archive."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 _LONGEST_NAME: Final = 200
-#: Refused by some system that unpacks: control and direction characters, and what Windows does not allow in names.
+#: Control and direction characters, and those that Windows does not allow in names.
 _UNSAFE: Final = re.compile('[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"*/:<>?\\\\|\ud800-\udfff]')
 _RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 
@@ -33,13 +33,13 @@ def download_name(kind: str, *, name: str, original_name: str, title: str, taken
 
 
 class UniqueNames:
-    """Names that are safe on every system and differ in more than case and accents."""
+    """Gives each name once; names that differ only in case or accents count as equal."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
 
     def take(self, name: str) -> str:
-        """The name made safe, with a number before its extension when it was taken before."""
+        """The name made safe, with a number before its extension if an equal one was given before."""
         safe = safe_name(name)
         path, own = PurePosixPath(safe), _folded(safe)
         while (key := _folded(safe)) in self._counts:
@@ -50,7 +50,7 @@ class UniqueNames:
 
 
 def _folded(name: str) -> str:
-    """Equal for names that some file system does not tell apart."""
+    """The name without case and compatibility forms: some file systems treat such names as equal."""
     return unicodedata.normalize("NFKD", name).casefold()
 
 

@@ -1,4 +1,4 @@
-"""How much one owner does at once, over all processes of a machine."""
+"""Limits the archives that one owner downloads at the same time, over all processes of a machine."""
 
 import hashlib
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Final
 
 from photosvc.pictures.locks import ByteLocks
 
-#: Archives that one owner downloads at once.
+#: Archives of one owner at the same time.
 EACH: Final = 3
 
 

@@ -27,7 +27,7 @@ _YEARS: Final = range(1980, 2108)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An original and its name in the archive, before it is made safe and unique."""
+    """An original and its name in the archive; `stream_zip` makes the name safe and unique."""
 
     name: str
     original: Original
@@ -39,7 +39,7 @@ def stream_zip(entries: Iterable[Entry | None]) -> Iterator[bytes]:
     """The archive in pieces of about 64 to 320 KiB.
 
     Args:
-        entries: in the order of the archive; None stands for a file that was selected and cannot be named any more.
+        entries: in the order of the archive; None stands for a selected file whose name may no longer be read.
 
     """
     sink = _Sink()
