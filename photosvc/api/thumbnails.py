@@ -94,14 +94,13 @@ def _answer(
 ) -> Response:
     if made.descriptor is None:
         return send_bytes(made.data, _TYPES[target.encoding], etag, headers)
-    internal = os.path.relpath(service.pictures.cache.path(found.hash, made.name), service.settings.cache)
     return send_file(
         FileAnswer(
             file=FileIO(made.descriptor),
             size=os.fstat(made.descriptor).st_size,
             content_type=_TYPES[target.encoding],
             etag=etag,
-            internal=f"cache/{internal}",
+            internal=f"cache/{service.pictures.cache.relative(found.hash, made.name)}",
             headers=headers,
         ),
         ranges=False,

@@ -116,7 +116,7 @@ def _answer(service: Service, file: FileIO, found: SeenFile, name: str, *, own: 
     file.close()
     descriptor = service.pictures.videos.find(original_of(service.settings, found), part)
     status = os.fstat(descriptor)
-    internal = os.path.relpath(service.pictures.cache.path(found.hash, CONVERTED), service.settings.cache)
+    internal = service.pictures.cache.relative(found.hash, CONVERTED)
     return send_file(
         FileAnswer(
             file=FileIO(descriptor),

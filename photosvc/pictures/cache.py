@@ -25,6 +25,7 @@ _LOW_WATER: Final = 0.9
 #: Bytes one process writes between two checks of the cap, if a twentieth of the cap is not less.
 _CHECK_EVERY: Final = 64 << 20
 _TEMPORARY: Final = ".tmp-"
+_FOLDER: Final = "pictures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class PictureCache:
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder = folder
-        self._root = os.fspath(folder / "pictures")
+        self._root = os.fspath(folder / _FOLDER)
         self._lock = folder / "eviction.lock"
         self.limit = limit
         self._check_every = min(_CHECK_EVERY, limit // 20)
@@ -58,6 +59,10 @@ class PictureCache:
     def path(self, content_hash: str, what: str) -> str:
         """Where the derived file lies, or would lie."""
         return f"{self._root}/{content_hash[0]}/{content_hash[1]}/{content_hash[2]}/{content_hash}_{what}"
+
+    def relative(self, content_hash: str, what: str) -> str:
+        """The same path relative to the folder of the cache."""
+        return _FOLDER + self.path(content_hash, what)[len(self._root) :]
 
     def temporary(self, content_hash: str, what: str) -> str:
         """The name of a file to be written in pieces, by one process at a time; its folder exists.
