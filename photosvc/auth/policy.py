@@ -59,7 +59,7 @@ _TABLE = (
     Rule("photos.timeline",            "photos",   _R,   _ANY,     _ALL,      _,    "Lay out photos by month"),
     Rule("photos.clusters",            "photos",   _R,   _ANY,     _ALL,      _,    "Gather photos for a map"),
     Rule("photos.view",                "photos",   _R,   _ANY,     _ALL,      _,    "See one photo"),
-    Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails"),
+    Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails and videos"),
     Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals and archives"),
     Rule("files.view",                 "files",    _R,   _ANY,     _ALL,      _,    "See one file"),
     Rule("places.view",                "places",   _R,   _ANY,     _ALL,      _,    "See photos on a map"),
