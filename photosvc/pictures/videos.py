@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.problems import FileProblemError, Problem, Reason, signal_symbol
-from photosvc.media.errors import DecodeError, StorageError, UnsupportedFileError, has_extra
+from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
 from photosvc.media.video.embedded import Slice, open_slice
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.locks import ByteLocks
@@ -85,7 +85,8 @@ def make_video(job: VideoJob) -> None:
             Path(job.progress).write_text(f"{share:.2f}", "ascii")
 
     # A worker of a process that was killed may still be writing: to its own file, which has no name any more.
-    Path(job.target).unlink(missing_ok=True)
+    for left in (job.target, job.progress):
+        Path(left).unlink(missing_ok=True)
     try:
         with open_original(job.original) as file:
             convert_video(open_slice(file, job.part), job.target, job.max_bytes, report)
@@ -157,11 +158,12 @@ class Videos:
         descriptor = self._cache.open(original.hash, _FAILED)
         if descriptor is None:
             return
+        problem = None
         with os.fdopen(descriptor, encoding="utf-8") as file:
             if time.time() - os.fstat(descriptor).st_mtime > _REMEMBERED:
                 return
-            code, detail = json.load(file)
-        problem = Problem.from_columns(code, detail)
+            with suppress(KeyError, ValueError):  # of another version
+                problem = Problem.from_columns(*json.load(file))
         if problem is not None:
             raise DecodeError(problem.reason, *problem.details)
 
@@ -223,8 +225,8 @@ class Videos:
             self._cache.evict()
 
     def _remember(self, key: str, error: BaseException) -> None:
-        """Keep why a video cannot be converted; not when something outside killed the worker."""
-        if not isinstance(error, FileProblemError):
+        """Keep why a video cannot be converted, unless the reason lies outside of it."""
+        if not isinstance(error, FileProblemError) or isinstance(error, MissingExtraError):
             return
         problem = error.problem
         if problem != Problem.of(Reason.KILLED, signal_symbol(signal.SIGKILL)):
