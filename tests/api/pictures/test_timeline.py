@@ -237,6 +237,18 @@ def test_what_a_photo_shows_is_what_its_record_has(own):
     assert Counter(one["favorite"] for one in found).keys() == {True, False}
 
 
+def test_the_ratio_is_that_of_the_upright_picture(pictures):
+    library = pictures.library
+    shown_there = {
+        one["hash"]: ratio
+        for name, _ in months(library)["months"]
+        for one, ratio in zip(photos_of(library, name, n=500), month(library, name)["ratio"], strict=True)
+    }
+    found = {number: shown_there[pictures.hash_of(f"turned-{number}.jpg")] for number in range(1, 9)}
+    assert found == {1: 133, 2: 133, 3: 133, 4: 133, 5: 75, 6: 75, 7: 75, 8: 75}
+    assert shown_there[pictures.hash_of("small.png")] == 150
+
+
 @pytest.mark.parametrize(
     ("path", "asked", "field"),
     [
