@@ -18,7 +18,7 @@ from photosvc.index.changes import find_changes, known_files
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.scan import FoundFile, disk_path, start_folder
 from photosvc.index.summary import IndexOptions, Summary
-from photosvc.index.thumbnails import extract_and_show
+from photosvc.index.with_thumbnails import extract_and_show
 from photosvc.pictures.ahead import UsualThumbnails
 from photosvc.search.projection.project import is_stale, rebuild
 from photosvc.settings import Settings

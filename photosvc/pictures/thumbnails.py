@@ -84,6 +84,7 @@ class Thumbnails:
         kept = self._kept(original, file_name(target))
         if kept is not None:
             return kept
+        self._failures.check(original.hash, _side(original, target))
         if not self._slots.acquire(blocking=False):
             raise ThumbnailsBusyError
         try:

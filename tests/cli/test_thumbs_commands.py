@@ -63,6 +63,7 @@ def test_thumbs_reports_what_cannot_be_shown_and_goes_on(api, pictures):
     assert done.stderr == "failed large.jpg: The file is no longer as the library knows it; an index run is due.\n"
 
 
+@pytest.mark.slow
 def test_thumbs_leaves_a_picture_to_the_process_that_is_at_it(api, pictures):
     pictures.library.index()
     content_hash = pictures.hash_of("large.jpg")
@@ -93,6 +94,7 @@ def test_index_with_thumbs_makes_the_usual_sizes_of_what_it_reads(api, pictures)
     assert "thumbnails" not in json.loads(api.svc("index", "--json").stdout)
 
 
+@pytest.mark.slow
 def test_index_with_and_without_thumbs_finds_the_same(api, pictures):
     pictures.library.put("half.jpg", jpeg(640, 480)[:4000])
     api.svc("index", "--thumbs")

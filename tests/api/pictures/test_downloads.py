@@ -2,12 +2,14 @@
 
 import os
 import shutil
+from dataclasses import replace
 from email import message_from_bytes
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import pytest
 
+from photosvc.web.current import current_service
 from tests.api_client import check_error
 from tests.pictures import encoded, quarters
 
@@ -301,3 +303,28 @@ def test_no_name_leads_out_of_the_originals(pictures, route):
         answer = client.get(address, buffered=True)
         assert answer.status_code in (403, 404, 308), (address, answer.status_code)
         assert len(answer.data) < 500
+
+
+@pytest.mark.parametrize(
+    ("name", "encoded_name"),
+    [(b"x/\xe9t\xe9 1.png", "x/%E9t%E9%201.png"), (b"a\nb%.png", "a%0Ab%25.png"), (b"plain.png", "plain.png")],
+)
+@pytest.mark.parametrize("header", ["X-Accel-Redirect", "X-Sendfile"])
+def test_the_server_in_front_gets_the_path_percent_encoded(changed, monkeypatch, name, encoded_name, header):
+    changed.library.put(name, encoded(quarters(200 + len(name), 40), "PNG"))
+    changed.library.index()
+    record = next(record for record in changed.library.find(count=100) if record["Width"] == 200 + len(name))
+    with changed.library.app.app_context():
+        service = current_service()
+    monkeypatch.setattr(service, "settings", replace(service.settings, sendfile_header=header))
+    accel = header == "X-Accel-Redirect"
+    original = changed.download(record["Hash"])
+    folder = "/photosvc-files/originals" if accel else quote(str(changed.library.originals))
+    assert (original.status_code, original.data) == (200, b"")
+    assert original.headers[header] == f"{folder}/{encoded_name}"
+    assert original.headers["Content-Type"] == "image/png"
+    thumbnail = changed.thumbnail(record["Hash"], "tile_50")
+    folder = "/photosvc-files/cache" if accel else quote(str(changed.library.instance / "cache"))
+    content_hash = record["Hash"]
+    place = f"pictures/{content_hash[0]}/{content_hash[1]}/{content_hash[2]}/{content_hash}_tile_50.jpg"
+    assert thumbnail.headers[header] == f"{folder}/{place}"
