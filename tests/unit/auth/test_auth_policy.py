@@ -35,6 +35,8 @@ def allowed(**values):
 
 
 PHOTOS = {f"photos.{name}" for name in ("search", "facets", "timeline", "clusters", "view", "preview", "download")}
+#: What every role and every kind of credential may read of the library.
+READS = PHOTOS | {"files.view", "places.view", "config.view"}
 SESSION = {"session.read", "session.end"}
 
 
@@ -42,24 +44,24 @@ SESSION = {"session.read", "session.end"}
     ("who", "actions"),
     [
         ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
-        ({"role": "user"}, PHOTOS | SESSION | {"webdav.read", "webdav.write"}),
-        ({"role": "viewer"}, PHOTOS | SESSION | {"webdav.read"}),
+        ({"role": "user"}, READS | SESSION | {"webdav.read", "webdav.write"}),
+        ({"role": "viewer"}, READS | SESSION | {"webdav.read"}),
         ({"role": "admin", "scope": "photos"}, PHOTOS),
-        ({"role": "user", "scope": "read"}, PHOTOS | {"webdav.read", "session.read"}),
+        ({"role": "user", "scope": "read"}, READS | {"webdav.read", "session.read"}),
         ({"role": "user", "scope": "write"}, {"webdav.write", "session.end"}),
         (
             {"kind": APP_PASSWORD, "role": "admin"},
-            PHOTOS
+            READS
             | {"webdav.read", "webdav.write", "metrics.view", "session.create", "session.read", "oauth.introspect"},
         ),
         ({"kind": APP_PASSWORD, "scope": "webdav"}, {"webdav.read", "webdav.write"}),
         (
             {"role": "admin", "parent_id": 5},
-            PHOTOS | SESSION | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
+            READS | SESSION | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
         ),
-        ({"kind": ACCESS_TOKEN, "role": "client"}, PHOTOS | {"metrics.view"}),
+        ({"kind": ACCESS_TOKEN, "role": "client"}, READS | {"metrics.view"}),
         ({"kind": CLIENT_TOKEN, "role": "client", "scope": "metrics"}, {"metrics.view"}),
-        ({"kind": CLIENT_TOKEN, "role": "admin"}, PHOTOS | {"metrics.view", "oauth.introspect"}),
+        ({"kind": CLIENT_TOKEN, "role": "admin"}, READS | {"metrics.view", "oauth.introspect"}),
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "webdav"}, set()),
     ],
 )
