@@ -110,6 +110,9 @@ class OnDemandWorkers(Generic[Item, Result]):
         while (work := self._next()) is not None:
             item, future = work
             try:
+                if worker is not None and not worker.is_alive:  # killed while idle, not by this item
+                    worker.end()
+                    worker = None
                 worker = worker or self._start()
                 worker.give(item)
                 result = self._answer(worker)

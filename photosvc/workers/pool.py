@@ -5,6 +5,7 @@ import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from http import HTTPStatus
 from multiprocessing.connection import wait
 from typing import Generic, Self, TypeVar, cast
 
@@ -32,6 +33,9 @@ class WorkerDiedError(FileProblemError):
 
 class WorkerStartError(PhotosvcError):
     """Worker processes cannot start."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after = 10
 
 
 class WorkerPool(Generic[Item, Result]):

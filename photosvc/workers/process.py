@@ -66,6 +66,11 @@ class Worker(Generic[Item]):
             )
         self._send(function)
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process.poll() is None
+
     def give(self, item: Item) -> None:
         """Send an item of at most 32 KiB when pickled."""
         message = pickle.dumps(item)

@@ -1,5 +1,6 @@
 """How thumbnails are made: once however many ask, out of process, within bounds, and without leaving half a file."""
 
+import errno
 import os
 import re
 import resource
@@ -148,6 +149,37 @@ def test_a_worker_that_is_killed_costs_one_answer(limited, hashes, worker):
         assert check_error(answer.result(10), 422)["error"] == "The file made its reader crash (Killed)."
     assert limited.thumbnail(hashes[1], "left_224").status_code == 200
     assert not list(limited.cache().folder.rglob(".tmp-*"))
+
+
+def kill(pid):
+    """Kill a child process and wait for its end, which its parent has not seen yet."""
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+
+def test_a_worker_that_is_killed_while_idle_costs_nothing(limited, hashes, worker):
+    kill(worker())
+    assert limited.thumbnail(hashes[3], "left_384").status_code == 200
+
+
+class NoProcess:
+    """Stands for a process that the system refuses to start."""
+
+    def __class_getitem__(cls, _):
+        return cls
+
+    def __init__(self, *_):
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+
+def test_a_system_without_room_for_processes_is_answered_503_until_it_has_some(limited, hashes, worker, monkeypatch):
+    kill(worker())
+    with monkeypatch.context() as patch:
+        patch.setattr("photosvc.workers.on_demand.Worker", NoProcess)
+        answer = limited.thumbnail(hashes[3], "right_224")
+        assert answer.headers["Retry-After"] == "10"
+        check_error(answer, 503)
+    assert limited.thumbnail(hashes[3], "right_224").status_code == 200
 
 
 def overwrite(path, data):
