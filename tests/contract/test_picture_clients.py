@@ -50,7 +50,7 @@ class Served:
 def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
     with open_api(folder) as api:
-        clip = video(folder / "clip.mp4").read_bytes()
+        clip = video(folder / "clip.mp4", codec="libx264").read_bytes()
         api.library.put("2021/tower.jpg", PLAIN)
         api.library.put("2023/large.jpg", LARGE, age=1800)
         api.library.put("2023/clip.mp4", clip, age=600)
@@ -170,7 +170,7 @@ def test_migrators_read_when_a_photo_was_taken(served):
     assert served.call(f"/photos/{found['UID']}", headers=headers).json()["TakenAt"] == "2021-07-04T16:30:15Z"
 
 
-def test_the_android_gallery_shows_photos_and_a_map(served):
+def test_the_android_gallery_shows_photos_videos_and_a_map(served):
     body = {"username": "alice", "password": PASSWORD, "code": None}
     session = served.call("/session", method="POST", json=body).json()
     headers = {"X-Session-ID": session["id"]}
@@ -188,6 +188,10 @@ def test_the_android_gallery_shows_photos_and_a_map(served):
         assert thumb.headers["Content-Type"] == "image/jpeg"
         original = served.call(f"/dl/{file['Hash']}?t={config['downloadToken']}")
         assert hashlib.sha1(original.content).hexdigest() == file["Hash"]
+        if photo["Type"] == "video":
+            address = f"/videos/{file['Hash']}/{config['previewToken']}/avc"
+            part = served.call(address, headers={"Range": "bytes=0-99"}, status=206)
+            assert part.content == served.clip[:100]
     places = served.call("/geo?count=1000&public=true", headers=headers).json()
     assert [feature["properties"]["Title"] for feature in places["features"]] == ["Paris / France / 2021"]
     assert [round(degrees, 1) for degrees in places["features"][0]["geometry"]["coordinates"]] == [2.3, 48.9]
