@@ -1,12 +1,16 @@
 """docs/pictures.md has the sizes that there are, and names commands, settings and files that exist."""
 
 import re
+import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from photosvc.cli.show import show
 from photosvc.settings import setting_fields
+from tests.library import SURROUNDINGS
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/pictures.md").read_text()
@@ -27,3 +31,12 @@ def test_every_file_the_guide_links_to_exists():
     links = re.findall(r"\]\(([^)#]+)(#[^)]*)?\)", GUIDE)
     assert links
     assert [link for link, _ in links if not (ROOT / "docs" / link).exists()] == []
+
+
+def test_gunicorn_takes_the_shipped_configuration(tmp_path):
+    config = ROOT / "deploy/gunicorn.conf.py"
+    command = [sys.executable, "-m", "gunicorn", "--config", str(config), "--check-config", "photosvc.app:create_app()"]
+    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path)}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert runpy.run_path(str(config))["bind"] in (ROOT / "deploy/nginx.conf").read_text()

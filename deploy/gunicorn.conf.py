@@ -1,0 +1,8 @@
+"""gunicorn behind deploy/nginx.conf: `gunicorn --config deploy/gunicorn.conf.py 'photosvc.app:create_app()'`."""
+
+bind = "127.0.0.1:8080"
+workers = 2
+# A download or an archive occupies a thread for as long as it takes.
+threads = 16
+# Searches may have long queries.
+limit_request_line = 8190
