@@ -1,11 +1,13 @@
 import os
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.paths import clean_name, disk_name, inside
+from photosvc.core.paths import clamped_time, clean_name, disk_name, inside, open_inside
 
 NAMES = st.binary(min_size=1, max_size=60).filter(lambda raw: b"\0" not in raw).map(os.fsdecode)
 
@@ -81,3 +83,67 @@ def test_names_that_would_steer_a_terminal_are_escaped_and_lead_back(name):
     clean = clean_name(name)
     assert clean.isprintable()
     assert disk_name(clean) == name
+
+
+def opened(root, name):
+    """The content of the file that the one door to originals opens."""
+    with os.fdopen(open_inside(root, name), "rb") as file:
+        return file.read()
+
+
+def test_a_file_is_opened_through_its_folders(tmp_path):
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/c.jpg").write_bytes(b"deep")
+    (tmp_path / "d.jpg").write_bytes(b"top")
+    assert (opened(tmp_path, "a/b/c.jpg"), opened(tmp_path, "d.jpg")) == (b"deep", b"top")
+
+
+def test_the_root_itself_may_be_a_link(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk/a.jpg").write_bytes(b"1")
+    (tmp_path / "originals").symlink_to(tmp_path / "disk")
+    assert opened(tmp_path / "originals", "a.jpg") == b"1"
+
+
+@pytest.mark.parametrize("name", ["link.jpg", "folder/a.jpg", "missing.jpg", "a.jpg/b.jpg", "originals"])
+def test_no_link_below_the_root_is_followed_and_no_other_thing_opened(tmp_path, name):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret/a.jpg").write_bytes(b"secret")
+    root = tmp_path / "originals"
+    root.mkdir()
+    (root / "a.jpg").write_bytes(b"1")
+    (root / "link.jpg").symlink_to(tmp_path / "secret/a.jpg")
+    (root / "folder").symlink_to(tmp_path / "secret")
+    with pytest.raises(OSError, match=r"Errno"):
+        opened(root, name)
+
+
+@pytest.mark.parametrize("name", ["", "/etc/passwd", "../secret/a.jpg", "a/../../a.jpg", "%FF00.jpg"])
+def test_a_name_that_climbs_out_opens_nothing(tmp_path, name):
+    with pytest.raises((NotFoundError, OSError)):
+        opened(tmp_path, name)
+
+
+def open_descriptors():
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_no_descriptor_is_left_open(tmp_path):
+    (tmp_path / "a").mkdir()
+    before = open_descriptors()
+    for name in ("a/missing.jpg", "missing/b.jpg"):
+        with pytest.raises(OSError, match=r"Errno"):
+            opened(tmp_path, name)
+    assert open_descriptors() == before
+
+
+def test_a_named_pipe_does_not_make_the_opener_wait(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jpg")
+    os.close(open_inside(tmp_path, "pipe.jpg"))
+
+
+def test_times_beyond_64_bits_are_clamped():
+    status = SimpleNamespace(st_mtime_ns=1 << 70)
+    assert clamped_time(status) == (1 << 63) - 1
+    assert clamped_time(SimpleNamespace(st_mtime_ns=-(1 << 70))) == -(1 << 63)
+    assert clamped_time(SimpleNamespace(st_mtime_ns=5)) == 5
