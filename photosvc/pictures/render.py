@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from PIL import Image, ImageCms
 
+from photosvc.media.pixels.decode import UPRIGHT
 from photosvc.pictures.geometry import Box, Target, geometry
 
 JPEG_QUALITY: Final = 83
@@ -23,15 +24,6 @@ _OVERSAMPLING: Final = 1.5
 #: Larger profiles are not of cameras; building a transform from one may take long.
 _MAX_PROFILE: Final = 1 << 20
 
-_TURNS: Final = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
 _WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
 
 
@@ -70,8 +62,8 @@ def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) 
         stored_size = size[::-1] if orientation >= 5 else size
         small = base.resize(stored_size, Image.Resampling.BICUBIC, box=source_box, reducing_gap=2.0)
         small = _on_white(_to_srgb(small, profile))
-        if orientation in _TURNS:
-            small = small.transpose(_TURNS[orientation])
+        if orientation in UPRIGHT:
+            small = small.transpose(UPRIGHT[orientation])
         yield small
 
 

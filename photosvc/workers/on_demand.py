@@ -33,7 +33,7 @@ class OnDemandWorkers(Generic[Item, Result]):
     Args:
         function: takes one item; found by name in a module. Items, at most 32 KiB each, and results can be pickled.
         workers: processes at most.
-        queued: items that may wait besides those under way.
+        queued: items that may wait in addition to those under way.
         timeout: seconds an item may take.
         memory_bytes: what a worker may map on top of what it holds when it starts.
         idle_seconds: after so long without work a process ends.

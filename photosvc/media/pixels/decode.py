@@ -35,7 +35,8 @@ _PLUGINS: Final = {
 }
 _BYTES_EACH: Final = {"1": 1, "L": 1, "P": 1, "LA": 4, "I;16": 2}
 _WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "F"))
-_TURNS: Final = {
+#: What brings pixels of an Exif orientation (2 to 8) upright.
+UPRIGHT: Final = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -140,7 +141,7 @@ def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Im
             small = small.resize(target, Image.Resampling.HAMMING, reducing_gap=2.0)
         small.load()
         small = small if small.mode in ("RGB", "RGBA") else small.convert("RGB")
-        turn = _TURNS.get(orientation)
+        turn = UPRIGHT.get(orientation)
         return small.transpose(turn) if turn is not None else small.copy() if small is picture else small
 
 
