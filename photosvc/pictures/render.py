@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from PIL import Image, ImageCms
 
-from photosvc.media.pixels.decode import UPRIGHT
+from photosvc.media.pixels.decode import UPRIGHT, displayable
 from photosvc.pictures.geometry import Box, Target, geometry
 
 JPEG_QUALITY: Final = 83
@@ -23,8 +23,6 @@ WEBP_METHOD: Final = 2
 _OVERSAMPLING: Final = 1.5
 #: Larger profiles are not of cameras; building a transform from one may take long.
 _MAX_PROFILE: Final = 1 << 20
-
-_WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
 
 
 def render(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) -> list[bytes]:
@@ -91,13 +89,7 @@ def _resizable(picture: Image.Image) -> Image.Image:
         if "transparency" in picture.info and picture.mode in ("RGB", "L"):
             return picture.convert("RGBA")
         return picture
-    if picture.mode in _WIDE_MODES:
-        high = picture.getextrema()[1]
-        # Twelve bits in sixteen are as common as sixteen: the brightest pixel gives the scale.
-        top = high if isinstance(high, int | float) else 255.0
-        return picture.convert("F").point(lambda value: value * (255 / max(top, 255.0))).convert("L")
-    alpha = "transparency" in picture.info or picture.mode in ("LA", "PA", "La", "RGBa")
-    return picture.convert("RGBA" if alpha else "RGB")
+    return displayable(picture)
 
 
 def _to_srgb(picture: Image.Image, profile: object) -> Image.Image:

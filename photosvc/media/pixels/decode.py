@@ -34,7 +34,7 @@ _PLUGINS: Final = {
     "heic": ("HEIF",),
 }
 _BYTES_EACH: Final = {"1": 1, "L": 1, "P": 1, "LA": 4, "I;16": 2}
-_WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "F"))
+_WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
 #: What brings pixels of an Exif orientation (2 to 8) upright.
 UPRIGHT: Final = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -136,7 +136,9 @@ def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Im
         picture.draft("RGB", target)
         small = picture
         if picture.mode not in ("RGB", "RGBA", "L"):
-            small = _displayable(picture, target)
+            # Pixels are dropped first, so that the conversion stays cheap.
+            double = (min(target[0] * 2, picture.width), min(target[1] * 2, picture.height))
+            small = displayable(picture.resize(double, Image.Resampling.NEAREST))
         if max(small.size) > longest:
             small = small.resize(target, Image.Resampling.HAMMING, reducing_gap=2.0)
         small.load()
@@ -145,17 +147,15 @@ def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Im
         return small.transpose(turn) if turn is not None else small.copy() if small is picture else small
 
 
-def _displayable(picture: Image.Image, target: tuple[int, int]) -> Image.Image:
-    """RGB or RGBA from a mode that cannot be resampled; pixels are dropped first, so that converting stays cheap."""
-    double = tuple(min(side * 2, whole) for side, whole in zip(target, picture.size, strict=True))
-    small = picture.resize((double[0], double[1]), Image.Resampling.NEAREST)
+def displayable(picture: Image.Image) -> Image.Image:
+    """The picture as L, RGB or RGBA, from a mode that cannot be resampled or shown; all its pixels are converted."""
     if picture.mode in _WIDE_MODES:
-        high = small.getextrema()[1]
+        high = picture.getextrema()[1]
         # Sixteen bits often hold values of twelve, so the brightest pixel sets the scale.
         top = high if isinstance(high, int | float) else 255.0
-        small = small.convert("F").point(lambda value: value * (255 / max(top, 255.0))).convert("L")
+        return picture.convert("F").point(lambda value: value * (255 / max(top, 255.0))).convert("L")
     alpha = "transparency" in picture.info or picture.mode in ("LA", "PA", "La", "RGBa")
-    return small.convert("RGBA" if alpha else "RGB")
+    return picture.convert("RGBA" if alpha else "RGB")
 
 
 def size_of(source: BinaryIO) -> int:
