@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from photosvc.auth.accounts import passwords, users
 from photosvc.auth.credentials.bearer import find_credential, issue, revoke
-from photosvc.auth.credentials.link_tokens import download_token, preview_token, verify_download, verify_preview
+from photosvc.auth.credentials.link_tokens import (
+    download_token,
+    preview_token,
+    verify_download,
+    verify_preview,
+    verify_thumbnail,
+)
 from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING
@@ -66,10 +72,12 @@ def test_link_tokens_end_when_the_account_gets_another_role_or_is_disabled(sessi
 
 
 def test_link_tokens_end_with_the_account(session, settings, alice):
-    token = preview_token(settings, login(session, alice))
+    principal = login(session, alice)
+    tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
     users.remove_user(session, alice)
-    with pytest.raises(InvalidTokenError):
-        verify_preview(session.connection(), settings, token, NOW)
+    for check, token in zip((verify_preview, verify_thumbnail), tokens, strict=True):
+        with pytest.raises(InvalidTokenError):
+            check(session.connection(), settings, token, NOW)
 
 
 def test_the_preview_token_of_a_credential_without_a_user_lives_as_long_as_that(session, settings):
@@ -81,16 +89,23 @@ def test_the_preview_token_of_a_credential_without_a_user_lives_as_long_as_that(
         verify_preview(session.connection(), settings, token, NOW + 60 * SECOND)
 
 
+@pytest.mark.parametrize("check", [verify_download, verify_thumbnail])
 @pytest.mark.parametrize(("seconds", "valid"), [(-1, True), (0, True), (3599, True), (3600, False), (3601, False)])
-def test_a_download_token_lasts_one_hour(session, settings, alice, seconds, valid):
+def test_a_download_token_lasts_one_hour(session, settings, alice, seconds, valid, check):
     principal = login(session, alice)
     token = download_token(settings, principal, NOW)
     assert re.fullmatch(r"[A-Za-z0-9._-]{30,80}", token)
     if valid:
-        assert verify_download(session.connection(), settings, token, NOW + seconds * SECOND) == principal
+        assert check(session.connection(), settings, token, NOW + seconds * SECOND) == principal
     else:
         with pytest.raises(InvalidTokenError):
-            verify_download(session.connection(), settings, token, NOW + seconds * SECOND)
+            check(session.connection(), settings, token, NOW + seconds * SECOND)
+
+
+def test_thumbnails_open_with_a_preview_token_too_and_for_longer_than_an_hour(session, settings, alice):
+    principal = login(session, alice)
+    token = preview_token(settings, principal)
+    assert verify_thumbnail(session.connection(), settings, token, NOW + 3601 * SECOND) == principal
 
 
 def test_a_download_token_dies_with_its_credential(session, settings, alice):
@@ -130,13 +145,13 @@ def test_no_changed_token_opens_anything(session, settings, alice, data):
     )
     if changed == token:
         return
-    for check in (verify_preview, verify_download):
+    for check in (verify_preview, verify_download, verify_thumbnail):
         with pytest.raises(InvalidTokenError):
             check(session.connection(), settings, changed, NOW)
 
 
 @pytest.mark.parametrize("token", ["", ".", "..", "a.b.c", "é.1.x", "\ud800", "." * 10**5, "u.1." + "x" * 10**6])
 def test_what_is_no_link_token_is_refused(session, settings, token):
-    for check in (verify_preview, verify_download):
+    for check in (verify_preview, verify_download, verify_thumbnail):
         with pytest.raises(InvalidTokenError):
             check(session.connection(), settings, token, NOW)

@@ -13,6 +13,7 @@ import requests
 from aiophotoprism import Photoprism
 from photoprism import PhotoprismClient, PhotoprismSession
 from photoprism.exceptions import PhotoprismNotFoundError
+from photoprism.models import query
 from PIL import Image
 
 from tests.api_client import API, PASSWORD, open_api
@@ -105,14 +106,16 @@ def test_photoprism_downloads_an_original_by_photo_and_by_hash(served, tmp_path)
     async def by_hash(client, _session):
         return await client.files.download(photo["Hash"], tmp_path, "named.jpg")
 
-    async def thumbnail(_client, session):
-        path = f"t/{photo['Hash']}/{await session.get_preview_token()}/fit_1280"
-        return await session.req(path, mode="DOWNLOAD", file_dir=tmp_path, params={"download": "download"})
-
     assert photoprism(served, by_photo).read_bytes() == LARGE
     assert photoprism(served, by_hash).read_bytes() == LARGE
-    path = photoprism(served, thumbnail)
-    assert path.name == f"fit_1280-{photo['Hash'][:8]}.jpg"
+
+
+def test_photoprism_downloads_a_thumbnail_with_its_download_token(served, tmp_path):
+    async def use(client, _session):
+        return await client.files.download_thumbnail(hashlib.sha1(LARGE).hexdigest(), query.Size.Fit1280, tmp_path)
+
+    path = photoprism(served, use)
+    assert path.name == f"fit_1280-{hashlib.sha1(LARGE).hexdigest()[:8]}.jpg"
     assert pixels(path.read_bytes()) == (1280, 853)
 
 

@@ -1,4 +1,4 @@
-"""Tokens for links that carry no header: previews (thumbnails only) and downloads (originals, one hour).
+"""Tokens for links that carry no header: previews (thumbnails, videos) and downloads (originals too, one hour).
 
 Both are signed with the service key, so nothing is stored. Both name their owner: a link shows what the owner may see
 when it is used. They are part of URLs, so they open nothing else (RFC 9700 section 4.3.2).
@@ -48,6 +48,19 @@ def verify_preview(connection: Connection, settings: Settings, token: str, now: 
     """
     credential_uid, standing = _opened(settings, "preview", token)
     return _unchanged(connection, credential_uid, standing, now)
+
+
+def verify_thumbnail(connection: Connection, settings: Settings, token: str, now: datetime) -> Principal:
+    """The principal of a preview token, or of a download token: that opens the original, so also its thumbnails.
+
+    Raises:
+        InvalidTokenError: it is neither, or not valid any more.
+
+    """
+    try:
+        return verify_preview(connection, settings, token, now)
+    except InvalidTokenError:
+        return verify_download(connection, settings, token, now)
 
 
 def verify_download(connection: Connection, settings: Settings, token: str, now: datetime) -> Principal:

@@ -63,7 +63,7 @@ def test_a_token_that_is_not_ours_opens_nothing(pictures):
     preview, download = pictures.tokens()
     content_hash = pictures.hash_of("photo.jpg")
     access = pictures.library.token("photos", role="admin")
-    for token in (*broken(preview), download, access, "public"):
+    for token in (*broken(preview), *broken(download), access, "public"):
         check_error(pictures.thumbnail(content_hash, "tile_100", token), 403)
     for token in (*broken(download), preview, access):
         check_error(pictures.download(content_hash, token), 403)
@@ -100,8 +100,10 @@ def test_a_download_token_ends_after_an_hour_and_a_preview_token_does_not(own, n
     preview, download = pictures.tokens(pictures.api.app_password(name, "photos"))
     pictures.api.clock.move(minutes=59)
     assert pictures.download(content_hash, download).status_code == 200
+    assert pictures.thumbnail(content_hash, "tile_50", download).status_code == 200
     pictures.api.clock.move(minutes=1)
     check_error(pictures.download(content_hash, download), 403)
+    check_error(pictures.thumbnail(content_hash, "tile_50", download), 403)
     pictures.api.clock.move(days=300)
     assert pictures.thumbnail(content_hash, "tile_50", preview).status_code == 200
 
@@ -140,6 +142,7 @@ def test_both_tokens_end_with_their_credential(own, name, end):
     assert pictures.download(content_hash, download).status_code == 200
     end(pictures.api, name, session)
     check_error(pictures.thumbnail(content_hash, "tile_50", preview), 403)
+    check_error(pictures.thumbnail(content_hash, "tile_50", download), 403)
     check_error(pictures.download(content_hash, download), 403)
 
 
