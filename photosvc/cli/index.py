@@ -59,6 +59,8 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
         summary = run_index(session, service.settings, service.clock, options, progress)
     if summary.rebuilt:
         click.echo(f"{summary.rebuilt} search rows of an older version rendered again.", err=True)
+    if summary.read_again:
+        click.echo(_read_again(summary, options), err=True)
     if as_json:
         _print_json(summary, options)
     else:
@@ -73,6 +75,11 @@ def _rebuild(service: "Service") -> None:
     with UnitOfWork(service.engine()) as session:
         count = rebuild_search(session, service.settings)
     click.echo(f"{count} search rows rendered again.", err=True)
+
+
+def _read_again(summary: "Summary", options: "IndexOptions") -> str:
+    verb = "would be read" if options.dry_run else "read"
+    return f"{summary.read_again} unchanged files {verb} again: this version reads more than the one that read them."
 
 
 def _print_summary(summary: "Summary", options: "IndexOptions") -> None:
@@ -101,6 +108,7 @@ def _print_json(summary: "Summary", options: "IndexOptions") -> None:
         "updated": summary.updated,
         "unchanged": summary.unchanged,
         "missing": summary.missing,
+        "read_again": summary.read_again,
         "skipped": [_file_record(*file) for file in summary.skipped],
         "failed": [_file_record(*file) for file in summary.failed],
         "seconds": round(summary.seconds, 3),

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.paths import clean_name
 from photosvc.core.problems import Problem, Reason, Severity, Validity
+from photosvc.index.extract import READER_VERSION
 from photosvc.index.scan import FoundFile, Unreachable, scan
 from photosvc.index.summary import Summary
 from photosvc.media.errors import MODULES
@@ -25,6 +26,7 @@ class KnownFile:
     mtime_ns: int
     problem: Problem | None
     """Why it is not in the library, or cannot be shown."""
+    reader_version: int = READER_VERSION
     missing: bool = False
     found: bool = False
     """The scan of this run has found it."""
@@ -34,6 +36,11 @@ class KnownFile:
         if self.missing or (self.size, self.mtime_ns) != (found.size, found.mtime_ns):
             return False
         return self.problem is None or not _may_be_gone(self.problem)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a reader of an older version read it, which may have left out some of its metadata."""
+        return not self.missing and self.reader_version < READER_VERSION
 
     @property
     def duplicate_of(self) -> str:
@@ -54,14 +61,14 @@ def known_files(session: Session, folder: str) -> dict[str, KnownFile]:
     """Clean name -> file in the database, for all files below `folder`."""
     known = {}
     for table, columns in (
-        (RejectedFile, (RejectedFile.reason, RejectedFile.detail)),
-        (File, (File.error, File.error_detail, File.missing)),
+        (RejectedFile, (RejectedFile.reason, RejectedFile.detail, RejectedFile.reader_version)),
+        (File, (File.error, File.error_detail, File.reader_version, File.missing)),
     ):
         query = select(table.name, table.size, table.mtime_ns, *columns).where(table.root == ORIGINALS_ROOT)
         if folder:
             query = query.where(table.name.startswith(clean_name(folder) + "/", autoescape=True))
-        for name, size, mtime_ns, code, detail, *missing in session.execute(query):
-            known[name] = KnownFile(size, mtime_ns, Problem.from_columns(code, detail), *missing)
+        for name, size, mtime_ns, code, detail, *rest in session.execute(query):
+            known[name] = KnownFile(size, mtime_ns, Problem.from_columns(code, detail), *rest)
     return known
 
 
@@ -101,8 +108,9 @@ def find_changes(root: Path, folder: str, known: dict[str, KnownFile], summary: 
             before = known.get(found.name)
             if before is not None:
                 before.found = True
-            if before is None or force or not before.is_same(found):
+            if before is None or force or before.is_outdated or not before.is_same(found):
                 to_read.append(found)
+                summary.read_again += before is not None and before.is_outdated and before.is_same(found)
             elif before.problem is None:
                 summary.unchanged += 1
             elif before.duplicate_of:

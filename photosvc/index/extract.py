@@ -19,6 +19,11 @@ from photosvc.media.video.container import read_video
 from photosvc.media.xmp.packet import read_sidecar
 from photosvc.media.xmp.tree import MAX_PACKET
 
+#: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
+#: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
+#: interrupted run continues where it ended.
+READER_VERSION: Final = 1
+
 _CODECS: Final = {"jpg": "jpeg"}
 
 

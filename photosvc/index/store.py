@@ -16,7 +16,7 @@ from photosvc.core.problems import Problem, Reason
 from photosvc.index.catalog import Catalog
 from photosvc.index.compose import split_name
 from photosvc.index.describe import describe
-from photosvc.index.extract import Extraction
+from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import write_extraction
 from photosvc.index.scan import FoundFile, clamped_time
 from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
@@ -56,11 +56,12 @@ class Store:
             file = moved if moved is not None else self._new_file(found)
             file.name = found.name
         write_extraction(file, extraction)
-        self._delete_rejection(found.name)
         file.size, file.mtime_ns, file.missing = found.size, found.mtime_ns, False
-        self._write_markers(file, extraction)
-        if self._session.is_modified(file) or new:
+        if new or self._session.is_modified(file):  # asked before a query flushes the changes
             file.updated_at = self._now
+        file.reader_version = READER_VERSION
+        self._delete_rejection(found.name)
+        self._write_markers(file, extraction)
         self._session.flush()
         self._changed[file.photo.id] = file.photo
         return Saved(extraction.problem, new)
@@ -76,12 +77,14 @@ class Store:
                 mtime_ns=found.mtime_ns,
                 reason=problem.reason.value,
                 detail=problem.detail,
+                reader_version=READER_VERSION,
                 created_at=self._now,
             )
         )
         file = self._find(found.name)
         if file is not None:  # an earlier run could read it
             file.problem, file.size, file.mtime_ns, file.missing = problem, found.size, found.mtime_ns, False
+            file.reader_version = READER_VERSION
             self._changed[file.photo_id] = file.photo
 
     def mark_missing(self, names: Sequence[str]) -> int:

@@ -20,6 +20,8 @@ class Summary:
     """Names and problems of files that should have been readable."""
     rebuilt: int = 0
     """Search rows of an older version, rendered again before the run."""
+    read_again: int = 0
+    """Unchanged files that a reader of an older version had read; they are among those updated or skipped."""
     thumbnails: int = 0
     """Thumbnails made along the way."""
     seconds: float = 0.0

@@ -80,6 +80,8 @@ class File(Base):
     instance_id: Mapped[str] = mapped_column(Text, default="", index=True)
     details: Mapped[str] = mapped_column(Text, default="{}")
     """The metadata of the file as one JSON record; see `index.file_columns`."""
+    reader_version: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
+    """Version of the reader that read it; see `index.extract.READER_VERSION`."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
@@ -123,6 +125,8 @@ class RejectedFile(Base):
     """Code of a `core.problems.Reason`."""
     detail: Mapped[str] = mapped_column(Text, default="", server_default="")
     """Details of that problem, one a line."""
+    reader_version: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
+    """Version of the reader that refused it; see `index.extract.READER_VERSION`."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
