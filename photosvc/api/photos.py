@@ -5,10 +5,8 @@ from flask import Blueprint, Response
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_hash, is_uid
-from photosvc.records.entity import PhotoSchema
-from photosvc.records.photo import FileSchema
-from photosvc.search.reading import documents
-from photosvc.search.reading.entity import load_photo
+from photosvc.records.entity import FileEntitySchema, PhotoSchema
+from photosvc.search.reading.entity import load_file, load_photo
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.lookup import file_with_hash, files_of_photo
 from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh
@@ -16,7 +14,7 @@ from photosvc.web.contract import ETAG, answers
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 
-_photo_schema = PhotoSchema()
+_photo_schema, _file_schema = PhotoSchema(), FileEntitySchema()
 
 
 def add_routes(api: Blueprint) -> None:
@@ -49,18 +47,19 @@ def read_photo(photo_uid: str) -> Response:
 
 
 @require("files.view")
-@answers(FileSchema, "The file.", headers=ETAG)
+@answers(FileEntitySchema, "The file.", headers=ETAG)
 def read_file(content_hash: str) -> Response:
     """The file with this SHA1; `PhotoUID` names its photo."""
-    content_hash, sees_private = content_hash.lower(), principal().sees_private
-    with current_service().reading() as connection:
+    service, sees_private, content_hash = current_service(), principal().sees_private, content_hash.lower()
+    with service.reading() as connection:
         valid = is_hash(content_hash)
         found = file_with_hash(connection, content_hash, sees_private=sees_private) if valid else None
         if found is None:
             msg = "there is no such file"
             raise NotFoundError(msg, field="hash")
         etag = state_tag(connection, "file", content_hash, sees_private=sees_private)
-        if is_fresh(etag):
-            return ReadyResponse(status=304, headers=cache_headers(etag))
-        (body,) = documents.files(connection, [found.file_id])
+    if is_fresh(etag):
+        return ReadyResponse(status=304, headers=cache_headers(etag))
+    with service.loading() as session:
+        body = orjson.dumps(_file_schema.dump(load_file(session, found.file_id)))
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))

@@ -1,21 +1,25 @@
-"""A photo as a record of its own: the search result with all that the library knows of the photo.
+"""A photo and a file as records of their own: what search results have, with all that the library knows of them.
 
 Strict clients refuse a record that lacks a field of PhotoPrism. Fields that this library has no value for are sent
 empty; they are the constants below.
 """
 
 import re
+from datetime import datetime
 from typing import Any, Final
 
 from marshmallow import Schema, fields
 
 from photosvc.core.clock import ZERO_TIME
-from photosvc.records.fields import NullableTimestamp, Timestamp, rfc3339
-from photosvc.records.photo import PhotoResultSchema
+from photosvc.core.colors import COLORS
+from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, rfc3339
+from photosvc.records.photo import FileSchema, PhotoResultSchema
 
 #: The name of an unknown camera or lens.
 _UNKNOWN: Final = "Unknown"
 _TEXT: Final = {"type": "string"}
+_NUMBER: Final = {"type": "integer"}
+_FLAG: Final = {"type": "boolean"}
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
@@ -33,6 +37,15 @@ def _name(gear: Any) -> str:  # noqa: ANN401 - records do not import models
 
 def _slug(text: str) -> str:
     return _SEPARATORS.sub("-", text.casefold()).strip("-") or _UNKNOWN.lower()
+
+
+def _milliseconds(moment: datetime) -> int:
+    """Unix time; 0 for an unset time."""
+    return 0 if moment == ZERO_TIME else int(moment.timestamp() * 1000)
+
+
+def _color(number: int) -> str:
+    return COLORS[number] if number >= 0 else ""
 
 
 class DetailsSchema(Schema):
@@ -84,8 +97,8 @@ class PlaceSchema(Schema):
     State = fields.String(attribute="state")
     Country = fields.String(attribute="country")
     Keywords = _text()
-    Favorite = fields.Constant(False, metadata={"type": "boolean"})
-    PhotoCount = fields.Constant(0, metadata={"type": "integer"})
+    Favorite = fields.Constant(False, metadata=_FLAG)
+    PhotoCount = fields.Constant(0, metadata=_NUMBER)
     CreatedAt = _never()
     UpdatedAt = _never()
 
@@ -114,14 +127,46 @@ class AlbumSchema(Schema):
     Description = fields.String(attribute="description")
     Filter = fields.String(attribute="filter")
     Order = fields.String(attribute="order")
-    Year = fields.Constant(-1, metadata={"type": "integer"})
-    Month = fields.Constant(-1, metadata={"type": "integer"})
-    Day = fields.Constant(-1, metadata={"type": "integer"})
+    Year = fields.Constant(-1, metadata=_NUMBER)
+    Month = fields.Constant(-1, metadata=_NUMBER)
+    Day = fields.Constant(-1, metadata=_NUMBER)
     Favorite = fields.Boolean(attribute="favorite")
     Private = fields.Boolean(attribute="private")
     CreatedAt = Timestamp(attribute="created_at")
     UpdatedAt = Timestamp(attribute="updated_at")
     DeletedAt = NullableTimestamp(attribute="deleted_at")
+
+
+class FileEntitySchema(FileSchema):
+    """Dumps what `FileSchema` dumps, and what else strict clients read of a file."""
+
+    TakenAt = Timestamp(attribute="photo.taken_at")
+    MediaUTC = fields.Function(lambda file: _milliseconds(file.photo.taken_at), metadata=_NUMBER)
+    TimeIndex = _text()  # a sort key of PhotoPrism, like `MediaID`
+    MediaID = _text()
+    InstanceID = fields.String(attribute="instance_id")
+    OriginalName = fields.String(attribute="original_name")
+    Sidecar = fields.Boolean(attribute="sidecar")
+    Missing = fields.Boolean(attribute="missing")
+    Portrait = fields.Boolean(attribute="portrait")
+    Video = fields.Function(lambda file: file.media_type == "video", metadata=_FLAG)
+    Duration = fields.Integer(attribute="duration_ns")
+    FPS = Decimal(places=3, attribute="fps")
+    Frames = fields.Integer(attribute="frames")
+    OrientationSrc = _text()
+    Projection = fields.String(attribute="projection")
+    ColorProfile = fields.String(attribute="color_profile")
+    MainColor = fields.Function(lambda file: _color(file.main_color), metadata=_TEXT)
+    HDR = fields.Constant(False, metadata=_FLAG)
+    Watermark = fields.Constant(False, metadata=_FLAG)
+    Software = fields.String(attribute="photo.software")
+    Error = fields.Function(lambda file: file.problem.sentence if file.problem else "", metadata=_TEXT)
+    # Unix seconds; a text, because the one published client that reads this record refuses a number.
+    ModTime = fields.Function(lambda file: str(file.mtime_ns // 10**9), metadata=_TEXT)
+    CreatedIn = fields.Constant(0, metadata=_NUMBER)
+    UpdatedIn = fields.Constant(0, metadata=_NUMBER)
+    PublishedAt = _never()
+    DeletedAt = _never()
 
 
 class PhotoSchema(PhotoResultSchema):

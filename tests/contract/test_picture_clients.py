@@ -119,7 +119,19 @@ def test_photoprism_downloads_a_thumbnail_with_its_download_token(served, tmp_pa
     assert pixels(path.read_bytes()) == (1280, 853)
 
 
-def test_photoprism_is_told_of_what_does_not_exist(served):
+def test_photoprism_reads_the_file_with_a_hash(served):
+    async def use(client, _session):
+        hashes = [hashlib.sha1(data).hexdigest() for data in (PLAIN, LARGE, served.clip)]
+        return [await client.files.get_by_uid(content_hash) for content_hash in hashes]
+
+    plain, large, clip = photoprism(served, use)
+    assert (plain.name, large.name, clip.name) == ("2021/tower.jpg", "2023/large.jpg", "2023/clip.mp4")
+    assert plain.taken_at.isoformat() == "2021-07-04T16:30:15+00:00"
+    assert (large.width, large.height, large.size, large.video) == (2400, 1600, len(LARGE), False)
+    assert (clip.video, clip.codec, clip.missing, clip.error) == (True, "avc1", False, "")
+
+
+def test_photoprism_gets_its_error_for_what_does_not_exist(served):
     async def use(client, _session):
         return await client.photos.get_by_uid("ptouqe1kbhlaydg7")
 

@@ -1,4 +1,4 @@
-"""One photo with its files and albums, as far as somebody may see them."""
+"""One photo with its files and albums, as far as somebody may see them, and one file with its photo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,3 +58,9 @@ def load_photo(session: Session, seen: Sequence[SeenFile], *, sees_private: bool
         .order_by(Album.title, Album.id)
     )
     return PhotoEntity(photo, [files[file.file_id] for file in seen], session.scalars(albums).all())
+
+
+def load_file(session: Session, file_id: int) -> File:
+    """The file with its photo and its markers; it must have been found in the same transaction."""
+    load = (joinedload(File.photo), selectinload(File.markers))
+    return session.scalars(select(File).where(File.id == file_id).options(*load)).one()

@@ -6,9 +6,10 @@ from photosvc.models import Album, File, Photo
 from photosvc.records.fields import rfc3339
 from photosvc.search.projection.project import project
 from tests.api_client import check_error, open_api
-from tests.contract.test_record_fields import EXTRA, FILE, RESULT, check
+from tests.contract.test_record_fields import EXTRA, RESULT, check
+from tests.contract.test_record_fields import FILE as RESULT_FILE
 from tests.factories.varied_library import START, fill_varied_library, visible_to_all
-from tests.pictures import exif, jpeg, xmp
+from tests.pictures import exif, jpeg, video, xmp
 
 SOURCED = ("Keywords", "Notes", "Subject", "Artist", "Copyright", "License", "Software")
 DETAILS = {name + end: str for name in SOURCED for end in ("", "Src")}
@@ -25,6 +26,13 @@ ALBUM = {
     "ID": int, "UID": str, "Slug": str, "Type": str, "Title": str, "Description": str, "Filter": str, "Order": str,
     "Year": int, "Month": int, "Day": int, "Favorite": bool, "Private": bool, "CreatedAt": str, "UpdatedAt": str,
     "DeletedAt": type(None),
+}  # fmt: skip
+FILE = {
+    "TakenAt": str, "MediaUTC": int, "TimeIndex": str, "MediaID": str, "InstanceID": str, "OriginalName": str,
+    "Sidecar": bool, "Missing": bool, "Portrait": bool, "Video": bool, "Duration": int, "FPS": float, "Frames": int,
+    "OrientationSrc": str, "Projection": str, "ColorProfile": str, "MainColor": str, "HDR": bool, "Watermark": bool,
+    "Software": str, "Error": str, "ModTime": str, "CreatedIn": int, "UpdatedIn": int, "PublishedAt": str,
+    "DeletedAt": str,
 }  # fmt: skip
 NESTED = ("Details", "Camera", "Lens", "Cell", "Place", "Albums", "Labels")
 UNKNOWN, UNKNOWN_HASH = "ptouqe1kbhlaydg7", "f" * 40
@@ -90,7 +98,7 @@ def test_every_field_has_the_type_that_the_specification_says(api, admin):
         check(record | {"PlaceID": "zz"}, {**RESULT, "TitleSrc": "string", "DescriptionSrc": "string"}, EXTRA)
         assert len(record["Files"]) >= 1
         for file in record["Files"]:
-            check(file, FILE)
+            check(file, RESULT_FILE)
             assert file["PhotoUID"] == photo_uid
         assert types(nested["Details"]) == DETAILS
         assert types(nested["Camera"]) == types(nested["Lens"]) == GEAR
@@ -196,13 +204,39 @@ def test_albums_of_a_photo_are_those_one_may_see_and_not_what_smart_albums_find(
         assert {names[album_uid] for album_uid in found} == titles
 
 
-def test_a_file_is_the_record_that_merged_results_have(api, viewer):
+def test_a_file_is_the_record_that_merged_results_have_and_more(api, viewer):
     for result in api.library.find(token=viewer, merged="true", count=1000):
         for file in result["Files"]:
             record = read(api, f"/files/{file['Hash']}", viewer)
-            assert record == file
-            assert read(api, f"/files/{file['Hash'].upper()}", viewer) == file
-            assert record["PhotoUID"] == result["UID"]
+            assert {name: record[name] for name in file} == file
+            assert types({name: value for name, value in record.items() if name not in file}) == FILE
+            assert read(api, f"/files/{file['Hash'].upper()}", viewer) == record
+            assert (record["PhotoUID"], record["TakenAt"]) == (result["UID"], result["TakenAt"])
+
+
+def test_all_that_is_known_of_a_file_is_in_its_record(tmp_path):
+    with open_api(tmp_path) as api:
+        taken = exif({0x0131: "Darkroom 1"}, {0x9003: "2021:07:04 18:30:15"})
+        api.library.put("IMG_0001.jpg", jpeg(40, 80, exif=taken))
+        api.library.put("clip.mp4", video(tmp_path / "clip.mp4", codec="libx264", frames=48).read_bytes())
+        api.library.put("half.jpg", jpeg(40, 80)[:400])
+        api.library.index()
+        token = api.library.token("*", role="admin")
+        with api.library.session() as session:
+            files = {file.name: (file.hash, file.mtime_ns) for file in session.query(File)}
+        records = {name: read(api, f"/files/{content_hash}", token) for name, (content_hash, _) in files.items()}
+        picture = records["IMG_0001.jpg"]
+        assert {name: picture[name] for name in FILE} == {
+            "TakenAt": "2021-07-04T18:30:15Z", "MediaUTC": 1625423415000, "TimeIndex": "", "MediaID": "",
+            "InstanceID": "", "OriginalName": "", "Sidecar": False, "Missing": False, "Portrait": True,
+            "Video": False, "Duration": 0, "FPS": 0.0, "Frames": 0, "OrientationSrc": "", "Projection": "",
+            "ColorProfile": "", "MainColor": "white", "HDR": False, "Watermark": False, "Software": "Darkroom 1",
+            "Error": "", "ModTime": str(files["IMG_0001.jpg"][1] // 10**9), "CreatedIn": 0, "UpdatedIn": 0,
+            "PublishedAt": "0001-01-01T00:00:00Z", "DeletedAt": "0001-01-01T00:00:00Z",
+        }  # fmt: skip
+        moving = records["clip.mp4"]
+        assert [moving[name] for name in ("Video", "Duration", "FPS", "Frames")] == [True, 2 * 10**9, 24.0, 48]
+        assert records["half.jpg"]["Error"] == "the picture is truncated"
 
 
 @pytest.mark.parametrize(
