@@ -41,6 +41,7 @@ from photosvc.models.search.row import (
 )
 from photosvc.models.search.tables import SearchAlbum, SearchDocument, SearchText
 from photosvc.models.search.values import NOWHERE, FileKey
+from photosvc.models.wishes import IndexWish
 from photosvc.models.zips import ZipSelection
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "Credential",
     "File",
     "FileKey",
+    "IndexWish",
     "Keyword",
     "Lens",
     "LibraryState",
