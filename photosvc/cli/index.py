@@ -108,11 +108,11 @@ def _print_json(summary: "Summary", options: "IndexOptions") -> None:
         "updated": summary.updated,
         "unchanged": summary.unchanged,
         "missing": summary.missing,
-        "read_again": summary.read_again,
         "skipped": [_file_record(*file) for file in summary.skipped],
         "failed": [_file_record(*file) for file in summary.failed],
         "seconds": round(summary.seconds, 3),
         "dry_run": options.dry_run,
+        **({"read_again": summary.read_again} if summary.read_again else {}),
         **({"thumbnails": summary.thumbnails} if options.thumbnails else {}),
     }
     click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())

@@ -80,4 +80,4 @@ def test_the_command_reports_how_many_files_it_reads_again(outdated):
     done = svc("index", "--json", instance=outdated.instance)
     assert "3 " + words.format("read") in done.stderr.splitlines()
     assert json.loads(done.stdout)["read_again"] == 3
-    assert json.loads(svc("index", "--json", instance=outdated.instance).stdout)["read_again"] == 0
+    assert "read_again" not in json.loads(svc("index", "--json", instance=outdated.instance).stdout)
