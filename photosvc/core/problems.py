@@ -63,6 +63,7 @@ class Reason(StrEnum):
     UNREADABLE_FOLDER = "unreadable_folder", "the folder cannot be read: {}", _FAILED, _NOT_STORED
     SIDECAR = "sidecar", "a sidecar file", _SKIPPED, _NOT_STORED
     UNKNOWN_EXTENSION = "unknown_extension", "not a picture or video by its extension", _SKIPPED, _NOT_STORED
+    UNSETTLED = "unsettled", "it may still be being written; a later run reads it", _SKIPPED, _NOT_STORED
 
     # Found while opening the file
     UNREADABLE = "unreadable", "the file cannot be read: {}", _FAILED, _TRANSIENT

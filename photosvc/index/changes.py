@@ -1,5 +1,6 @@
 """What changed since the last run: the files of a scan compared with those in the database."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -81,7 +82,9 @@ class Changes:
     """Names of files in the database that the scan did not find."""
 
 
-def find_changes(root: Path, folder: str, known: dict[str, KnownFile], summary: Summary, *, force: bool) -> Changes:
+def find_changes(
+    root: Path, folder: str, known: dict[str, KnownFile], summary: Summary, *, force: bool, settle: float = 0
+) -> Changes:
     """Scan `folder` below `root` and compare; files that need no reading are counted in the summary.
 
     Args:
@@ -90,6 +93,7 @@ def find_changes(root: Path, folder: str, known: dict[str, KnownFile], summary: 
         known: the files in the database; the scan marks those that it finds.
         summary: takes unchanged, skipped and unreadable files.
         force: read unchanged files again.
+        settle: seconds; new and changed files that were written within this time are not read.
 
     """
     to_read: list[FoundFile] = []
@@ -100,15 +104,16 @@ def find_changes(root: Path, folder: str, known: dict[str, KnownFile], summary: 
             summary.report(found.name, found.problem)
             if found.problem.reason.severity is Severity.FAILED:
                 unreadable.add(found.name)
-        elif is_sidecar(found.name):
-            summary.report(found.name, Problem.of(Reason.SIDECAR))
-        elif by_extension(found.name) is None:
-            summary.report(found.name, Problem.of(Reason.UNKNOWN_EXTENSION))
+        elif is_sidecar(found.name) or by_extension(found.name) is None:
+            reason = Reason.SIDECAR if is_sidecar(found.name) else Reason.UNKNOWN_EXTENSION
+            summary.report(found.name, Problem.of(reason))
         else:
             before = known.get(found.name)
             if before is not None:
                 before.found = True
-            if before is None or force or before.is_outdated or not before.is_same(found):
+            if settle and _may_be_written(found, before, settle):
+                summary.report(found.name, Problem.of(Reason.UNSETTLED))
+            elif before is None or force or before.is_outdated or not before.is_same(found):
                 to_read.append(found)
                 summary.read_again += before is not None and before.is_outdated and before.is_same(found)
             elif before.problem is None:
@@ -126,8 +131,21 @@ def find_changes(root: Path, folder: str, known: dict[str, KnownFile], summary: 
         else:
             summary.skipped.append((found.name, problem))
     # A scan that finds no picture at all rather means a disk that is not mounted than a deleted library.
-    found_any = bool(to_read) or any(file.found for file in known.values())
+    found_any = bool(to_read) or any(file.found for file in known.values()) or (folder != "" and _has_pictures(root))
     return Changes(to_read, list(_gone(known, unreadable)) if found_any else [])
+
+
+def _may_be_written(found: FoundFile, before: KnownFile | None, settle: float) -> bool:
+    """Whether a new or changed file was written less than `settle` seconds ago.
+
+    A time that lies further in the future, by the clock of a file server, does not keep the file waiting.
+    """
+    is_changed = before is None or not before.is_same(found)
+    return is_changed and abs(time.time_ns() - found.ctime_ns) < settle * 1e9
+
+
+def _has_pictures(root: Path) -> bool:
+    return any(isinstance(found, FoundFile) and by_extension(found.name) is not None for found in scan(root))
 
 
 def _gone(known: dict[str, KnownFile], unreadable: set[str]) -> Iterator[str]:

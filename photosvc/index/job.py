@@ -54,7 +54,7 @@ def run_index(
             summary.rebuilt = rebuild(session)
         known = known_files(session, folder)
         session.rollback()
-        changes = find_changes(settings.originals, folder, known, summary, force=options.force)
+        changes = find_changes(settings.originals, folder, known, summary, force=options.force, settle=options.settle)
         if options.dry_run:
             summary.indexed = sum(file.name not in known for file in changes.to_read)
             summary.updated = len(changes.to_read) - summary.indexed

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -28,6 +28,8 @@ class FoundFile:
     """Clean path relative to the root, see `core.paths`."""
     size: int
     mtime_ns: int
+    ctime_ns: int = field(default=0, compare=False)
+    """When it was last written, renamed or changed in its attributes; unlike `mtime_ns`, programs cannot set it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def _inspect(entry: os.DirEntry[str], relative: str) -> FoundFile | Unreachable 
         return Unreachable(name, Problem.of(Reason.UNREADABLE, system_symbol(error)))
     if not stat.S_ISREG(status.st_mode):
         return Unreachable(name, Problem.of(Reason.NOT_REGULAR))
-    return FoundFile(name, status.st_size, clamped_time(status))
+    return FoundFile(name, status.st_size, clamped_time(status), status.st_ctime_ns)
 
 
 def clamped_time(status: os.stat_result) -> int:

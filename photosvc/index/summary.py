@@ -49,5 +49,7 @@ class IndexOptions:
     """Number of processes; 0 takes the setting, whose default is one for each core."""
     thumbnails: bool = False
     """Make the usual thumbnails of the files that are read."""
+    settle: float = 0
+    """Seconds: new and changed files that were written within this time are left to a later run, as `unsettled`."""
     dry_run: bool = False
     """Only count the files that would be read."""
