@@ -94,6 +94,12 @@ def rational(numerator: int, denominator: int) -> tuple[int, int, bytes]:
     return 5, 1, struct.pack(">II", numerator, denominator)
 
 
+def apple_note(*, content_id: str = "", burst_id: str = "") -> bytes:
+    """A MakerNote of an iPhone with these identifiers, as a value of the Exif tag 0x927C."""
+    tags = {tag: text for tag, text in ((0x000B, burst_id), (0x0011, content_id)) if text}
+    return b"Apple iOS\0\0\x01MM" + _block(tags, 14, 0)
+
+
 def _block(tags: Mapping[int, Any], place: int, following: int) -> bytes:
     entries, data = b"", b""
     start = place + 2 + 12 * len(tags) + 4

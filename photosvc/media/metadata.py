@@ -61,6 +61,10 @@ class Metadata:
     rating: int = 0
     """Stars 0 to 5; -1 rejected."""
     document_id: str = ""
+    content_id: str = ""
+    """Identifier that the picture and the video of a Live Photo share."""
+    burst_id: str = ""
+    """Identifier that the pictures of a burst share."""
     instance_id: str = ""
     original_name: str = ""
     regions: tuple[Region, ...] = ()

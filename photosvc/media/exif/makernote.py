@@ -1,4 +1,4 @@
-"""MakerNotes: serial number and lens of cameras that do not store them in Exif tags.
+"""MakerNotes: serial number and lens of cameras that do not store them in Exif tags, identifiers of Apple's captures.
 
 Each maker has a layout of its own; the tag numbers are facts documented by ExifTool's tag tables and others.
 """
@@ -11,6 +11,7 @@ from photosvc.media.cameras import lens_name, lens_of_range
 from photosvc.media.exif.tiff import Directory, TiffReader, open_tiff
 from photosvc.media.text import clean
 
+_APPLE: Final = b"Apple iOS\0"
 _NIKON: Final = b"Nikon\0\x02"
 _PANASONIC: Final = b"Panasonic\0\0\0"
 _OLYMPUS: Final = (b"OLYMPUS\0", b"OM SYSTEM\0")
@@ -23,6 +24,10 @@ class MakerNote:
 
     serial: str = ""
     lens: str = ""
+    content_id: str = ""
+    """Shared by the picture and the video of a Live Photo."""
+    burst_id: str = ""
+    """Shared by the pictures of a burst."""
 
 
 def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> MakerNote:
@@ -39,6 +44,8 @@ def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> M
         entries = reader.directory(offset)
         serial = entries.integer(0x000C)
         return MakerNote(str(serial) if serial else "", lens_name(entries.data(0x0095)))
+    if note.startswith(_APPLE):
+        return _apple(note)
     if note.startswith(_NIKON):
         return _nikon(note)
     if note.startswith(_PANASONIC):
@@ -47,6 +54,12 @@ def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> M
     if note.startswith(_OLYMPUS):
         return _olympus(note)
     return MakerNote()
+
+
+def _apple(note: bytes) -> MakerNote:
+    """Offsets in an Apple note count from its start; the byte order stands before the directory."""
+    entries = TiffReader(BytesIO(note), 0, "<" if note[12:14] == b"II" else ">").directory(14)
+    return MakerNote(content_id=clean(entries.data(0x0011), 64), burst_id=clean(entries.data(0x000B), 64))
 
 
 def _nikon(note: bytes) -> MakerNote:

@@ -96,6 +96,8 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         software=clean(image.data(0x0131)),
         rating=fields.rating(image),
         document_id=fields.unique_id(exif.data(0xA420)),
+        content_id=note.content_id,
+        burst_id=note.burst_id,
     )
 
 

@@ -46,6 +46,7 @@ def read_tags(tags: Mapping[str, str]) -> Metadata:
         copyright=clean(first(_APPLE + "copyright", "copyright")),
         software=clean(first(_APPLE + "software", "software")),
         document_id=clean(first(_APPLE + "content.identifier")),
+        content_id=clean(first(_APPLE + "content.identifier"), 64),
     )
 
 

@@ -66,6 +66,7 @@ def read_xmp(packet: bytes) -> Xmp:
         software=clean(_first(found, "xmp:CreatorTool", "tiff:Software")),
         rating=_rating(found),
         document_id=clean(_first(found, "xmpMM:OriginalDocumentID", "xmpMM:DocumentID")),
+        burst_id=clean(_first(found, "GCamera:BurstID"), 64),
         instance_id=clean(_first(found, "xmpMM:InstanceID")),
         original_name=clean(_first(found, "xmpMM:PreservedFileName", "crs:RawFileName")),
         regions=read_regions(root),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
 from photosvc.media.metadata import Metadata
-from tests.pictures import exif, jpeg
+from tests.pictures import apple_note, exif, jpeg
 
 
 def metadata_of(image=None, camera=None, gps=None) -> Metadata:
@@ -177,6 +177,19 @@ def test_a_canon_note_gives_lens_and_serial():
     camera = struct.pack(">HHHIII", 1, 0x927C, 7, len(note), note_at, 0)
     found = read_exif(b"MM\0*\0\0\0\x08" + main + b"Canon\0" + camera + note).metadata
     assert (found.lens_model, found.camera_serial) == ("EF28-135mm f/3.5-5.6 IS USM", "1320708797")
+
+
+def test_an_apple_note_gives_the_identifiers_of_live_photos_and_bursts():
+    note = apple_note(content_id="4F6A2B1C-0000-4000-8000-1234567890AB", burst_id="B-1")
+    found = metadata_of({0x010F: "Apple"}, {0x927C: note})
+    assert (found.content_id, found.burst_id) == ("4F6A2B1C-0000-4000-8000-1234567890AB", "B-1")
+
+
+def test_an_apple_note_cut_anywhere_breaks_nothing():
+    note = apple_note(content_id="4F6A2B1C-0000-4000-8000-1234567890AB", burst_id="B-1")
+    for end in range(len(note)):
+        found = metadata_of({0x010F: "Apple"}, {0x927C: note[:end]})
+        assert "4F6A2B1C-0000-4000-8000-1234567890AB".startswith(found.content_id)
 
 
 def test_a_lens_without_a_name_is_named_by_its_limits():

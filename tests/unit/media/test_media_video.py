@@ -56,6 +56,7 @@ def test_time_place_and_camera_of_a_phone_s_video_are_read(tmp_path):
         altitude=312,
         software=found.software,
         document_id="ABC-1",
+        content_id="ABC-1",
     )
 
 

@@ -33,7 +33,8 @@ def test_everything_an_editor_writes_is_read():
             'xmpMM:InstanceID="xmp.iid:1" xmpMM:OriginalDocumentID="original" xmpMM:PreservedFileName="DSC1.ARW" '
             'GPano:ProjectionType="Equirectangular" exif:GPSLatitude="39,6.9N" exif:GPSLongitude="108,24,3.6W" '
             'exif:GPSAltitude="14839/10" exif:GPSAltitudeRef="0" exif:GPSTimeStamp="2022-01-10T19:15:33Z" '
-            'tiff:Make="Canon" tiff:Model="Canon EOS R" aux:Lens="RF 50mm" aux:SerialNumber="77"',
+            'tiff:Make="Canon" tiff:Model="Canon EOS R" aux:Lens="RF 50mm" aux:SerialNumber="77" '
+            'xmlns:GCamera="http://ns.google.com/photos/1.0/camera/" GCamera:BurstID="b-7"',
         )
     )
     assert found == Xmp(
@@ -56,6 +57,7 @@ def test_everything_an_editor_writes_is_read():
             license="https://creativecommons.org/licenses/by/4.0/",
             rating=4,
             document_id="original",
+            burst_id="b-7",
             instance_id="xmp.iid:1",
             original_name="DSC1.ARW",
         ),
