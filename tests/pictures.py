@@ -171,8 +171,8 @@ def heic(width: int = 64, height: int = 48, **options: Any) -> bytes:
     return encoded(quarters(width, height), "HEIF", quality=80, **options)
 
 
-def dng(path: Path, width: int = 64, height: int = 48) -> Path:
-    """A Bayer DNG without preview: a plain grey sensor."""
+def dng(path: Path, width: int = 64, height: int = 48, *, preview: bytes = b"", orientation: int = 1) -> Path:
+    """A Bayer DNG: a plain grey sensor, and the JPEG `preview` if there is one."""
     import numpy as np
     import tifffile
 
@@ -182,13 +182,24 @@ def dng(path: Path, width: int = 64, height: int = 48) -> Path:
         (0xC614, 2, 0, "photosvc test"),
         (0x010F, 2, 0, "Leica Camera AG"),
         (0x0110, 2, 0, "LEICA M10"),
+        (0x0112, 3, 1, orientation),
         (0xC61D, 3, 1, 16383),
         (0xC621, 10, 9, (1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1)),
         (0xC628, 5, 3, (1, 1, 1, 1, 1, 1)),
         (0xC65A, 3, 1, 21),
     ]
     sensor = np.full((height, width), 8000, dtype=np.uint16)
-    tifffile.imwrite(path, sensor, photometric=32803, extratags=[(*tag, True) for tag in fixed + described])
+    tags = [(*tag, True) for tag in fixed + described]
+    with tifffile.TiffWriter(path) as writer:
+        writer.write(sensor, photometric=32803, subfiletype=0, extratags=tags, metadata=None)
+        if preview:  # written as one row of bytes, because tifffile cannot write JPEG without another package
+            writer.write(np.frombuffer(preview, np.uint8)[None], photometric=1, subfiletype=1, metadata=None)
+    if preview:
+        columns, rows = Image.open(BytesIO(preview)).size
+        with tifffile.TiffFile(path, mode="r+") as written:
+            page = written.pages[1]
+            for tag, value in ((256, columns), (257, rows), (259, 7), (262, 6), (277, 3), (278, rows)):
+                page.tags[tag].overwrite(value)
     return path
 
 

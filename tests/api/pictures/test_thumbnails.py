@@ -114,6 +114,25 @@ def test_a_raw_without_preview_is_developed(pictures):
     assert max(red, green, blue) - min(red, green, blue) < 12
 
 
+@pytest.mark.parametrize(
+    ("size", "pixels"), [("tile_100", (100, 100)), ("tile_500", (500, 500)), ("fit_720", (480, 640))]
+)
+def test_a_raw_shows_its_preview_upright(pictures, size, pixels):
+    made = pictures.pixels(pictures.hash_of("turned.dng"), size)
+    red, green, blue, white = CORNERS
+    assert (made.format, made.size) == ("JPEG", pixels)
+    for found, expected in zip(corners(made), (blue, red, white, green), strict=True):
+        assert near(found, expected, 3)
+
+
+def test_a_raw_is_developed_for_sizes_that_its_preview_is_too_small_for(pictures):
+    content_hash = pictures.hash_of("rough.dng")
+    tile, large = pictures.pixels(content_hash, "tile_50"), pictures.pixels(content_hash, "fit_720")
+    assert all(near(found, expected, 3) for found, expected in zip(corners(tile), CORNERS, strict=True))
+    assert large.size == (720, 540)
+    assert len({pixel for corner in corners(large) for pixel in corner}) == 1  # the sensor is plain grey
+
+
 def test_a_thumbnail_may_be_kept_for_ever_but_not_by_shared_caches(pictures):
     answer = pictures.thumbnail(pictures.hash_of("photo.jpg"), "fit_720")
     assert answer.headers["Cache-Control"] == "private, max-age=31536000, immutable"
