@@ -92,12 +92,15 @@ def _track(source: _Counted, start: int, stop: int) -> tuple[str, list[str], lis
         if found is None:
             return media, [], []
         start, stop = found
-    codes, profiles = [], []
+    codes: list[str] = []
+    profiles: list[int] = []
     for kind, begin, end in source.boxes(start + 8, stop):
         codes.append(_text(kind))
         if media == "video" and codes[-1] in _H264:
             inner = source.boxes(begin + _VISUAL, min(end, stop))
-            profiles += [source.read(at + 1, 1)[0] for name, at, last in inner if name == b"avcC" and last - at > 1]
+            for name, at, last in inner:
+                if name == b"avcC" and last - at > 1:
+                    profiles += source.read(at + 1, 1)  # one number; none where the file was cut
     return media, codes, profiles
 
 

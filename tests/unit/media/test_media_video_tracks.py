@@ -49,6 +49,15 @@ def test_boxes_within_boxes_without_end_are_not_followed():
     assert tracks(moov) == Tracks()
 
 
+def test_a_file_that_was_cut_anywhere_has_the_tracks_before_the_cut(tmp_path):
+    data = film(tmp_path / "a.mp4", frames=3, sounds=["aac"]).read_bytes()
+    lengths = range(data.index(b"moov"), len(data))
+    found = [read_tracks(BytesIO(data[:length]), 0, length) for length in lengths]
+    assert found[0] == Tracks("isom")
+    assert found[-1] == read_tracks(BytesIO(data), 0, len(data))
+    assert {one.h264_profiles for one in found} == {(), (100,)}
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_damaged_boxes_get_an_answer(tmp_path_factory, data):
