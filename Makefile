@@ -1,11 +1,12 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow coverage lint format bench bench-large lock clean
+.PHONY: help run test test-slow coverage lint format bench bench-large bench-pictures lock clean
 
 PYTHON ?= python3
 PHOTOS ?=
 PORT ?= 8080
 HOST ?= 127.0.0.1
+PHOTOGRAPHS ?= /usr/share/backgrounds
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint requirements.lock
@@ -14,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 COVERING := tests/unit/auth tests/unit/core tests/unit/query tests/auth tests/api/oauth
 
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("photosvc needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -66,6 +67,11 @@ bench: build/bench-10000 build/bench-200000 build/datasette ## Measure searches 
 
 bench-large: build/bench-10000 build/bench-1000000 ## Measure searches of a million files (6 GB, half an hour)
 	$(BIN)/python -m bench.queries $^
+
+bench-pictures: $(VENV)/.dev ## Measure thumbnails, downloads and videos with photos of PHOTOGRAPHS=dir (needs wrk, nginx)
+	$(BIN)/python -m bench.pictures "$(PHOTOGRAPHS)" 5
+	$(BIN)/python -m bench.picture_serving "$(PHOTOGRAPHS)" 5
+	$(BIN)/python -m bench.videos "$(firstword $(wildcard $(PHOTOGRAPHS)/*.jpg))"
 
 lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock

@@ -127,6 +127,7 @@ def crowd(client: Client) -> None:
                     statuses.append(answer.status)
                     return
             except urllib.error.HTTPError as error:
+                error.close()  # clients do not keep a connection open that the server wants to close
                 time.sleep(float(error.headers.get("Retry-After", "1")))
         statuses.append(0)
 
