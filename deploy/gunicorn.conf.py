@@ -2,6 +2,8 @@
 
 bind = "127.0.0.1:8080"
 workers = 2
+# Slow clients hold connections, not threads.
+worker_class = "photosvc.serving.Worker"
 # A download or an archive occupies a thread for as long as it takes.
 threads = 16
 # Searches may have long queries.

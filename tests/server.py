@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,12 +28,17 @@ app.wsgi_app = named
 
 @contextmanager
 def serve(
-    instance: Path, *, workers: int = 2, threads: int = 1, environ: Mapping[str, str] | None = None
+    instance: Path,
+    *,
+    workers: int = 2,
+    threads: int = 1,
+    options: Sequence[str] = (),
+    environ: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """The address of a server on this instance folder, with all of its workers up."""
     (instance / "served.py").write_text(_APP)
     log = instance / "gunicorn.log"
-    options = ["--bind", "127.0.0.1:0", "--workers", str(workers), "--threads", str(threads)]
+    options = [*options, "--bind", "127.0.0.1:0", "--workers", str(workers), "--threads", str(threads)]
     options += ["--pythonpath", str(instance), "--no-control-socket"]
     with log.open("wb") as output:
         server = subprocess.Popen(

@@ -48,7 +48,7 @@ def run(photos: Path | None, host: str, port: int, workers: int) -> None:
     sys.stdout.flush()
     target = "photosvc.app:create_app()"
     options = ["--bind", f"{host}:{port}", "--workers", str(workers), "--threads", "8", "--limit-request-line", "8190"]
-    options.append("--no-control-socket")
+    options += ["--no-control-socket", "--worker-class", "photosvc.serving.Worker"]
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *options, target])  # noqa: S606 - our own interpreter
 
 

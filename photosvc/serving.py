@@ -1,0 +1,160 @@
+"""The gunicorn worker of the service: a slow client holds a connection, not a thread.
+
+gunicorn's threaded worker gives a thread to each new connection before it has sent anything, and waits for clients to
+close their end in the loop that accepts connections. Here the loop collects a request until its head and a small body
+are complete, and waits for the close of many connections at once.
+
+It extends gunicorn.workers.gthread, whose methods setup.cfg pins to one major version.
+"""
+
+import re
+import socket
+import struct
+import time
+from collections import deque
+from functools import partial
+from selectors import EVENT_READ
+from typing import Final
+
+from gunicorn.http2 import negotiation
+from gunicorn.workers.gthread import TConn, ThreadWorker
+
+#: Seconds that a client has to send the head of a request and a small body.
+REQUEST_SECONDS: Final = 10.0
+#: Bodies up to this size, in bytes, are complete before a thread is used; a larger one is read by the thread.
+SMALL_BODY: Final = 64 << 10
+#: Seconds without a byte after which a thread gives up reading a large body or writing an answer.
+STALL_SECONDS: Final = 30
+#: A head above this size goes to the parser as it is, which refuses it by gunicorn's limits.
+_MOST_HEAD: Final = 64 << 10
+_RECEIVE: Final = 64 << 10
+#: A closed connection that the client keeps open is dropped after this time, in seconds (RFC 9112 section 9.6).
+LINGER_SECONDS: Final = 2.0
+#: Connections that may wait for the client to close; one more is dropped at once.
+_MOST_LINGERING: Final = 500
+_STALL: Final = struct.pack("ll", STALL_SECONDS, 0)
+_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n", re.IGNORECASE)
+_CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
+
+
+class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
+    """Threads only work on requests that have arrived."""
+
+    def init_process(self) -> None:
+        """Serve until the end of the process."""
+        self._lingering: deque[tuple[float, socket.socket]] = deque()
+        super().init_process()
+
+    def accept(self, listener: socket.socket) -> None:
+        """Take a connection, and wait for its request without a thread."""
+        try:
+            client, address = listener.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return
+        self.nr_conns += 1
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            client.setsockopt(socket.SOL_SOCKET, option, _STALL)
+        connection = TConn(self.cfg, client, address, listener.getsockname())
+        connection.close = partial(self._close, connection)
+        if self.cfg.is_ssl or negotiation.prior_knowledge_allowed(self.cfg, address):
+            connection.sock.setblocking(True)
+            self.enqueue_req(connection)
+        else:
+            self._await_request(connection)
+
+    def on_client_socket_readable(self, conn: TConn, client: socket.socket) -> None:
+        """The next request on a kept connection."""
+        self.poller.unregister(client)
+        self.keepalived_conns.remove(conn)
+        if self.cfg.is_ssl or conn.is_http2:
+            self.enqueue_req(conn)
+        else:
+            self._await_request(conn)
+
+    def handle(self, conn: TConn) -> object:
+        """Answer a request; runs in a thread."""
+        received = getattr(conn, "received", b"")
+        if received:
+            conn.init()
+            conn.parser.unreader.unread(bytes(received))
+            conn.received = b""
+        return super().handle(conn)
+
+    def murder_pending(self) -> None:
+        """Drop clients that did not send their request, or close their end, in time."""
+        super().murder_pending()
+        now = time.monotonic()
+        while self._lingering and self._lingering[0][0] <= now:
+            self._drop(self._lingering[0][1])
+
+    def _await_request(self, conn: TConn) -> None:
+        conn.received = bytearray()
+        conn.timeout = time.monotonic() + REQUEST_SECONDS
+        conn.sock.setblocking(False)
+        if not self._receive(conn):
+            self.pending_conns.append(conn)
+            self.poller.register(conn.sock, EVENT_READ, partial(self._receive_more, conn))
+
+    def _receive_more(self, conn: TConn, client: socket.socket) -> None:
+        if self._receive(conn):
+            self.poller.unregister(client)
+            self.pending_conns.remove(conn)
+
+    def _receive(self, conn: TConn) -> bool:
+        """Read what has arrived; True when there is no more to wait for."""
+        try:
+            data = conn.sock.recv(_RECEIVE)
+        except BlockingIOError:
+            return False
+        except OSError:
+            data = b""
+        conn.received += data
+        if data and not _is_complete(conn.received):
+            return False
+        # A client that closes in the middle of a request gets the parser's answer to what it sent, like any other.
+        conn.data_ready = True
+        self.enqueue_req(conn)
+        return True
+
+    def _close(self, conn: TConn, *, graceful: bool = False) -> None:
+        """Close the connection; when `graceful`, after the client has, so that it receives the whole answer."""
+        client = conn.sock
+        if not graceful or self.cfg.is_ssl or len(self._lingering) >= _MOST_LINGERING:
+            client.close()
+            return
+        client.setblocking(False)
+        try:
+            client.shutdown(socket.SHUT_WR)
+        except OSError:
+            client.close()
+            return
+        self._lingering.append((time.monotonic() + LINGER_SECONDS, client))
+        self.poller.register(client, EVENT_READ, self._discard)
+
+    def _discard(self, client: socket.socket) -> None:
+        """Read what a client still sends on a closed connection."""
+        try:
+            data = client.recv(_RECEIVE)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._drop(client)
+
+    def _drop(self, client: socket.socket) -> None:
+        self._lingering = deque(entry for entry in self._lingering if entry[1] is not client)
+        self.poller.unregister(client)
+        client.close()
+
+
+def _is_complete(received: bytearray) -> bool:
+    """Whether it holds a whole head, with the body if that is small and the client does not wait to be asked for it."""
+    end = received.find(b"\r\n\r\n")
+    if end < 0:
+        return len(received) > _MOST_HEAD
+    length = _LENGTH.search(received, 0, end + 2)
+    size = int(length[1]) if length else 0
+    if size > SMALL_BODY or len(received) >= end + 4 + size:
+        return True
+    return _CONTINUE.search(received, 0, end + 2) is not None

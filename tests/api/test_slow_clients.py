@@ -1,0 +1,135 @@
+"""Clients that send or read slowly hold connections of the server, but not its threads."""
+
+import http.client
+import socket
+import time
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.library import open_library
+from tests.server import serve
+
+GET = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("slow") / "instance")
+    options = ["--worker-class", "photosvc.serving.Worker"]
+    with serve(library.instance, workers=1, threads=2, options=options) as address:
+        yield urlsplit(address)
+
+
+@pytest.fixture
+def connections(server):
+    """Opens a connection to the server; all are closed at the end."""
+    with ExitStack() as stack:
+
+        def connect(sent=b""):
+            connection = stack.enter_context(socket.create_connection((server.hostname, server.port), timeout=20))
+            connection.sendall(sent)
+            return connection
+
+        yield connect
+
+
+def status_within(server, seconds):
+    connection = http.client.HTTPConnection(server.hostname, server.port, timeout=seconds)
+    began = time.monotonic()
+    connection.request("GET", "/api/v1/status")
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    assert answer.status == 200
+    assert time.monotonic() - began < seconds
+
+
+def first_line(connection):
+    return connection.makefile("rb").readline()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"GET /api/v1/sta", id="half a line"),
+        pytest.param(GET, id="half a head"),
+        pytest.param(b"POST /api/v1/session HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n{", id="half a body"),
+    ],
+)
+def test_fifty_clients_that_stop_in_the_middle_of_a_request_delay_nobody(server, connections, sent):
+    for _ in range(50):
+        connections(sent)
+    status_within(server, 2)
+
+
+def test_clients_that_keep_a_closed_connection_open_delay_nobody(server, connections):
+    ended = [connections(GET + b"Connection: close\r\n\r\n") for _ in range(10)]
+    for connection in ended:
+        assert first_line(connection) == b"HTTP/1.1 200 OK\r\n"
+    status_within(server, 1)
+
+
+def test_a_connection_that_the_client_keeps_open_is_dropped_after_two_seconds(server, connections):
+    connection = connections(GET + b"Connection: close\r\n\r\n")
+    while connection.recv(4096):
+        pass
+    time.sleep(2.5)
+    connection.sendall(b"x")  # the answer to this is a reset
+    time.sleep(0.2)
+    with pytest.raises(ConnectionError):
+        connection.sendall(b"x")
+
+
+def test_a_request_in_many_pieces_is_answered(server, connections):
+    connection = connections()
+    head = b"POST /api/v1/session HTTP/1.1\r\nHost: a\r\nContent-Length: 34\r\nX-A: \xc3\xa9\r\n\r\n"
+    request = head + b'{"username": "a", "password": "b"'
+    for start in range(0, len(request), 7):
+        connection.sendall(request[start : start + 7])
+        time.sleep(0.002)
+    connection.sendall(b"}")
+    assert first_line(connection) == b"HTTP/1.1 401 UNAUTHORIZED\r\n"
+
+
+def test_a_kept_connection_answers_one_request_after_the_other(server, connections):
+    connection = connections()
+    answers = connection.makefile("rb")
+    for _ in range(3):
+        connection.sendall(GET)
+        time.sleep(0.02)
+        connection.sendall(b"\r\n")
+        assert answers.readline() == b"HTTP/1.1 200 OK\r\n"
+        while (line := answers.readline()) != b"\r\n":
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        answers.read(length)
+
+
+def test_requests_sent_together_are_answered_in_order(server, connections):
+    connection = connections(GET + b"\r\n" + GET.replace(b"status", b"none") + b"Connection: close\r\n\r\n")
+    received = connection.makefile("rb").read()
+    assert received.count(b"HTTP/1.1 200 OK\r\n") == 1
+    assert b"HTTP/1.1 404 NOT FOUND\r\n" in received
+    assert received.index(b"200 OK") < received.index(b"404 NOT FOUND")
+
+
+def test_a_client_that_waits_to_be_asked_for_its_body_is_asked(server, connections):
+    head = b"POST /api/v1/session HTTP/1.1\r\nHost: a\r\nContent-Length: 34\r\nExpect: 100-continue\r\n\r\n"
+    connection = connections(head)
+    assert first_line(connection) == b"HTTP/1.1 100 Continue\r\n"
+    connection.sendall(b'{"username": "a", "password": "b"}')
+    assert b"401 UNAUTHORIZED" in connection.recv(4096)
+
+
+def test_a_head_above_the_limit_is_refused(server, connections):
+    connection = connections(GET + b"X-Long: " + b"a" * 70_000 + b"\r\n\r\n")
+    assert first_line(connection) == b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+
+
+def test_a_client_that_closes_in_the_middle_of_a_request_leaves_the_server_alone(server, connections):
+    for _ in range(20):
+        connections(GET).close()
+    status_within(server, 1)
