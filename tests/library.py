@@ -22,7 +22,8 @@ from photosvc.app import create_app
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.problems import Problem
-from photosvc.index.job import IndexOptions, Summary, run_index
+from photosvc.index.job import run_index
+from photosvc.index.summary import IndexOptions, Outcome, Status, Summary
 from photosvc.models import Base, LibraryState, SearchDocument, SearchRow, migrate
 from photosvc.models.database import configure_engine
 from photosvc.search.reading.documents import join_results
@@ -37,6 +38,19 @@ RESOURCE = ', resource_metadata="http://localhost:8080/.well-known/oauth-protect
 DATABASE = "photosvc.db"
 SVC = Path(sys.executable).with_name("svc")
 CAMERA_ORIGINALS = Path(os.environ.get("TEST_PHOTOS") or Path(__file__).resolve().parents[2] / "shared/photos")
+
+
+@dataclass
+class IndexRun:
+    """The summary of an index run, with the files that it skipped and those that failed."""
+
+    summary: Summary
+    skipped: list[tuple[str, Problem]]
+    failed: list[tuple[str, Problem]]
+
+    def __getattr__(self, name: str) -> Any:
+        """A count of the summary."""
+        return getattr(self.summary, name)
 
 
 @dataclass
@@ -61,12 +75,20 @@ class Library:
         os.utime(path, (changed, changed))
         return path
 
-    def index(self, **options: Any) -> Summary:
+    def index(self, **options: Any) -> IndexRun:
         """One index run, with one worker."""
+        files: list[Outcome] = []
+        given = IndexOptions(**{"workers": 1, **options})
         with self.app.app_context():
             service = current_service()
             with Session(service.engine()) as session:
-                return run_index(session, service.settings, self.clock, IndexOptions(**{"workers": 1, **options}))
+                summary = run_index(session, service.settings, self.clock, given, observer=files.append)
+        skipped, failed = (
+            [(file.name, file.problem) for file in files if file.status is status and file.problem]
+            for status in (Status.SKIPPED, Status.FAILED)
+        )
+        assert (summary.skipped, summary.failed) == (len(skipped), len(failed))
+        return IndexRun(summary, skipped, failed)
 
     @contextmanager
     def session(self) -> Iterator[Session]:
@@ -161,7 +183,7 @@ def reasons(files: Iterable[tuple[str, Problem]]) -> list[tuple[str, str]]:
     return [(name, problem.sentence) for name, problem in files]
 
 
-def counts(summary: Summary) -> tuple[int, ...]:
+def counts(summary: IndexRun) -> tuple[int, ...]:
     """How many files were indexed, updated, unchanged, missing, skipped and failed."""
     found = (summary.indexed, summary.updated, summary.unchanged, summary.missing)
     return (*found, len(summary.skipped), len(summary.failed))

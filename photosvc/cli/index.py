@@ -8,8 +8,9 @@ from photosvc.cli.group import with_database
 from photosvc.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from photosvc.core.problems import Problem
-    from photosvc.index.summary import IndexOptions, Summary
+    from collections.abc import Mapping
+
+    from photosvc.index.summary import IndexOptions, Outcome, Summary
     from photosvc.web.current import Service
 
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     "--rebuild-search", is_flag=True, help="Render the search rows again from the library; reads no originals."
 )
 @click.option("--thumbs", is_flag=True, help="Make the usual thumbnails of the files that are read.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each file, then one with the counts.")
 @with_database
 def index(
     service: "Service",
@@ -55,14 +56,15 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
     from photosvc.models.database import UnitOfWork
 
     options = options or IndexOptions()
+    observer = _print_record if as_json else _print_problem
     with progress_bar("Indexing") as progress, UnitOfWork(service.engine()) as session:
-        summary = run_index(session, service.settings, service.clock, options, progress)
+        summary = run_index(session, service.settings, service.clock, options, progress, observer)
     if summary.rebuilt:
         click.echo(f"{summary.rebuilt} search rows of an older version rendered again.", err=True)
     if summary.read_again:
         click.echo(_read_again(summary, options), err=True)
     if as_json:
-        _print_json(summary, options)
+        _print_counts(summary, options)
     else:
         _print_summary(summary, options)
     return summary
@@ -82,41 +84,49 @@ def _read_again(summary: "Summary", options: "IndexOptions") -> str:
     return f"{summary.read_again} unchanged files {verb} again: this version reads more than the one that read them."
 
 
+def _print_problem(outcome: "Outcome") -> None:
+    if outcome.problem:
+        click.echo(f"{outcome.status.value} {outcome.name}: {outcome.problem.sentence}", err=True)
+
+
+def _print_record(outcome: "Outcome") -> None:
+    record = {"name": outcome.name, "status": outcome.status.value}
+    if outcome.problem:
+        record |= {"code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
+    _print_json(record)
+
+
 def _print_summary(summary: "Summary", options: "IndexOptions") -> None:
-    for name, problem in summary.skipped:
-        click.echo(f"skipped {name}: {problem.sentence}", err=True)
-    for name, problem in summary.failed:
-        click.echo(f"failed {name}: {problem.sentence}", err=True)
     counts = [
         (summary.indexed, "would be indexed" if options.dry_run else "indexed"),
         (summary.updated, "would be updated" if options.dry_run else "updated"),
         (summary.unchanged, "unchanged"),
         (summary.missing, "missing"),
-        (len(summary.skipped), "skipped"),
-        (len(summary.failed), "failed"),
+        (summary.skipped, "skipped"),
+        (summary.failed, "failed"),
     ]
     if options.thumbnails:
         counts.append((summary.thumbnails, "thumbnails made"))
     click.echo(", ".join(f"{count} {what}" for count, what in counts) + f" in {summary.seconds:.1f} s")
 
 
-def _print_json(summary: "Summary", options: "IndexOptions") -> None:
-    import orjson
-
+def _print_counts(summary: "Summary", options: "IndexOptions") -> None:
     record = {
         "indexed": summary.indexed,
         "updated": summary.updated,
         "unchanged": summary.unchanged,
         "missing": summary.missing,
-        "skipped": [_file_record(*file) for file in summary.skipped],
-        "failed": [_file_record(*file) for file in summary.failed],
+        "skipped": summary.skipped,
+        "failed": summary.failed,
         "seconds": round(summary.seconds, 3),
         "dry_run": options.dry_run,
         **({"read_again": summary.read_again} if summary.read_again else {}),
         **({"thumbnails": summary.thumbnails} if options.thumbnails else {}),
     }
-    click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
+    _print_json(record)
 
 
-def _file_record(name: str, problem: "Problem") -> dict[str, str]:
-    return {"name": name, "code": problem.reason.value, "reason": problem.sentence}
+def _print_json(record: "Mapping[str, object]") -> None:
+    import orjson
+
+    click.echo(orjson.dumps(record).decode())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
@@ -15,7 +16,7 @@ from photosvc.index.extract import Extraction
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Store
-from photosvc.index.summary import Summary
+from photosvc.index.summary import Outcome, Status, Summary
 from photosvc.models.database import begin_write
 
 #: Files a transaction stores.
@@ -48,11 +49,13 @@ class BatchWriter:
             for found, result in batch:
                 self._store_one(found, result)
 
-    def mark_missing(self, names: Sequence[str]) -> None:
+    def mark_missing(self, names: Iterator[str]) -> None:
         """Mark files that are gone from the folder as missing."""
-        for start in range(0, len(names), BATCH_SIZE):
+        while batch := list(islice(names, BATCH_SIZE)):
             with self._transaction() as store:
-                self._summary.missing += store.mark_missing(names[start : start + BATCH_SIZE])
+                missing = store.mark_missing(batch)
+            for name in missing:
+                self._summary.add(Outcome(name, Status.MISSING))
 
     def _store_one(self, found: FoundFile, result: Extraction | Problem) -> None:
         try:
@@ -64,17 +67,13 @@ class BatchWriter:
                 self._write([(found, problem)])
             except Exception as second:  # noqa: BLE001 - not even the problem can be stored; every run reports it
                 self._roll_back(second)
-                self._summary.report(found.name, problem)
+                self._summary.add(Outcome.of_problem(found.name, problem))
 
     def _write(self, batch: Sequence[ReadFile]) -> None:
-        summary = Summary()
         with self._transaction() as store:
-            for found, result in batch:
-                if isinstance(result, Problem):
-                    _reject(store, found, result, summary)
-                else:
-                    _save(store, found, result, summary)
-        self._summary.add(summary)
+            outcomes = [_save(store, found, result) for found, result in batch]
+        for outcome in outcomes:
+            self._summary.add(outcome)
 
     @contextmanager
     def _transaction(self) -> Iterator[Store]:
@@ -108,17 +107,12 @@ def caused_by_values(error: Exception) -> bool:
     )
 
 
-def _save(store: Store, found: FoundFile, extraction: Extraction, summary: Summary) -> None:
-    saved = store.save(found, extraction)
+def _save(store: Store, found: FoundFile, result: Extraction | Problem) -> Outcome:
+    if isinstance(result, Problem):
+        if result.reason.validity is not Validity.NOT_STORED:
+            store.reject(found, result)
+        return Outcome.of_problem(found.name, result)
+    saved = store.save(found, result)
     if saved.problem:
-        summary.report(found.name, saved.problem)
-    elif saved.new:
-        summary.indexed += 1
-    else:
-        summary.updated += 1
-
-
-def _reject(store: Store, found: FoundFile, problem: Problem, summary: Summary) -> None:
-    if problem.reason.validity is not Validity.NOT_STORED:
-        store.reject(found, problem)
-    summary.report(found.name, problem)
+        return Outcome.of_problem(found.name, saved.problem)
+    return Outcome(found.name, Status.INDEXED if saved.new else Status.UPDATED)

@@ -1,22 +1,29 @@
 """What changed since the last run: the files of a scan compared with those in the database."""
 
+import heapq
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import collate, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.paths import clean_name
 from photosvc.core.problems import Problem, Reason, Severity, Validity
 from photosvc.index.extract import READER_VERSION
 from photosvc.index.scan import FoundFile, Unreachable, scan
-from photosvc.index.summary import Summary
+from photosvc.index.summary import Outcome, Status, Summary
+from photosvc.index.worklist import Worklist
 from photosvc.media.errors import MODULES
 from photosvc.media.formats import by_extension, is_sidecar
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile
+
+#: Rows that are read from the database at once.
+_PORTION = 1000
 
 
 @dataclass(slots=True)
@@ -29,8 +36,6 @@ class KnownFile:
     """Why it is not in the library, or cannot be shown."""
     reader_version: int = READER_VERSION
     missing: bool = False
-    found: bool = False
-    """The scan of this run has found it."""
 
     def is_same(self, found: FoundFile) -> bool:
         """Whether opening it again would give the same result as before."""
@@ -58,81 +63,119 @@ def _may_be_gone(problem: Problem) -> bool:
     return problem.reason.validity is Validity.TRANSIENT
 
 
-def known_files(session: Session, folder: str) -> dict[str, KnownFile]:
-    """Clean name -> file in the database, for all files below `folder`."""
-    known = {}
-    for table, columns in (
-        (RejectedFile, (RejectedFile.reason, RejectedFile.detail, RejectedFile.reader_version)),
-        (File, (File.error, File.error_detail, File.reader_version, File.missing)),
-    ):
-        query = select(table.name, table.size, table.mtime_ns, *columns).where(table.root == ORIGINALS_ROOT)
-        if folder:
-            query = query.where(table.name.startswith(clean_name(folder) + "/", autoescape=True))
-        for name, size, mtime_ns, code, detail, *rest in session.execute(query):
-            known[name] = KnownFile(size, mtime_ns, Problem.from_columns(code, detail), *rest)
-    return known
+Known = Iterator[tuple[str, KnownFile]]
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """The files that a run must read, and those that are gone."""
+def known_files(session: Session, folder: str) -> Known:
+    """Clean name and row of each file in the database below `folder`, by name in the order of code points."""
+    stored = _rows(session, folder, File, File.error, File.error_detail, File.reader_version, File.missing)
+    rejected = _rows(
+        session, folder, RejectedFile, RejectedFile.reason, RejectedFile.detail, RejectedFile.reader_version
+    )
+    last = None
+    for name, known in heapq.merge(stored, rejected, key=itemgetter(0)):
+        if name != last:  # a rejected file that an earlier run could read has both rows; that of the photo counts
+            yield name, known
+        last = name
 
-    to_read: list[FoundFile]
-    gone: list[str]
-    """Names of files in the database that the scan did not find."""
+
+def _rows(session: Session, folder: str, table: type[File | RejectedFile], *columns: Any) -> Known:  # noqa: ANN401 - columns
+    by_name = collate(table.name, "C") if session.get_bind().dialect.name == "postgresql" else table.name
+    query = select(table.name, table.size, table.mtime_ns, *columns).where(table.root == ORIGINALS_ROOT)
+    if folder:
+        query = query.where(table.name.startswith(clean_name(folder) + "/", autoescape=True))
+    rows = session.execute(query.order_by(by_name).execution_options(yield_per=_PORTION))
+    for name, size, mtime_ns, code, detail, *rest in rows:
+        yield name, KnownFile(size, mtime_ns, Problem.from_columns(code, detail) if code else None, *rest)
+
+
+class _Merged:
+    """The known files, taken in the order of the scan."""
+
+    def __init__(self, files: Known, work: Worklist) -> None:
+        self._files = files
+        self._work = work
+        self._next = next(files, None)
+
+    def take(self, name: str) -> KnownFile | None:
+        """The known file of this name; those before it are absent."""
+        self.pass_to(name)
+        if self._next is None or self._next[0] != name:
+            return None
+        _, known = self._next
+        self._next = next(self._files, None)
+        return known
+
+    def pass_to(self, name: str | None = None) -> None:
+        """Add the known files before this name, or all that are left, to the absent ones."""
+        while self._next is not None and (name is None or self._next[0] < name):
+            self._pass(gone=True)
+
+    def pass_within(self, folder: str) -> None:
+        """The known files of a folder that cannot be read may still exist."""
+        self.pass_to(folder)
+        while self._next is not None and self._next[0].startswith(folder):
+            self._pass(gone=False)
+
+    def _pass(self, *, gone: bool) -> None:
+        if self._next is not None:
+            name, known = self._next
+            self._work.add_absent(name, gone=gone and not known.missing)
+            self._next = next(self._files, None)
 
 
 def find_changes(
-    root: Path, folder: str, known: dict[str, KnownFile], summary: Summary, *, force: bool, settle: float = 0
-) -> Changes:
+    root: Path,
+    folder: str,
+    known: Known,
+    summary: Summary,
+    work: Worklist,
+    *,
+    force: bool,
+    settle: float = 0,
+) -> None:
     """Scan `folder` below `root` and compare; files that need no reading are counted in the summary.
 
     Args:
         root: the folder of originals.
         folder: where to scan, relative to `root`.
-        known: the files in the database; the scan marks those that it finds.
+        known: the files in the database.
         summary: takes unchanged, skipped and unreadable files.
+        work: takes the files to read and those that are gone.
         force: read unchanged files again.
         settle: seconds; new and changed files that were written within this time are not read.
 
     """
-    to_read: list[FoundFile] = []
-    duplicates: list[tuple[FoundFile, KnownFile, Problem]] = []
-    unreadable: set[str] = set()
+    merged = _Merged(known, work)
     for found in scan(root, folder):
         if isinstance(found, Unreachable):
-            summary.report(found.name, found.problem)
-            if found.problem.reason.severity is Severity.FAILED:
-                unreadable.add(found.name)
-        elif is_sidecar(found.name) or by_extension(found.name) is None:
-            reason = Reason.SIDECAR if is_sidecar(found.name) else Reason.UNKNOWN_EXTENSION
-            summary.report(found.name, Problem.of(reason))
+            summary.add(Outcome.of_problem(found.name, found.problem))
+            if found.problem.reason is Reason.UNREADABLE_FOLDER:
+                merged.pass_within(found.name and found.name + "/")
+            elif found.problem.reason.severity is Severity.FAILED and merged.take(found.name):
+                work.add_absent(found.name, gone=False)
+        elif is_sidecar(found.name):
+            summary.add(Outcome.of_problem(found.name, Problem(Reason.SIDECAR)))
+        elif by_extension(found.name) is None:
+            summary.add(Outcome.of_problem(found.name, Problem(Reason.UNKNOWN_EXTENSION)))
         else:
-            before = known.get(found.name)
-            if before is not None:
-                before.found = True
+            work.found_any = True
+            before = merged.take(found.name)
             if settle and _may_be_written(found, before, settle):
-                summary.report(found.name, Problem.of(Reason.UNSETTLED))
+                summary.add(Outcome.of_problem(found.name, Problem(Reason.UNSETTLED)))
             elif before is None or force or before.is_outdated or not before.is_same(found):
-                to_read.append(found)
+                work.read(found, known=before is not None)
                 summary.read_again += before is not None and before.is_outdated and before.is_same(found)
             elif before.problem is None:
-                summary.unchanged += 1
+                summary.add(Outcome(found.name, Status.UNCHANGED))
             elif before.duplicate_of:
-                duplicates.append((found, before, before.problem))
+                work.add_duplicate(found, before.duplicate_of, before.problem)
             else:
-                summary.skipped.append((found.name, before.problem))
-    # A duplicate may be the last file with its content when the other one is gone or changed: read it again.
-    changed = {found.name for found in to_read}
-    for found, before, problem in duplicates:
-        other = known.get(before.duplicate_of)
-        if other is not None and (not other.found or before.duplicate_of in changed):
-            to_read.append(found)
-        else:
-            summary.skipped.append((found.name, problem))
-    # A scan that finds no picture at all rather means a disk that is not mounted than a deleted library.
-    found_any = bool(to_read) or any(file.found for file in known.values()) or (folder != "" and _has_pictures(root))
-    return Changes(to_read, list(_gone(known, unreadable)) if found_any else [])
+                summary.add(Outcome(found.name, Status.SKIPPED, before.problem))
+    merged.pass_to()
+    work.found_any = work.found_any or (folder != "" and _has_pictures(root))
+    for name, problem in work.settle_duplicates():
+        summary.add(Outcome(name, Status.SKIPPED, problem))
 
 
 def _may_be_written(found: FoundFile, before: KnownFile | None, settle: float) -> bool:
@@ -146,17 +189,3 @@ def _may_be_written(found: FoundFile, before: KnownFile | None, settle: float) -
 
 def _has_pictures(root: Path) -> bool:
     return any(isinstance(found, FoundFile) and by_extension(found.name) is not None for found in scan(root))
-
-
-def _gone(known: dict[str, KnownFile], unreadable: set[str]) -> Iterator[str]:
-    """Names of known files that were not found; files in a folder that cannot be read may still exist."""
-    for name, file in known.items():
-        if not (file.found or file.missing or name in unreadable or unreadable.intersection(_folders(name))):
-            yield name
-
-
-def _folders(name: str) -> Iterator[str]:
-    """The folders that contain the file, and `""` for the root."""
-    while name:
-        name = name.rpartition("/")[0]
-        yield name

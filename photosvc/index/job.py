@@ -1,7 +1,7 @@
 """An index run: scan, find changes, extract in worker processes, store in batches."""
 
 import time
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, closing
 from functools import partial
 from pathlib import Path
@@ -17,8 +17,9 @@ from photosvc.index.batches import BATCH_SIZE, BatchWriter, ReadFile
 from photosvc.index.changes import find_changes, known_files
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.scan import FoundFile, disk_path, start_folder
-from photosvc.index.summary import IndexOptions, Summary
+from photosvc.index.summary import IndexOptions, Observer, Outcome, Status, Summary
 from photosvc.index.with_thumbnails import extract_and_show
+from photosvc.index.worklist import Worklist
 from photosvc.pictures.ahead import UsualThumbnails
 from photosvc.search.projection.project import is_stale, rebuild
 from photosvc.settings import Settings
@@ -34,11 +35,16 @@ Progress = Callable[[int, int], None]
 
 
 def run_index(
-    session: Session, settings: Settings, clock: Clock, options: IndexOptions, progress: Progress | None = None
+    session: Session,
+    settings: Settings,
+    clock: Clock,
+    options: IndexOptions,
+    progress: Progress | None = None,
+    observer: Observer | None = None,
 ) -> Summary:
-    """Bring the library up to date with the folder of originals.
+    """Bring the library up to date with the folder of originals, which are only read.
 
-    The summary counts or lists every file: indexed, updated, unchanged, skipped or failed. Originals are only read.
+    Every file is counted in the summary and passed to the observer.
 
     Raises:
         NotFoundError: the originals or the subfolder do not exist.
@@ -48,22 +54,23 @@ def run_index(
     """
     started = time.monotonic()
     folder = start_folder(settings.originals, options.subfolder)
-    summary = Summary()
-    with _run_lock(settings):
+    summary = Summary(observer=observer)
+    with _run_lock(settings), Worklist() as work:
         if is_stale(session) and not options.dry_run:
             summary.rebuilt = rebuild(session)
         known = known_files(session, folder)
+        find_changes(settings.originals, folder, known, summary, work, force=options.force, settle=options.settle)
         session.rollback()
-        changes = find_changes(settings.originals, folder, known, summary, force=options.force, settle=options.settle)
         if options.dry_run:
-            summary.indexed = sum(file.name not in known for file in changes.to_read)
-            summary.updated = len(changes.to_read) - summary.indexed
-            summary.missing = len(changes.gone)
+            for found, is_known in work.to_read():
+                summary.add(Outcome(found.name, Status.UPDATED if is_known else Status.INDEXED))
+            for name in work.gone():
+                summary.add(Outcome(name, Status.MISSING))
         else:
             writer = BatchWriter(session, settings.originals, clock, summary)
-            if changes.to_read:
-                _read(changes.to_read, writer, settings, options, summary, progress)
-            writer.mark_missing(changes.gone)
+            if work.count_to_read():
+                _read(work, writer, settings, options, summary, progress)
+            writer.mark_missing(work.gone())
     summary.seconds = time.monotonic() - started
     return summary
 
@@ -84,22 +91,30 @@ def _run_lock(settings: Settings) -> AbstractContextManager[None]:
 
 
 def _read(
-    to_read: list[FoundFile],
+    work: Worklist,
     writer: BatchWriter,
     settings: Settings,
     options: IndexOptions,
     summary: Summary,
     progress: Progress | None,
 ) -> None:
-    """Extract these files in worker processes and store the results in batches."""
-    by_path = {disk_path(settings.originals, found.name): found for found in to_read}
+    """Extract the files to read in worker processes and store the results in batches."""
+    total = work.count_to_read()
+    given: dict[Path, FoundFile] = {}
+
+    def paths() -> Iterator[Path]:
+        for found, _ in work.to_read():
+            path = disk_path(settings.originals, found.name)
+            given[path] = found
+            yield path
+
     batch: list[ReadFile] = []
     began = time.monotonic()
-    with closing(_results(by_path, settings, options, summary)) as results:
+    with closing(_results(paths(), total, settings, options, summary)) as results:
         for done, (path, result) in enumerate(results, 1):
-            batch.append((by_path[path], _problem(result) if isinstance(result, PhotosvcError) else result))
+            batch.append((given.pop(path), _problem(result) if isinstance(result, PhotosvcError) else result))
             if progress:
-                progress(done, len(to_read))
+                progress(done, total)
             if len(batch) >= BATCH_SIZE or time.monotonic() - began > _BATCH_SECONDS:
                 writer.store(batch)
                 batch, began = [], time.monotonic()
@@ -108,15 +123,14 @@ def _read(
 
 
 def _results(
-    paths: Collection[Path], settings: Settings, options: IndexOptions, summary: Summary
+    paths: Iterator[Path], total: int, settings: Settings, options: IndexOptions, summary: Summary
 ) -> Generator[tuple[Path, Extraction | PhotosvcError], None, None]:
     """Each path with what a worker extracted, or its error, in the order in which they finish."""
     limit = settings.max_file_size * _MIB
-    again: Collection[Path] = paths
+    again: list[Path] = []
     if options.thumbnails:
-        again = []
         thumbnails = UsualThumbnails(settings.cache, settings.cache_size * _MIB)
-        with _pool(partial(extract_and_show, max_bytes=limit, thumbnails=thumbnails), paths, settings, options) as pool:
+        with _pool(partial(extract_and_show, max_bytes=limit, thumbnails=thumbnails), total, settings, options) as pool:
             for path, result in pool.run(paths):
                 if isinstance(result, WorkerDiedError | WorkerTimeoutError):
                     again.append(path)  # decoding for thumbnails may fail where metadata and colours can be read
@@ -125,17 +139,18 @@ def _results(
                 else:
                     summary.thumbnails += result[1]
                     yield path, result[0]
-    if again:
-        with _pool(partial(extract, max_bytes=limit), again, settings, options) as plain:
-            yield from plain.run(again)
+        paths, total = iter(again), len(again)
+    if total:
+        with _pool(partial(extract, max_bytes=limit), total, settings, options) as plain:
+            yield from plain.run(paths)
 
 
 def _pool(
-    function: Callable[[Path], Result], paths: Collection[Path], settings: Settings, options: IndexOptions
+    function: Callable[[Path], Result], total: int, settings: Settings, options: IndexOptions
 ) -> WorkerPool[Path, Result]:
     return WorkerPool(
         function,
-        workers=min(options.workers or settings.index_workers or usable_cores(), len(paths)),
+        workers=min(options.workers or settings.index_workers or usable_cores(), total),
         timeout=settings.index_timeout,
         memory_bytes=settings.index_memory * _MIB,
     )

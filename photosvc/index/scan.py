@@ -69,52 +69,75 @@ def start_folder(root: Path, subfolder: str) -> str:
 
 
 def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
-    """Every entry below `folder`, folder by folder, each sorted by name.
+    """Every entry below `folder`, by its whole clean name in the order of code points, as databases sort them.
 
-    Links are never followed: they can lead out of the originals or form a cycle. Names that begin with a dot are
-    skipped.
+    An unreadable folder comes at the place of its content. Links are never followed: they can lead out of the originals
+    or form a cycle. Names that begin with a dot are skipped.
     """
-    pending = [folder]
+    pending = [iter([clean_name(folder) + "/" if folder else ""])]
     while pending:
-        current = pending.pop()
-        try:
-            with os.scandir(root / current) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
-        except OSError as error:
-            yield Unreachable(clean_name(current), Problem.of(Reason.UNREADABLE_FOLDER, system_symbol(error)))
-            continue
-        deeper = []
-        for entry in entries:
-            if entry.name.startswith(".") or entry.name in _IGNORED:
-                continue
-            relative = f"{current}/{entry.name}" if current else entry.name
-            found = _inspect(entry, relative)
-            if isinstance(found, str):
-                deeper.append(found)
-            else:
-                yield found
-        if current.count("/") + 1 >= MAX_DEPTH and deeper:
-            yield Unreachable(clean_name(current), Problem.of(Reason.TOO_DEEP, MAX_DEPTH))
+        name = next(pending[-1], None)
+        if name is None:
+            pending.pop()
+        elif name and not name.endswith("/"):
+            yield _inspect(root, name)
         else:
-            pending.extend(reversed(deeper))
+            inner = _list(root, name)
+            if isinstance(inner, Unreachable):
+                yield inner
+                continue
+            if name.count("/") >= MAX_DEPTH and any(map(_is_folder, inner)):
+                yield Unreachable(name[:-1], Problem.of(Reason.TOO_DEEP, MAX_DEPTH))
+                inner = [part for part in inner if not _is_folder(part)]
+            pending.append(map(name.__add__, inner))
 
 
-def _inspect(entry: os.DirEntry[str], relative: str) -> FoundFile | Unreachable | str:
-    """The file of an entry, why it is left out, or the path of a folder to walk."""
-    name = clean_name(relative)
-    if any(len(text.encode()) > MAX_PATH for text in (name, fold(name))):
+def _is_folder(part: str) -> bool:
+    return part.endswith("/")
+
+
+def _list(root: Path, folder: str) -> list[str] | Unreachable:
+    """The clean names in a folder, sorted; those of its folders end with a slash, which sorts their content right."""
+    name = folder[:-1]
+    if _is_too_long(name):
         return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
     try:
-        if entry.is_symlink():
-            return Unreachable(name, Problem.of(Reason.SYMBOLIC_LINK))
-        if entry.is_dir(follow_symlinks=False):
-            return relative
-        status = entry.stat(follow_symlinks=False)
+        with os.scandir(disk_path(root, name)) as listing:
+            return sorted(
+                clean_name(entry.name) + "/" * _leads_deeper(entry)
+                for entry in listing
+                if not entry.name.startswith(".") and entry.name not in _IGNORED
+            )
+    except OSError as error:
+        return Unreachable(name, Problem.of(Reason.UNREADABLE_FOLDER, system_symbol(error)))
+
+
+def _leads_deeper(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:  # `_inspect` reports it
+        return False
+
+
+def _inspect(root: Path, name: str) -> FoundFile | Unreachable:
+    """The file of this name, or why it is left out."""
+    if _is_too_long(name):
+        return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
+    try:
+        status = os.lstat(f"{root}/{disk_name(name)}")
     except OSError as error:
         return Unreachable(name, Problem.of(Reason.UNREADABLE, system_symbol(error)))
+    if stat.S_ISLNK(status.st_mode):
+        return Unreachable(name, Problem.of(Reason.SYMBOLIC_LINK))
     if not stat.S_ISREG(status.st_mode):
         return Unreachable(name, Problem.of(Reason.NOT_REGULAR))
     return FoundFile(name, status.st_size, clamped_time(status), status.st_ctime_ns)
+
+
+def _is_too_long(name: str) -> bool:
+    if name.isascii():  # folding makes no ASCII text longer
+        return len(name) > MAX_PATH
+    return any(len(text.encode()) > MAX_PATH for text in (name, fold(name)))
 
 
 def clamped_time(status: os.stat_result) -> int:

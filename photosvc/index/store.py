@@ -87,18 +87,18 @@ class Store:
             file.reader_version = READER_VERSION
             self._changed[file.photo_id] = file.photo
 
-    def mark_missing(self, names: Sequence[str]) -> int:
-        """Mark files as missing; gives the number of those that belong to a photo."""
-        count = 0
+    def mark_missing(self, names: Sequence[str]) -> list[str]:
+        """Mark files as missing; gives the names of those that belong to a photo."""
+        missing = []
         query = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(names), File.missing.is_(False))
-        for file in self._session.scalars(query):
+        for file in self._session.scalars(query.order_by(File.id)):
             file.missing = True
-            count += 1
+            missing.append(file.name)
             self._changed[file.photo_id] = file.photo
         self._session.execute(
             delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name.in_(names))
         )
-        return count
+        return missing
 
     def finish(self) -> int:
         """Describe every photo whose files changed and project it; gives their number."""

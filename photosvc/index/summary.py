@@ -1,23 +1,55 @@
 """The options of an index run, and its result."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, Self
 
 from photosvc.core.problems import Problem, Severity
 
 
+class Status(StrEnum):
+    """What a run did with a file."""
+
+    INDEXED = "indexed"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    MISSING = "missing"
+    """It belongs to the library and is gone from the folder."""
+    SKIPPED = "skipped"
+    """Left out on purpose, or failed in an earlier run."""
+    FAILED = "failed"
+    """It should have been readable."""
+
+
+class Outcome(NamedTuple):
+    """One file of a run."""
+
+    name: str
+    """Relative to the originals."""
+    status: Status
+    problem: Problem | None = None
+
+    @classmethod
+    def of_problem(cls, name: str, problem: Problem) -> Self:
+        """A file that is skipped or failed, by the severity of its problem."""
+        return cls(name, Status.FAILED if problem.reason.severity is Severity.FAILED else Status.SKIPPED, problem)
+
+
+#: Called with every file of a run.
+Observer = Callable[[Outcome], None]
+
+
 @dataclass(slots=True)
 class Summary:
-    """Counts and lists of a run; names are relative to the originals."""
+    """Counts of a run; lists no files, because memory must not grow with the library."""
 
     indexed: int = 0
     updated: int = 0
     unchanged: int = 0
     missing: int = 0
-    """Files of the library that are gone from the folder."""
-    skipped: list[tuple[str, Problem]] = field(default_factory=list)
-    """Names and problems of files that are left out on purpose, or that failed in an earlier run."""
-    failed: list[tuple[str, Problem]] = field(default_factory=list)
-    """Names and problems of files that should have been readable."""
+    skipped: int = 0
+    failed: int = 0
     rebuilt: int = 0
     """Search rows of an older version, rendered again before the run."""
     read_again: int = 0
@@ -25,17 +57,14 @@ class Summary:
     thumbnails: int = 0
     """Thumbnails made along the way."""
     seconds: float = 0.0
+    observer: Observer | None = None
 
-    def report(self, name: str, problem: Problem) -> None:
-        """List a file among those skipped or failed, by the severity of its problem."""
-        (self.failed if problem.reason.severity is Severity.FAILED else self.skipped).append((name, problem))
-
-    def add(self, other: "Summary") -> None:
-        """Add the counts and lists of another part of the run."""
-        self.indexed += other.indexed
-        self.updated += other.updated
-        self.skipped += other.skipped
-        self.failed += other.failed
+    def add(self, outcome: Outcome) -> None:
+        """Count a file and pass it to the observer."""
+        name = outcome.status.value
+        setattr(self, name, getattr(self, name) + 1)
+        if self.observer:
+            self.observer(outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -147,19 +147,32 @@ def test_without_the_optional_decoders_jpeg_is_indexed_and_the_rest_says_what_it
     assert library.names() == ["a.jpg", "b.heic", "c.dng", "d.mp4"]
 
 
-def test_the_summary_as_json(library):
+def test_a_line_of_json_for_each_file_and_one_with_the_counts(library):
     import json
 
     library.put("a.jpg", jpeg())
     library.put("b.jpg", b"words")
-    done = svc("index", "--json", "--workers", "1", instance=library.instance)
-    assert (done.returncode, done.stderr) == (0, "")
-    record = json.loads(done.stdout)
-    assert record.pop("seconds") > 0
-    assert record == {
-        "indexed": 1, "updated": 0, "unchanged": 0, "missing": 0, "failed": [], "dry_run": False,
-        "skipped": [{"name": "b.jpg", "code": "wrong_content", "reason": "its content is not a picture"}],
-    }  # fmt: skip
+    library.put("c.jpg", jpeg(640, 480)[:2000])
+
+    def index():
+        done = svc("index", "--json", "--workers", "1", instance=library.instance)
+        *files, counts = map(json.loads, done.stdout.splitlines())
+        assert (done.stderr, counts.pop("seconds") > 0) == ("", True)
+        return done.returncode, sorted(files, key=lambda file: file["name"]), counts
+
+    b = {"name": "b.jpg", "status": "skipped", "code": "wrong_content", "reason": "its content is not a picture"}
+    c = {"name": "c.jpg", "status": "failed", "code": "truncated", "reason": "the picture is truncated"}
+    assert index() == (
+        1,
+        [{"name": "a.jpg", "status": "indexed"}, b, c],
+        {"indexed": 1, "updated": 0, "unchanged": 0, "missing": 0, "skipped": 1, "failed": 1, "dry_run": False},
+    )
+    (library.originals / "c.jpg").unlink()
+    assert index() == (
+        0,
+        [{"name": "a.jpg", "status": "unchanged"}, b, {"name": "c.jpg", "status": "missing"}],
+        {"indexed": 0, "updated": 0, "unchanged": 1, "missing": 1, "skipped": 1, "failed": 0, "dry_run": False},
+    )
 
 
 def test_a_run_needs_no_main_guard_in_the_calling_program(library):

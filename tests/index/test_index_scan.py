@@ -24,6 +24,12 @@ def test_folders_come_one_after_the_other_sorted(tmp_path):
     assert names(tmp_path, "a") == ["a/4.jpg", "a/z/3.jpg"]
 
 
+def test_files_come_in_the_order_of_their_whole_names(tmp_path):
+    write(tmp_path, "a/b.jpg", "a.jpg", "a-b/c.jpg", "a0.jpg", "A.jpg", "é.jpg", "z.jpg")
+    found = ["A.jpg", "a-b/c.jpg", "a.jpg", "a/b.jpg", "a0.jpg", "z.jpg", "é.jpg"]
+    assert names(tmp_path) == found == sorted(found)
+
+
 def test_a_file_is_found_with_size_and_time(tmp_path):
     write(tmp_path, "a.jpg")
     os.utime(tmp_path / "a.jpg", ns=(1, 123_456_789))
@@ -54,7 +60,8 @@ def test_a_folder_that_vanishes_is_reported(tmp_path):
 def test_folders_too_deep_are_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MAX_DEPTH", 2)
     write(tmp_path, "a/b/c/d.jpg", "a/e.jpg")
-    assert list(scan(tmp_path))[1:] == [Unreachable("a/b", Problem.of(Reason.TOO_DEEP, 2))]
+    assert list(scan(tmp_path))[:1] == [Unreachable("a/b", Problem.of(Reason.TOO_DEEP, 2))]
+    assert names(tmp_path) == ["a/b", "a/e.jpg"]
 
 
 def test_names_that_are_not_text_lead_back_to_their_files(tmp_path):

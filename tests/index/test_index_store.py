@@ -75,8 +75,8 @@ def test_a_rejected_file_is_remembered_until_it_is_read(library, session):
 def test_missing_files_are_counted_once(library, session):
     save(library, session, "a.jpg", new_extraction(1))
     one = store(library, session)
-    assert one.mark_missing(["a.jpg", "never.jpg"]) == 1
-    assert one.mark_missing(["a.jpg"]) == 0
+    assert one.mark_missing(["a.jpg", "never.jpg"]) == ["a.jpg"]
+    assert one.mark_missing(["a.jpg"]) == []
     one.finish()
     assert session.scalars(select(SearchRow.listed)).all() == [False]
     assert session.scalars(select(Photo.quality)).all() == [-1]

@@ -1,0 +1,91 @@
+import tracemalloc
+
+import pytest
+
+from photosvc.core.problems import Problem, Reason
+from photosvc.index import changes
+from photosvc.index.changes import KnownFile, find_changes
+from photosvc.index.scan import FoundFile, Unreachable
+from photosvc.index.summary import Summary
+from photosvc.index.worklist import Worklist
+
+
+@pytest.fixture
+def compare(monkeypatch):
+    """Compare found files with known ones; gives what is to be read, what is gone, and the summary."""
+
+    def compare(found, known, *, force=False):
+        monkeypatch.setattr(changes, "scan", lambda _root, _folder: iter(found))
+        summary = Summary()
+        with Worklist() as work:
+            find_changes(None, "", iter(known), summary, work, force=force)
+            return [file.name for file, _ in work.to_read()], list(work.gone()), summary
+
+    return compare
+
+
+def found(*names):
+    return [FoundFile(name, 1, 1) for name in names]
+
+
+def known(*names, problem=None, missing=False, size=1):
+    return [(name, KnownFile(size, 1, problem, missing=missing)) for name in names]
+
+
+def test_new_files_are_read_and_absent_ones_are_gone(compare):
+    read, gone, summary = compare(found("b.jpg", "c.jpg", "e.jpg"), known("a.jpg", "c.jpg", "d.jpg", "f.jpg"))
+    assert (read, gone, summary.unchanged) == (["b.jpg", "e.jpg"], ["a.jpg", "d.jpg", "f.jpg"], 1)
+
+
+def test_files_that_were_missing_before_are_not_gone_again_and_are_read_when_they_are_back(compare):
+    read, gone, _ = compare(found("b.jpg"), known("a.jpg", "b.jpg", missing=True))
+    assert (read, gone) == (["b.jpg"], [])
+
+
+def test_nothing_is_gone_when_no_file_is_found_at_all(compare):
+    assert compare([], known("a.jpg"))[:2] == ([], [])
+    assert compare(found("notes.txt"), known("a.jpg"))[:2] == ([], [])
+
+
+def test_files_of_an_unreadable_folder_and_unreadable_files_are_not_gone(compare):
+    folder = Unreachable("b", Problem.of(Reason.UNREADABLE_FOLDER, "EACCES"))
+    file = Unreachable("d.jpg", Problem.of(Reason.UNREADABLE, "EACCES"))
+    entries = [*found("a.jpg"), folder, *found("c.jpg"), file]
+    read, gone, summary = compare(entries, known("a.jpg", "b-/1.jpg", "b/1.jpg", "b/c/2.jpg", "b0.jpg", "d.jpg"))
+    assert (read, gone, summary.failed) == (["c.jpg"], ["b-/1.jpg", "b0.jpg"], 2)
+
+
+def test_nothing_is_gone_when_the_folder_of_originals_cannot_be_read(compare):
+    root = Unreachable("", Problem.of(Reason.UNREADABLE_FOLDER, "EACCES"))
+    assert compare([root], known("a.jpg", "b/1.jpg"))[:2] == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("other", "read"),
+    [
+        (known("a.jpg"), []),
+        (known("a.jpg", size=2), ["a.jpg", "c.jpg"]),
+        (known("b.jpg"), ["a.jpg", "c.jpg"]),
+        (known("b.jpg", missing=True), ["a.jpg", "c.jpg"]),
+    ],
+)
+def test_a_duplicate_is_read_last_when_the_other_file_is_changed_or_absent(compare, other, read):
+    duplicate = known("c.jpg", problem=Problem.of(Reason.DUPLICATE, other[0][0]))
+    assert compare(found("a.jpg", "c.jpg"), sorted(other + duplicate))[0] == read
+
+
+def test_memory_does_not_grow_with_the_number_of_files(compare):
+    def peak(count):
+        names = (f"{number:06}.jpg" for number in range(0, 2 * count, 2))
+        rows = ((f"{number:06}.jpg", KnownFile(1, 1, None)) for number in range(1, 2 * count, 2))
+        tracemalloc.start()
+        work = Worklist()
+        with work, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(changes, "scan", lambda _root, _folder: (FoundFile(name, 1, 1) for name in names))
+            find_changes(None, "", rows, Summary(), work, force=False)
+            assert (sum(1 for _ in work.to_read()), sum(1 for _ in work.gone())) == (count, count)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    assert peak(5000) < 1.5 * peak(500)
