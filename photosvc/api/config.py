@@ -11,7 +11,7 @@ from photosvc.auth.credentials import link_tokens
 from photosvc.auth.principal import Principal
 from photosvc.pictures.sizes import SIZES, Size
 from photosvc.records.config import ConfigSchema
-from photosvc.search.reading.library import Counts, counts, years
+from photosvc.search.reading.overview.counts import Counts
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import answers
 from photosvc.web.current import Service, current_service
@@ -29,7 +29,7 @@ class ClientConfig:
 
     download_token: str
     preview_token: str
-    years: list[int]
+    years: Sequence[int]
     public: bool = False
     version: str = __version__
 
@@ -54,12 +54,12 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
     """The configuration for this principal; a token that it may not use is empty."""
     settings, now = service.settings, service.now()
     may_download = policy.may(who, "photos.download")
-    with service.loading() as session:
-        seen_years = years(session, sees_private=who.sees_private)
+    with service.reading() as connection:
+        counts = service.counts.read(connection, sees_private=who.sees_private)
     return ClientConfig(
         download_token=link_tokens.download_token(settings, who, now) if may_download else "",
         preview_token=link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
-        years=seen_years,
+        years=counts.years,
     )
 
 
@@ -69,7 +69,7 @@ def read_config() -> Response:
     """The configuration: tokens for links, sizes of thumbnails, addresses, and how much the library contains."""
     service, who = current_service(), principal()
     with service.reading() as connection:
-        count = counts(connection, sees_private=who.sees_private)
+        count = service.counts.read(connection, sees_private=who.sees_private)
     api_uri = url_for(".read_config").removesuffix("/config")
     config = _Config(
         **asdict(client_config(service, who)),

@@ -16,6 +16,7 @@ from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema, open_reader, session_on, write_if_free, write_session
 from photosvc.pictures.archives.slots import Slots
 from photosvc.pictures.service import Pictures
+from photosvc.search.reading.overview.counts import KnownCounts
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
 
@@ -45,6 +46,7 @@ class Service:
     throttle: Throttle = field(init=False)
     pictures: Pictures = field(init=False)
     archives: Slots = field(init=False)
+    counts: KnownCounts = field(default_factory=KnownCounts, init=False)
     schema_fits: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:

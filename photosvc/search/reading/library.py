@@ -8,10 +8,9 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
-from photosvc.models import CHANGES, PROJECTION_VERSION, STATE, Album, File, LibraryState, Photo, SearchRow
+from photosvc.models import CHANGES, PROJECTION_VERSION, STATE, Album, File, LibraryState, Photo
 from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.query.canonical import canonical_text
-from photosvc.search.reading.conditions.visible import visible, visible_albums
 from photosvc.search.reading.request import SearchRequest
 
 
@@ -48,52 +47,6 @@ def state_tag(connection: Connection, *made_of: object, sees_private: bool) -> s
     """The entity tag of an answer made from the library's state, the right to private photos, and `made_of`."""
     text = repr((library_state(connection), PROJECTION_VERSION, sees_private, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def years(session: Session, *, sees_private: bool) -> list[int]:
-    """The years in which photos were taken, latest first, without the unknown year."""
-    query = select(SearchRow.year).where(visible(sees_private=sees_private), SearchRow.year > 0).distinct()
-    return sorted(session.scalars(query), reverse=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How much of the library somebody may see: photos by type, and how many of all are favourite or private."""
-
-    all: int
-    photos: int
-    live: int
-    videos: int
-    favorites: int
-    private: int
-    files: int
-    albums: int
-
-
-def counts(connection: Connection, *, sees_private: bool) -> Counts:
-    """What a search without filters finds, counted."""
-    one = SearchRow.is_primary
-    query = select(
-        SearchRow.photo_type,
-        func.count(),
-        func.count().filter(one),
-        func.count().filter(one, SearchRow.favorite),
-        func.count().filter(one, SearchRow.private),
-    )
-    rows = connection.execute(query.where(visible(sees_private=sees_private)).group_by(SearchRow.photo_type)).all()
-    by_type = {row[0]: row[2] for row in rows}
-    albums = select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))
-    every, live, videos = sum(by_type.values()), by_type.get("live", 0), by_type.get("video", 0)
-    return Counts(
-        all=every,
-        photos=every - live - videos,
-        live=live,
-        videos=videos,
-        favorites=sum(row[3] for row in rows),
-        private=sum(row[4] for row in rows),
-        files=sum(row[1] for row in rows),
-        albums=connection.scalar(albums) or 0,
-    )
 
 
 @dataclass(frozen=True, slots=True)

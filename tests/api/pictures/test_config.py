@@ -3,9 +3,12 @@
 import pytest
 
 from photosvc import __version__
+from photosvc.models import Photo
 from photosvc.pictures.sizes import SIZES
+from photosvc.search.projection.project import project
 from tests.api_client import check_error, open_api
 from tests.factories.varied_library import fill_varied_library
+from tests.pictures import exif, jpeg
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +65,27 @@ def test_it_counts_what_the_credential_may_see(api, role):
     }  # fmt: skip
     assert (count["private"] > 0) == (role == "admin")
     assert min(count["all"], count["live"], count["videos"], count["favorites"]) > 0
+
+
+def test_its_counts_and_years_follow_every_change_at_once(tmp_path):
+    with open_api(tmp_path) as api:
+        admin, viewer = (api.library.token("*", role=role) for role in ("admin", "viewer"))
+
+        def found():
+            seen = [config(api, token) for token in (admin, viewer)]
+            return [(*map(one["count"].get, ("all", "private", "favorites")), one["years"]) for one in seen]
+
+        assert found() == [(0, 0, 0, []), (0, 0, 0, [])]
+        for year in (2019, 2021):
+            api.library.put(f"{year}.jpg", jpeg(exif=exif({}, {0x9003: f"{year}:07:04 18:30:15"})))
+        api.library.index()
+        assert found() == [(2, 0, 0, [2021, 2019])] * 2
+        with api.library.session() as session:
+            photo = session.query(Photo).filter_by(year=2021).one()
+            photo.private = photo.favorite = True
+            project(session, [photo.id])
+        assert found() == [(2, 1, 1, [2021, 2019]), (1, 0, 0, [2019])]
+        assert found() == [(2, 1, 1, [2021, 2019]), (1, 0, 0, [2019])]
 
 
 def test_the_tokens_in_it_open_links(api):
