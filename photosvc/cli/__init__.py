@@ -14,6 +14,7 @@ svc = LazyGroup(
         "index": "photosvc.cli.index:index",
         "keys": "photosvc.cli.keys:keys",
         "passwd": "photosvc.cli.users:passwd",
+        "purge": "photosvc.cli.purge:purge",
         "run": "photosvc.cli.run:run",
         "search": "photosvc.cli.search:search",
         "show": "photosvc.cli.show:show",

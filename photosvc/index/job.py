@@ -55,7 +55,7 @@ def run_index(
     started = time.monotonic()
     folder = start_folder(settings.originals, options.subfolder)
     summary = Summary(observer=observer)
-    with _run_lock(settings), Worklist() as work:
+    with run_lock(settings), Worklist() as work:
         if is_stale(session) and not options.dry_run:
             summary.rebuilt = rebuild(session)
         known = known_files(session, folder)
@@ -82,11 +82,17 @@ def rebuild_search(session: Session, settings: Settings) -> int:
         ConflictError: an index run is going on.
 
     """
-    with _run_lock(settings):
+    with run_lock(settings):
         return rebuild(session)
 
 
-def _run_lock(settings: Settings) -> AbstractContextManager[None]:
+def run_lock(settings: Settings) -> AbstractContextManager[None]:
+    """Held by all that writes the library from the originals, one at a time.
+
+    Raises:
+        ConflictError: another process holds it.
+
+    """
     return exclusive_lock(settings.cache / "index.lock", "Another index run is going on; wait for it to end.")
 
 

@@ -8,7 +8,7 @@ import os
 import random
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,6 +136,14 @@ class PictureCache:
         """Remove one file, if it is there."""
         with suppress(FileNotFoundError):
             os.unlink(self.path(content_hash, what))  # noqa: PTH108
+
+    def remove_all(self, hashes: Collection[str]) -> int:
+        """Remove every derived file of these contents; gives how many there were."""
+        count = 0
+        for folder in {self.path(content_hash, "").rpartition("/")[0] for content_hash in hashes}:
+            with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+                count += sum(_unlink(entry) for entry in entries if entry.name.partition("_")[0] in hashes)
+        return count
 
     def usage(self) -> Usage:
         """How much there is; reads every folder."""

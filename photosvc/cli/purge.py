@@ -1,0 +1,82 @@
+"""`svc purge`: hide or remove what the folder of originals does not have any more."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc.cli.group import with_database
+from photosvc.cli.prompts import confirm, yes_option
+
+if TYPE_CHECKING:
+    from photosvc.index.purge import Survey
+    from photosvc.web.current import Service
+
+
+@click.command()
+@click.option(
+    "--hard", is_flag=True, help="Remove the files that are gone, and photos without files, from the library."
+)
+@click.option("--dry-run", is_flag=True, help="Only count what would be marked or removed.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+@yes_option
+@with_database
+def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: bool) -> None:
+    """Hide what the originals do not have any more, or remove it with --hard.
+
+    Files that are gone are marked as missing, and photos without other files are hidden; they come back as they were
+    when the files come back. With --hard their rows are removed, with what people wrote about the photos. Originals are
+    never changed.
+    """
+    from photosvc.index.purge import Removed, mark, remove, survey
+    from photosvc.models.database import UnitOfWork
+
+    with UnitOfWork(service.engine()) as session:
+        found = survey(session, service.settings)
+        if hard and not dry_run and (found.files or found.photos):
+            confirm(_question(found), yes=yes)
+        marked, removed = len(found.unmarked), Removed()
+        if not dry_run:
+            marked = mark(session, service.settings, service.clock, found)
+            if hard:
+                removed = remove(session, service.settings, service.clock, service.pictures.cache, found)
+    if as_json:
+        import orjson
+
+        record = {
+            "missing": len(found.files),
+            "marked": marked,
+            "photos": len(found.photos),
+            "edited": found.edited,
+            "favorites": found.favorites,
+            "in_albums": found.in_albums,
+            "examples": found.examples,
+            "removed": {"files": removed.files, "photos": removed.photos, "thumbnails": removed.thumbnails},
+            "dry_run": dry_run,
+        }
+        click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
+    elif hard and dry_run:
+        click.echo(f"{len(found.files)} files and {len(found.photos)} photos would be removed. {_losses(found)}")
+    elif hard:
+        click.echo(f"{removed.files} files, {removed.photos} photos and {removed.thumbnails} thumbnails removed")
+    else:
+        would = "would be " if dry_run else ""
+        click.echo(
+            f"{len(found.files)} missing, {marked} {would}newly marked; {len(found.photos)} photos without files"
+        )
+
+
+def _question(found: "Survey") -> str:
+    listed = "".join(f"  {name}\n" for name in found.examples)
+    more = len(found.files) - len(found.examples)
+    return (
+        f"{len(found.files)} files are gone from the originals:\n{listed}"
+        + (f"  and {more} more\n" if more else "")
+        + f"{len(found.photos)} photos have no other file. {_losses(found)}\nRemove them from the library?"
+    )
+
+
+def _losses(found: "Survey") -> str:
+    """What people did with the photos, and would be lost."""
+    return (
+        f"Of these photos {found.edited} were edited, {found.favorites} are favorites, {found.in_albums} are in albums."
+    )

@@ -1,0 +1,204 @@
+"""Purge: mark files that are gone from the folder of originals, or remove their rows; originals are never touched."""
+
+import os
+import stat
+from array import array
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Column, Table, delete, func, select
+from sqlalchemy.orm import Session
+
+from photosvc.core.clock import Clock
+from photosvc.core.errors import ConflictError
+from photosvc.core.problems import Reason
+from photosvc.index.batches import BatchWriter
+from photosvc.index.catalog import Catalog
+from photosvc.index.describe import describe
+from photosvc.index.job import run_lock
+from photosvc.index.places import Gazetteer
+from photosvc.index.scan import disk_path, start_folder
+from photosvc.index.summary import Summary
+from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, RejectedFile
+from photosvc.models.database import begin_write
+from photosvc.pictures.cache import PictureCache
+from photosvc.search.projection.project import project
+from photosvc.settings import Settings
+
+#: Rows of a transaction: others must not wait for the write lock for long.
+_BATCH: Final = 50
+#: Ids in one query.
+_MANY: Final = 500
+_EXAMPLES: Final = 5
+
+
+@dataclass(slots=True)
+class Survey:
+    """What is gone. Ids are kept in arrays: 8 bytes for each file."""
+
+    files: "array[int]" = field(default_factory=lambda: array("q"))
+    """Ids of files of the library that the disk does not have."""
+    unmarked: "array[int]" = field(default_factory=lambda: array("q"))
+    """Those of them that are not marked as missing yet."""
+    photos: "array[int]" = field(default_factory=lambda: array("q"))
+    """Ids of photos that have no other file."""
+    edited: int = 0
+    """Photos among them that somebody has edited."""
+    favorites: int = 0
+    in_albums: int = 0
+    examples: list[str] = field(default_factory=list)
+    """Names of the first files."""
+
+
+@dataclass(slots=True)
+class Removed:
+    """What was removed."""
+
+    files: int = 0
+    photos: int = 0
+    thumbnails: int = 0
+    """Derived pictures, of any kind, that left the cache."""
+
+
+def survey(session: Session, settings: Settings) -> Survey:
+    """Compare the files of the library with the disk; changes nothing.
+
+    Raises:
+        NotFoundError: the folder of originals does not exist.
+        ConflictError: it has no file of the library, as when the disk is not mounted.
+
+    """
+    start_folder(settings.originals, "")
+    found = Survey()
+    present = False
+    rows = select(File.id, File.photo_id, File.name, File.missing).where(File.root == ORIGINALS_ROOT)
+    rows = rows.order_by(File.photo_id, File.id).execution_options(yield_per=1000)
+    for photo_id, files in groupby(session.execute(rows), key=lambda row: row.photo_id):
+        gone_all = True
+        for file_id, _, name, missing in files:
+            if not is_gone(settings.originals, name):
+                present, gone_all = True, False
+                continue
+            found.files.append(file_id)
+            if not missing:
+                found.unmarked.append(file_id)
+            if len(found.examples) < _EXAMPLES:
+                found.examples.append(name)
+        if gone_all:
+            found.photos.append(photo_id)
+    if found.files and not present:
+        msg = "None of the library's files is in the folder of originals: is the disk mounted?"
+        raise ConflictError(msg)
+    without_files = select(Photo.id).where(Photo.id.not_in(select(File.photo_id)))
+    found.photos.extend(session.scalars(without_files))
+    for ids in _batches(found.photos, _MANY):
+        photos = select(func.count()).select_from(Photo).where(Photo.id.in_(ids))
+        found.edited += session.scalar(photos.where(Photo.edited_at.is_not(None))) or 0
+        found.favorites += session.scalar(photos.where(Photo.favorite)) or 0
+        members = select(AlbumPhoto.photo_id).where(AlbumPhoto.hidden.is_(False))
+        found.in_albums += session.scalar(photos.where(Photo.id.in_(members))) or 0
+    session.rollback()
+    return found
+
+
+def is_gone(root: Path, name: str) -> bool:
+    """Whether no regular file has this name; false when the disk cannot tell."""
+    try:
+        status = os.lstat(disk_path(root, name))
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return not stat.S_ISREG(status.st_mode)
+
+
+def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> int:
+    """Mark the files of the survey as missing, which hides photos without other files; gives how many were marked.
+
+    Raises:
+        ConflictError: an index run is going on.
+
+    """
+    summary = Summary()
+    with run_lock(settings):
+        writer = BatchWriter(session, settings.originals, clock, summary)
+        for ids in _batches(found.unmarked, _MANY):
+            names = session.scalars(select(File.name).where(File.id.in_(ids))).all()
+            session.rollback()
+            writer.mark_missing(name for name in names if is_gone(settings.originals, name))
+    return summary.missing
+
+
+def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCache, found: Survey) -> Removed:
+    """Remove the files of the survey that are still gone, the photos without files, and their derived pictures.
+
+    Raises:
+        ConflictError: an index run is going on.
+
+    """
+    total = Removed()
+    with run_lock(settings):
+        for ids in _batches(found.files, _BATCH):
+            begin_write(session)
+            rows = session.execute(select(File.id, File.name, File.hash, File.photo_id).where(File.id.in_(ids))).all()
+            rows = [row for row in rows if is_gone(settings.originals, row.name)]
+            _delete_files(session, [row.id for row in rows], [row.name for row in rows])
+            total.files += len(rows)
+            total.photos += _bring_up_to_date(session, clock, {row.photo_id for row in rows})
+            hashes = {row.hash for row in rows}
+            hashes.difference_update(session.scalars(select(File.hash).where(File.hash.in_(hashes))))
+            session.commit()
+            total.thumbnails += cache.remove_all(hashes)
+        for ids in _batches(found.photos, _BATCH):
+            begin_write(session)
+            total.photos += _bring_up_to_date(session, clock, set(ids))
+            session.commit()
+    return total
+
+
+def _delete_files(session: Session, ids: Collection[int], names: Collection[str]) -> None:
+    _delete_rows(session, File.__table__, ids)
+    # A duplicate was rejected because of the file that is gone now; the next run must look at it again.
+    duplicate = RejectedFile.reason == Reason.DUPLICATE.value
+    session.execute(
+        delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, duplicate, RejectedFile.detail.in_(names))
+    )
+    session.expunge_all()
+
+
+def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> int:
+    """Describe and project the photos that still have files and delete the others; gives the number of those."""
+    left = set(session.scalars(select(File.photo_id).where(File.photo_id.in_(ids))))
+    gone = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids)))) - left
+    _delete_rows(session, Photo.__table__, gone)
+    catalog = Catalog(session, Gazetteer.load())
+    for photo in session.scalars(select(Photo).where(Photo.id.in_(left))):
+        describe(photo, catalog, clock())
+    if left or gone:
+        project(session, [*left, *gone])
+    session.expunge_all()
+    return len(gone)
+
+
+def _delete_rows(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
+    """Delete rows and all that belong to them; a host's database may not cascade. `project` deletes the search rows."""
+    for column in _owned_by(table):
+        session.execute(delete(column.table).where(column.in_(ids)))
+    session.execute(delete(table).where(table.c.id.in_(ids)))
+
+
+def _owned_by(table: Table) -> Iterator[Column[Any]]:
+    for other in Base.metadata.sorted_tables:
+        if not other.name.startswith(TABLE_PREFIX + "search_"):
+            for key in other.foreign_keys:
+                if key.column.table is table and key.ondelete == "CASCADE":
+                    yield key.parent
+
+
+def _batches(ids: Sequence[int], size: int) -> Iterator[list[int]]:
+    source = iter(ids)
+    while batch := list(islice(source, size)):
+        yield batch
