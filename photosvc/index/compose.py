@@ -3,17 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
 
-from photosvc.core.sources import AUTO, META, NAME
+from photosvc.index.dated_names import DATE_TIME
 from photosvc.index.extract import Extraction
-from photosvc.index.places import UNKNOWN, country_name, to_local, to_utc, zone_at
+from photosvc.index.places import UNKNOWN, country_name
 from photosvc.media.metadata import Metadata, merge
 
-_DATE_TIME = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)([-_.:/]?)([01]\d)\2([0-3]\d)"
-    r"(?:[-_.T /]{1,3}(?:at[ _])?([0-2]\d)([-_.:h]?)([0-5]\d)\6([0-5]\d))?(?!\d)"
-)
 _CAMERA_NAME = re.compile(
     r"""^_?(?:img|dsc|dscn|dscf|mvi|pict|vid|pxl|gopr|mov|cimg|sam|imgp|hpim|epsn|mvc|pol|dcp|pano)?[a-z_]?
     [-_\ ]?[\w-]*\d{3,}""",
@@ -26,9 +21,6 @@ _MAX_PLACE = 45
 #: The longest video of a Live Photo.
 _LIVE_NS = 3_100_000_000
 _LIVE_TYPES = ("jpg", "heic")
-#: The time of a file that changed shortly before it was indexed is more likely that of a copy than of the picture.
-_FRESH = timedelta(hours=24)
-
 #: Formats of the primary file by preference: those that every viewer reads come first.
 _PRIMARY_FORMATS = ("jpg", "png", "webp", "gif", "avif", "tiff", "bmp", "heic")
 #: Files by trust in their metadata: those of the camera come before those made from them.
@@ -41,18 +33,6 @@ class StackedFile:
 
     name: str
     extraction: Extraction
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """When the photo was taken, and the source of that time."""
-
-    at: datetime
-    local: datetime
-    """Wall time, written as if it were UTC."""
-    zone: str
-    source: str
-    known: bool
 
 
 def primary_index(files: Sequence[StackedFile]) -> int:
@@ -88,58 +68,6 @@ def merged_metadata(files: Sequence[StackedFile]) -> Metadata:
     return merge([file.extraction.metadata for file in ordered])
 
 
-def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime) -> Taken:
-    """When the photo was taken: from the metadata, else from the file names, else from the oldest modification time.
-
-    The zone comes from the position, else from the offset that the camera wrote. Without either, the wall time counts
-    as UTC and the zone is empty.
-    """
-    zone = zone_at(metadata.lat, metadata.lng) if metadata.lat is not None and metadata.lng is not None else ""
-    if metadata.taken_local is not None:
-        return _from_wall_time(metadata, metadata.taken_local, zone)
-    if metadata.taken_utc is not None:
-        local = to_local(metadata.taken_utc, zone) if zone else metadata.taken_utc
-        return Taken(metadata.taken_utc, local.replace(tzinfo=UTC), zone or "UTC", META, known=True)
-    for file in files:
-        named = date_in(file.name.rpartition("/")[2]) or date_in(file.name)
-        if named is not None:
-            moment = named.replace(tzinfo=UTC)
-            return Taken(moment, moment, "", NAME, known=True)
-    oldest = min(file.extraction.mtime_ns for file in files)
-    try:
-        moment = datetime.fromtimestamp(oldest / 1e9, UTC)
-    except (OverflowError, ValueError, OSError):
-        moment = indexed_at
-    return Taken(moment, moment, "", AUTO, known=indexed_at - moment > _FRESH)
-
-
-def _from_wall_time(metadata: Metadata, local: datetime, zone: str) -> Taken:
-    written = local.replace(tzinfo=UTC)
-    if metadata.utc_offset is not None:
-        at = _shifted(local, metadata.utc_offset)
-        return Taken(at, written, zone or _fixed_zone(metadata.utc_offset), META, known=True)
-    if zone:
-        return Taken(to_utc(local, zone), written, zone, META, known=True)
-    if metadata.taken_utc is not None:
-        return Taken(metadata.taken_utc, written, "", META, known=True)
-    return Taken(written, written, "", META, known=True)
-
-
-def _shifted(local: datetime, minutes: int) -> datetime:
-    try:
-        return local.replace(tzinfo=timezone(timedelta(minutes=minutes))).astimezone(UTC)
-    except (OverflowError, ValueError):
-        return local.replace(tzinfo=UTC)
-
-
-def _fixed_zone(minutes: int) -> str:
-    """The IANA name of a whole-hour offset; POSIX counts its sign the other way round."""
-    hours, rest = divmod(minutes, 60)
-    if rest or not -12 <= hours <= 14:
-        return ""
-    return "UTC" if hours == 0 else f"Etc/GMT{-hours:+d}"
-
-
 def split_name(name: str) -> tuple[str, str, str]:
     """Folder, base name and extension (lower case, no dot) of a relative path."""
     folder, _, file = name.rpartition("/")
@@ -147,22 +75,11 @@ def split_name(name: str) -> tuple[str, str, str]:
     return (folder, base, extension.lower()) if dot and base else (folder, file, "")
 
 
-def date_in(name: str) -> datetime | None:
-    """The date, or date and time, in the name of a file or folder, naive; None without one."""
-    for match in _DATE_TIME.finditer(name):
-        year, _, month, day, hour, _, minute, second = match.groups()
-        try:
-            return datetime(int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))  # noqa: DTZ001 - wall time
-        except ValueError:
-            continue
-    return None
-
-
 def title_in(base: str) -> str:
     """The words of a base name as a title; empty when the name was made by a camera."""
     if _CAMERA_NAME.match(base) or not _WORD.search(base):
         return ""
-    words = re.sub(r"[-_.+\s]+", " ", _DATE_TIME.sub(" ", base)).split()
+    words = re.sub(r"[-_.+\s]+", " ", DATE_TIME.sub(" ", base)).split()
     return " ".join(word if any(map(str.isupper, word)) else word.capitalize() for word in words)[:200]
 
 

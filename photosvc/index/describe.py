@@ -14,9 +14,9 @@ from photosvc.index.compose import (
     photo_type,
     primary_index,
     split_name,
-    taken,
 )
 from photosvc.index.file_columns import bounded, read_extraction
+from photosvc.index.taken import taken
 from photosvc.media.metadata import Metadata
 from photosvc.models import UNKNOWN_PLACE, File, Photo
 
@@ -66,7 +66,8 @@ def _describe_time(photo: Photo, metadata: Metadata, stacked: list[StackedFile],
     photo.taken_at, photo.taken_at_local, photo.taken_src = when.at, when.local, when.source
     photo.time_zone = when.zone
     local = when.local
-    photo.year, photo.month, photo.day = (local.year, local.month, local.day) if when.known else (-1, -1, -1)
+    known = (local.year, local.month, local.day)[: when.parts]
+    photo.year, photo.month, photo.day = (*known, -1, -1, -1)[:3]
 
 
 def _describe_camera(photo: Photo, metadata: Metadata, catalog: Catalog) -> None:

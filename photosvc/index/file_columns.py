@@ -61,6 +61,7 @@ def load_metadata(text: str) -> Metadata:
 _LOAD: Final[dict[str, Callable[[Any], Any]]] = {
     "taken_local": datetime.fromisoformat,
     "taken_utc": datetime.fromisoformat,
+    "modified_local": datetime.fromisoformat,
     "keywords": tuple,
     "regions": lambda regions: tuple(Region(**region) for region in regions),
 }

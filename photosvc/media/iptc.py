@@ -2,15 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final
 
 from photosvc.media import text
+from photosvc.media.dates import WrittenDate, read_date
 from photosvc.media.metadata import Metadata
-from photosvc.media.text import clean, parse_date
+from photosvc.media.text import clean
 
 MAX_RECORDS: Final = 1000
 _UTF8: Final = b"\x1b%G"  # the escape sequence of 1:90 CodedCharacterSet
+_DIGITIZED, _DIGITIZED_TIME = 62, 63
 _TITLE, _KEYWORDS, _DATE, _TIME, _BYLINE, _HEADLINE, _COPYRIGHT, _CAPTION = 5, 25, 55, 60, 80, 105, 116, 120
 
 Records = Mapping[tuple[int, int], list[bytes]]
@@ -24,10 +25,13 @@ def read_iptc(block: bytes) -> Metadata:
     def first(number: int, limit: int = text.LINE) -> str:
         return clean(_decoded(records.get((2, number), [b""])[0], encoding), limit)
 
-    taken, offset = _taken(first(_DATE), first(_TIME))
+    taken = _taken(first(_DATE), first(_TIME))
+    if taken.local is None:
+        taken = _taken(first(_DIGITIZED), first(_DIGITIZED_TIME))
     return Metadata(
-        taken_local=taken,
-        utc_offset=offset,
+        taken_local=taken.local,
+        utc_offset=taken.offset,
+        date_parts=taken.parts,
         title=first(_TITLE, text.TITLE) or first(_HEADLINE, text.TITLE),
         description=first(_CAPTION, text.DESCRIPTION),
         keywords=text.keywords(_decoded(word, encoding) for word in records.get((2, _KEYWORDS), ())),
@@ -54,6 +58,7 @@ def _decoded(value: bytes, encoding: str) -> str | bytes:
     return value.decode(encoding, "replace") if encoding else value
 
 
-def _taken(date: str, time: str) -> tuple[datetime | None, int | None]:
-    """Wall time and offset in minutes; (None, None) unless both date and time are there."""
-    return parse_date(f"{date} {time}") if date and time else (None, None)
+def _taken(date: str, time: str) -> WrittenDate:
+    """The date with its time, or without when the time is missing or wrong."""
+    whole = read_date(f"{date} {time}") if time else WrittenDate()
+    return read_date(date) if whole.local is None else whole

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from photosvc.media.dates import DAY
 from photosvc.media.text import keywords, to_utc
 
 
@@ -33,6 +34,11 @@ class Metadata:
     """Aware UTC time, from the creation time of a video or a GPS time stamp."""
     utc_offset: int | None = None
     """Minutes east of UTC at the camera (Exif OffsetTimeOriginal); None when unknown."""
+    date_parts: int = DAY
+    """How much of `taken_local` is known, see `media.dates`."""
+    modified_local: datetime | None = None
+    """Naive wall time of the last change (Exif ModifyDate): the picture is not younger."""
+    modified_offset: int | None = None
     camera_make: str = ""
     camera_model: str = ""
     camera_serial: str = ""
@@ -73,7 +79,8 @@ class Metadata:
 #: Facts that are only right together. All come from the first source with the first fact of the group; when no source
 #: has that one, from the first with the second fact, and so on.
 _GROUPS: Final = (
-    ("taken_local", "taken_utc", "utc_offset"),
+    ("taken_local", "taken_utc", "utc_offset", "date_parts"),
+    ("modified_local", "modified_offset"),
     ("lat", "lng", "altitude"),
     ("camera_model", "camera_make"),
     ("lens_model", "lens_make"),
@@ -86,6 +93,11 @@ _WRITTEN: Final = frozenset(
 )
 # No place is further from UTC than 14 hours; a camera's clock may be off a little.
 _FURTHEST: Final = timedelta(hours=15)
+#: Wall time and satellite time that are closer are the same moment.
+SAME_MOMENT: Final = timedelta(minutes=15)
+#: Zones differ by multiples of half an hour, apart from a few of 45 minutes.
+_ZONE_STEP: Final = timedelta(minutes=30)
+_STEP_ERROR: Final = timedelta(minutes=5)
 _MAX_ALTITUDE: Final = 100_000
 # What cameras write into ImageDescription without being asked: their own name, or that of the file.
 _BOILERPLATE: Final = re.compile(
@@ -124,7 +136,7 @@ def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
         merged,
         keywords=keywords((*xmp.keywords, *iptc.keywords, *exif.keywords)),
         description="" if _is_boilerplate(merged.description) else merged.description,
-        taken_utc=_trusted(merged.taken_utc, merged.taken_local, merged.utc_offset),
+        taken_utc=_trusted_utc(merged),
     )
 
 
@@ -132,13 +144,21 @@ def _has(source: Metadata, name: str) -> bool:
     return bool(getattr(source, name) != getattr(_UNSET, name))
 
 
-def _trusted(utc: datetime | None, local: datetime | None, offset: int | None) -> datetime | None:
-    """The satellite time, unless it belongs to another moment: receivers repeat their last fix."""
+def _trusted_utc(found: Metadata) -> datetime | None:
+    """The satellite time, unless it belongs to another moment: receivers repeat their last fix.
+
+    With a position it may contradict the offset if it fits the wall time in another zone: many cameras leave it to
+    their owner to change the offset on a journey.
+    """
+    utc, local = found.taken_utc, found.taken_local
     if utc is None or local is None:
         return utc
-    if offset is not None:
-        return utc if abs(to_utc(local, offset) - utc) < timedelta(minutes=15) else None
-    return utc if abs(to_utc(local, 0) - utc) <= _FURTHEST else None
+    if found.utc_offset is not None and abs(to_utc(local, found.utc_offset) - utc) < SAME_MOMENT:
+        return utc
+    difference = to_utc(local, 0) - utc
+    from_step = (difference + _ZONE_STEP / 2) % _ZONE_STEP - _ZONE_STEP / 2
+    fits = found.utc_offset is None or (found.lat is not None and abs(from_step) <= _STEP_ERROR)
+    return utc if fits and abs(difference) <= _FURTHEST else None
 
 
 def _is_boilerplate(description: str) -> bool:

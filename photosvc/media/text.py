@@ -11,7 +11,7 @@ from photosvc.core.clock import system_clock
 # Limits of texts in characters, and of the number of keywords.
 TITLE = 200
 DESCRIPTION = 4096
-KEYWORD = 64
+KEYWORD = 255
 KEYWORDS = 256
 LINE = 255
 

@@ -3,26 +3,33 @@
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from photosvc.media.dates import WrittenDate, read_date
 from photosvc.media.exif.tiff import Directory
 from photosvc.media.metadata import valid_altitude, valid_position
 from photosvc.media.text import DESCRIPTION, LINE, clean, parse_date, parse_offset
 
-# Tags of a date, its sub-seconds and its offset, in order of preference: taken, digitized, file changed.
-_DATES: Final = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012), (0x0132, 0x9290, 0x9010))
+# Tags of a date, its sub-seconds and its offset; of the first two, taken and digitized, the first that is set counts.
+_TAKEN: Final = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012))
+_MODIFIED: Final = (0x0132, 0x9290, 0x9010)
 _UNKNOWN_ISO: Final = 65535  # other tags hold the values that do not fit 16 bits
 _MAX_ISO: Final = 10_000_000
 _LAT_REF, _LAT, _LNG_REF, _LNG, _ALT_REF, _ALT, _TIME, _STATUS, _DATE = 1, 2, 3, 4, 5, 6, 7, 9, 29
 
 
-def taken(image: Directory, exif: Directory) -> tuple[datetime | None, int | None]:
-    """Naive wall time with its sub-seconds, and the camera's offset in minutes east of UTC; None where unknown."""
-    for date, subseconds, offset in _DATES:
-        source = image if date == 0x0132 else exif
-        moment, written = parse_date(clean(source.data(date)), subseconds=clean(exif.data(subseconds), 9))
-        if moment is not None:
-            east = parse_offset(clean(exif.data(offset)))
-            return moment, written if east is None else east
-    return None, None
+def taken(exif: Directory) -> WrittenDate:
+    """When the picture was taken, or else digitized; empty when unknown."""
+    return next((date for tags in _TAKEN if (date := _date(exif, *tags)).local is not None), WrittenDate())
+
+
+def modified(exif: Directory) -> WrittenDate:
+    """When the file was last changed; empty when unknown."""
+    return _date(exif, *_MODIFIED)
+
+
+def _date(exif: Directory, date: int, subseconds: int, offset: int) -> WrittenDate:
+    found = read_date(clean(exif.data(date)), subseconds=clean(exif.data(subseconds), 9))
+    east = parse_offset(clean(exif.data(offset)))
+    return found if east is None or found.local is None else found._replace(offset=east)
 
 
 def iso(exif: Directory) -> int:

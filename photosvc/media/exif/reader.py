@@ -44,7 +44,7 @@ def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
     if opened is None:
         return Exif()
     reader, image = opened
-    exif = reader.directory(image.integer(0x8769))
+    exif = reader.directory(image.integer(0x8769)).completed(image)
     gps = reader.directory(image.integer(0x8825))
     return Exif(
         metadata=_metadata(image, exif, gps, _note(reader, image, exif)),
@@ -61,19 +61,24 @@ def read_canon_exif(source: BinaryIO) -> Exif:
     parts = canon_parts(source, source.seek(0, 2))
     main, exif, gps = (open_tiff(BytesIO(parts.get(name, b""))) for name in (b"CMT1", b"CMT2", b"CMT4"))
     image, camera, position = (opened[1] if opened else Directory() for opened in (main, exif, gps))
-    return Exif(metadata=_metadata(image, camera, position, MakerNote()), orientation=_orientation(image))
+    return Exif(
+        metadata=_metadata(image, camera.completed(image), position, MakerNote()), orientation=_orientation(image)
+    )
 
 
 def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
-    taken, offset = fields.taken(image, exif)
+    taken, modified = fields.taken(exif), fields.modified(exif)
     position = fields.position(gps)
     # A few cameras write their name into the Exif directory.
     written_make, written_model = (image.data(tag) or exif.data(tag) for tag in (0x010F, 0x0110))
     make = make_name(written_make)
     return Metadata(
-        taken_local=taken,
+        taken_local=taken.local,
         taken_utc=fields.gps_moment(gps),
-        utc_offset=offset,
+        utc_offset=taken.offset,
+        date_parts=taken.parts,
+        modified_local=modified.local,
+        modified_offset=modified.offset,
         camera_make=make,
         camera_model=model_name(written_model, make, written_make),
         camera_serial=clean(exif.data(0xA431)) or clean(image.data(0xC62F)) or note.serial,

@@ -45,6 +45,10 @@ class Directory:
     following: int = 0
     """Offset of the next directory, 0 for none."""
 
+    def completed(self, main: "Directory") -> "Directory":
+        """Both directories as one: TIFF/EP and some programs write Exif tags into the main one."""
+        return Directory({**main.values, **self.values}, {**main.offsets, **self.offsets}, self.following)
+
     def data(self, tag: int) -> bytes:
         """Text or opaque bytes, empty when the tag is absent or holds numbers."""
         value = self.values.get(tag)

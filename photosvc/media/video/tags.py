@@ -11,9 +11,12 @@ from photosvc.media.metadata import Metadata, valid_altitude, valid_position
 from photosvc.media.text import clean, parse_date, to_utc
 
 _APPLE: Final = "com.apple.quicktime."
-# ISO 6709: +43.4674+011.8851+312.000/
+# ISO 6709: `+43.4674+011.8851+312.000/`, in degrees, degrees and minutes (`+4328.04`), or with seconds; after the
+# altitude it may name the reference system: `CRSWGS_84/`.
 _LOCATION: Final = re.compile(
-    r"\s*([+-]\d{2}(?:\.\d{1,9})?)([+-]\d{3}(?:\.\d{1,9})?)([+-]\d{1,6}(?:\.\d{1,9})?)?\D*", re.ASCII
+    r"\s*([+-])(\d{2})(\d{2})?(\d{2})?(\.\d{1,20})?([+-])(\d{3})(\d{2})?(\d{2})?(\.\d{1,20})?"
+    r"([+-]\d{1,6}(?:\.\d{1,20})?)?(?:CRS[\w.:-]{0,40})?\s*/?\D*",
+    re.ASCII,
 )
 # Day zero of QuickTime and of Unix, written when the time is unknown.
 _EPOCHS: Final = frozenset((date(1904, 1, 1), date(1970, 1, 1)))
@@ -63,7 +66,17 @@ def _taken(zoned: str, created: str) -> tuple[datetime | None, int | None, datet
 
 def _place(written: str) -> tuple[float | None, float | None, int]:
     match = _LOCATION.fullmatch(written[:128])
-    position = valid_position(float(match[1]), float(match[2])) if match else None
-    if match is None or position is None:
+    if match is None:
         return None, None, 0
-    return *position, valid_altitude(float(match[3] or 0))
+    lat, lng = _degrees(*match.groups()[:5]), _degrees(*match.groups()[5:10])
+    position = valid_position(lat, lng)
+    return (None, None, 0) if position is None else (*position, valid_altitude(float(match[11] or 0)))
+
+
+def _degrees(sign: str, degrees: str, minutes: str | None, seconds: str | None, fraction: str | None) -> float:
+    """Decimal degrees; the fraction belongs to the last of the three that is written."""
+    parts = [degrees, minutes, seconds]
+    last = max(index for index, part in enumerate(parts) if part is not None)
+    parts[last] = f"{parts[last]}{fraction or ''}"
+    value: float = sum(float(part) / 60**index for index, part in enumerate(parts) if part is not None)
+    return -value if sign == "-" else value

@@ -8,6 +8,7 @@ from typing import Final
 
 from photosvc.media import text
 from photosvc.media.cameras import lens_name, make_name, model_name
+from photosvc.media.dates import WrittenDate, read_date
 from photosvc.media.metadata import Metadata, valid_altitude, valid_position
 from photosvc.media.text import clean, parse_date, to_utc
 from photosvc.media.xmp.regions import read_regions
@@ -15,11 +16,13 @@ from photosvc.media.xmp.tree import Properties, parse_packet, properties
 
 # Dates on which a photo may have been taken, in order of preference.
 _DATES: Final = ("exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate", "exif:DateTimeDigitized")
+_MODIFIED: Final = ("xmp:ModifyDate", "tiff:DateTime")
 # `39,6.9N` or `39,6,54N` (XMP part 2, GPSCoordinate), or a plain signed number.
 _COORDINATE: Final = re.compile(
-    r"\s*(\d{1,3})(?:,(\d{1,2}(?:\.\d{1,12})?))?(?:,(\d{1,2}(?:\.\d{1,12})?))?\s*([NSEW])\s*", re.ASCII | re.IGNORECASE
+    r"\s*(\d{1,3}(?:\.\d{1,40})?)(?:,(\d{1,2}(?:\.\d{1,40})?))?(?:,(\d{1,2}(?:\.\d{1,40})?))?\s*([NSEW])\s*",
+    re.ASCII | re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,9}(?:\.\d{1,15})?\s*", re.ASCII)
+_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,9}(?:\.\d{1,40})?\s*", re.ASCII)
 _FRACTION: Final = re.compile(r"\s*(-?\d{1,12})(?:/(\d{1,12}))?\s*", re.ASCII)
 
 
@@ -31,6 +34,8 @@ class Xmp:
     """Its regions are relative to the picture as stored."""
     projection: str = ""
     """Projection of a panorama in lower case, such as `equirectangular`; empty for an ordinary picture."""
+    orientation: int = 0
+    """Exif orientation 1 to 8 (tiff:Orientation); 0 when the packet has none."""
 
 
 def read_xmp(packet: bytes) -> Xmp:
@@ -39,14 +44,17 @@ def read_xmp(packet: bytes) -> Xmp:
     if root is None:
         return Xmp()
     found = properties(root)
-    taken, offset = _taken(found)
+    taken, modified = _date(found, _DATES), _date(found, _MODIFIED)
     position = _position(found)
     written_make = _first(found, "tiff:Make")
     make = make_name(written_make)
     metadata = Metadata(
-        taken_local=taken,
+        taken_local=taken.local,
         taken_utc=_gps_moment(found),
-        utc_offset=offset,
+        utc_offset=taken.offset,
+        date_parts=taken.parts,
+        modified_local=modified.local,
+        modified_offset=modified.offset,
         camera_make=make,
         camera_model=model_name(_first(found, "tiff:Model"), make, written_make),
         camera_serial=clean(_first(found, "exifEX:BodySerialNumber", "aux:SerialNumber")),
@@ -71,7 +79,7 @@ def read_xmp(packet: bytes) -> Xmp:
         original_name=clean(_first(found, "xmpMM:PreservedFileName", "crs:RawFileName")),
         regions=read_regions(root),
     )
-    return Xmp(metadata, clean(_first(found, "GPano:ProjectionType"), 32).lower())
+    return Xmp(metadata, clean(_first(found, "GPano:ProjectionType"), 32).lower(), _orientation(found))
 
 
 def read_sidecar(content: bytes) -> Metadata:
@@ -91,13 +99,10 @@ def _first(found: Properties, *names: str) -> str:
     return next((found[name][0] for name in names if name in found), "")
 
 
-def _taken(found: Properties) -> tuple[datetime | None, int | None]:
-    """Naive wall time and its offset in minutes east of UTC; None where unknown."""
-    for name in _DATES:
-        moment, offset = parse_date(_first(found, name))
-        if moment is not None:
-            return moment, offset
-    return None, None
+def _date(found: Properties, names: tuple[str, ...]) -> WrittenDate:
+    """The date of the first of these properties that has one."""
+    dates = (read_date(_first(found, name)) for name in names)
+    return next((date for date in dates if date.local is not None), WrittenDate())
 
 
 def _gps_moment(found: Properties) -> datetime | None:
@@ -121,6 +126,12 @@ def _altitude(found: Properties) -> int:
     return valid_altitude(-metres if _first(found, "exif:GPSAltitudeRef").strip() == "1" else metres)
 
 
+def _orientation(found: Properties) -> int:
+    """The Exif orientation, 0 when there is none."""
+    written = _first(found, "tiff:Orientation").strip()
+    return int(written) if written in tuple("12345678") else 0
+
+
 def _rating(found: Properties) -> int:
     """Stars 0 to 5, -1 for rejected."""
     written = _first(found, "xmp:Rating")
@@ -134,11 +145,11 @@ def _subject(values: Iterable[str]) -> list[str]:
 
 
 def _degrees(written: str, signs: str) -> float | None:
-    match = _COORDINATE.fullmatch(written[:64])
+    match = _COORDINATE.fullmatch(written[:128])
     if match is None:
-        return float(written) if _NUMBER.fullmatch(written[:64]) else None
+        return float(written) if _NUMBER.fullmatch(written[:128]) else None
     minutes, seconds = float(match[2] or 0), float(match[3] or 0)
     if match[4].upper() not in signs or minutes > 60 or seconds > 60:
         return None
-    value = int(match[1]) + minutes / 60 + seconds / 3600
+    value = float(match[1]) + minutes / 60 + seconds / 3600
     return -value if match[4].upper() == signs[1] else value

@@ -13,7 +13,7 @@ from photosvc.media.text import clean
 from photosvc.media.xmp.tree import attribute, items, tag
 
 MAX_REGIONS: Final = 256
-_NUMBER: Final = re.compile(r"\s*-?\d{0,9}\.?\d{1,15}(?:[eE]-?\d{1,2})?\s*", re.ASCII)
+_NUMBER: Final = re.compile(r"\s*-?(?:\d{1,9}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE]-?\d{1,2})?\s*", re.ASCII)
 
 
 def read_regions(root: Element) -> tuple[Region, ...]:
@@ -54,7 +54,7 @@ def _microsoft(root: Element) -> Iterator[Region | None]:
     """`MPRI:Regions`: people, given by their top left corner."""
     for listed in root.iter(tag("MPRI:Regions")):
         for item in items(listed):
-            parts = attribute(item, "MPReg:Rectangle")[:128].split(",")
+            parts = attribute(item, "MPReg:Rectangle")[:512].split(",")
             if len(parts) == 4:
                 x, y, w, h = map(_number, parts)
                 yield _region(attribute(item, "MPReg:PersonDisplayName"), "face", x, y, w, h)
@@ -72,4 +72,4 @@ def _region(name: str, kind: str, x: float, y: float, w: float, h: float) -> Reg
 
 
 def _number(written: str) -> float:
-    return float(written) if _NUMBER.fullmatch(written[:64]) else math.nan
+    return float(written) if _NUMBER.fullmatch(written[:128]) else math.nan

@@ -66,9 +66,11 @@ def parse_packet(packet: bytes) -> Element | None:
             if depth > MAX_DEPTH or count > 2 * MAX_ELEMENTS:
                 return None
             root = element if root is None else root
+            if depth == 0:
+                return root  # some programs leave the end of a longer packet behind the new one
     except (ParseError, DefusedXmlException, ValueError, LookupError):
         return None
-    return root
+    return None
 
 
 def properties(root: Element) -> Properties:

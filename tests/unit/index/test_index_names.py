@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.index.compose import date_in, split_name, title_in
+from photosvc.index.compose import split_name, title_in
+from photosvc.index.dated_names import date_in
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,21 @@ def test_a_name_has_folder_base_and_extension(name, parts):
         ("20200230.jpg", None), ("20201301.jpg", None), ("18990101.jpg", None), ("1202001310.jpg", None),
         ("2020-0131", None), ("holiday.jpg", None), ("", None),
         ("20200230 then 2021-02-03", "2021-02-03T00:00:00"),
+        ("PXL_20210506_070809123.jpg", "2021-05-06T07:08:09"),
+        ("PXL_20210506_070809123.RAW-01.COVER.jpg", "2021-05-06T07:08:09"),
+        ("IMG_20210506_070809_1.jpg", "2021-05-06T07:08:09"),
+        ("VID-20210506-WA0001.mp4", "2021-05-06T00:00:00"),
+        ("Screenshot_2021-05-06-07-08-09.png", "2021-05-06T07:08:09"),
+        ("Screenshot_20210506-070809_Maps.jpg", "2021-05-06T07:08:09"),
+        ("2021-05-06 07.08.09.jpg", "2021-05-06T07:08:09"),
+        ("2021-05-06 07.08.09.123.jpg", "2021-05-06T07:08:09"),
+        ("signal-2021-05-06-070809.jpeg", "2021-05-06T07:08:09"),
+        ("WhatsApp Image 2021-05-06 at 07.08.09.jpeg", "2021-05-06T07:08:09"),
+        ("20210506_0708091234.jpg", "2021-05-06T00:00:00"),
+        ("1620284889123.jpg", "2021-05-06T07:08:09"), ("FB_IMG_1620284889123.jpg", "2021-05-06T07:08:09"),
+        ("mmexport1620284889123.jpg", "2021-05-06T07:08:09"),
+        ("1999999999999.jpg", None), ("0620284889123.jpg", None), ("a1620284889123.jpg", None),
+        ("16202848891234.jpg", None),
     ],
 )  # fmt: skip
 def test_a_date_is_found_where_one_is_spelled(name, moment):

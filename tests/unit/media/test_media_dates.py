@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from photosvc.core.clock import system_clock
+from photosvc.media.dates import DAY, MONTH, YEAR, WrittenDate, read_date
 from photosvc.media.text import parse_date, parse_offset
 
 
@@ -41,6 +42,28 @@ def test_implausible_dates_are_none(text):
     assert parse_date(text) == (None, None)
 
 
+@pytest.mark.parametrize(
+    ("text", "moment", "parts"),
+    [
+        ("1954", "1954-01-01", YEAR), ("1954:00:00 00:00:00", "1954-01-01", YEAR), ("1954-00-00", "1954-01-01", YEAR),
+        ("19540000", "1954-01-01", YEAR), ("1954:  :     :  :  ", "1954-01-01", YEAR), ("2020-01", "2020-01-01", MONTH),
+        ("2020-12-00", "2020-12-01", MONTH), ("2020:03", "2020-03-01", MONTH), ("2020-01-31", "2020-01-31", DAY),
+        ("2020-01-31T12:00+01:00", "2020-01-31T12:00:00", DAY),
+    ],
+)  # fmt: skip
+def test_partial_dates_stay_partial(text, moment, parts):
+    found = read_date(text)
+    assert (found.local, found.parts) == (datetime.fromisoformat(moment), parts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "0000", "9999", "2020-13", "2020-02-30", "0000:00:00 00:00:00", "  20", "123", "20201", "2020-1", "a2020"],
+)
+def test_what_is_no_date_is_none(text):
+    assert read_date(text) == WrittenDate()
+
+
 def test_next_year_is_plausible_and_the_year_after_is_not():
     year = system_clock().year
     assert parse_date(f"{year + 1}:01:01 00:00:00")[0] is not None
@@ -58,5 +81,6 @@ def test_offsets_are_minutes_east(text, minutes):
 @given(st.text(max_size=40))
 def test_any_text_gets_an_answer(text):
     moment, offset = parse_date(text, subseconds=text)
+    assert moment is None or read_date(text, subseconds=text) == (moment, offset, DAY)
     assert moment is None or moment.tzinfo is None
     assert offset is None or abs(timedelta(minutes=offset)) <= timedelta(hours=15)

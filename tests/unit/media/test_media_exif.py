@@ -98,6 +98,21 @@ def test_the_next_date_serves_when_the_first_is_void():
     assert found.taken_local == datetime.fromisoformat("2020-05-06T07:08:09")
 
 
+def test_the_last_change_is_not_when_the_picture_was_taken():
+    found = metadata_of({0x0132: "2021:01:01 10:00:00"}, {0x9290: "25", 0x9010: "+02:00"})
+    assert (found.taken_local, found.utc_offset) == (None, None)
+    assert (found.modified_local, found.modified_offset) == (datetime.fromisoformat("2021-01-01T10:00:00.25"), 120)
+
+
+def test_tags_of_the_camera_are_read_from_the_main_directory_too():
+    found = metadata_of({0x9003: "2020:05:06 07:08:09", 0x829A: [(1, 60)], 0x8827: 400}, {0x8827: 200})
+    assert (found.taken_local, found.exposure, found.iso) == (
+        datetime.fromisoformat("2020-05-06T07:08:09"),
+        "1/60",
+        200,
+    )
+
+
 @pytest.mark.parametrize(
     ("lat", "lng"),
     [

@@ -1,5 +1,6 @@
 from datetime import datetime
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,6 +36,21 @@ def test_without_its_mark_the_character_set_is_guessed():
 
 def test_a_time_without_a_date_is_no_date():
     assert read_iptc(iptc([(60, b"143000+0000")])).taken_local is None
+
+
+@pytest.mark.parametrize(
+    ("records", "moment", "parts"),
+    [
+        ([(55, b"20200131")], "2020-01-31T00:00:00", 3),
+        ([(55, b"20200131"), (60, b"nonsense")], "2020-01-31T00:00:00", 3),
+        ([(55, b"19540000")], "1954-01-01T00:00:00", 1),
+        ([(62, b"20200131"), (63, b"101112")], "2020-01-31T10:11:12", 3),
+        ([(55, b"20190101"), (62, b"20200131"), (63, b"101112")], "2019-01-01T00:00:00", 3),
+    ],
+)
+def test_a_date_counts_without_a_time(records, moment, parts):
+    found = read_iptc(iptc(records))
+    assert (found.taken_local, found.date_parts) == (datetime.fromisoformat(moment), parts)
 
 
 def test_a_cut_record_keeps_what_came_before():

@@ -10,7 +10,8 @@ WALL = NOON.replace(tzinfo=None)
 NONE = Metadata()
 #: Another value than the default for every field.
 FULL = Metadata(
-    taken_local=WALL, taken_utc=NOON, utc_offset=0, camera_make="Maker", camera_model="M1", camera_serial="7",
+    taken_local=WALL, taken_utc=NOON, utc_offset=0, date_parts=2, modified_local=WALL,
+    modified_offset=60, camera_make="Maker", camera_model="M1", camera_serial="7",
     lens_make="Lensmaker", lens_model="L1", iso=100, focal_length=50, f_number=2.8, exposure="1/60", lat=0.0, lng=2.0,
     altitude=3, title="title", description="description", keywords=("tree",), subject="subject", artist="artist",
     copyright="copyright", license="license", notes="notes", software="software", rating=4, document_id="document",
@@ -68,6 +69,20 @@ def test_a_satellite_time_of_another_moment_is_dropped(minutes, offset, trusted)
     utc = NOON + timedelta(minutes=minutes)
     merged = merge_file(Metadata(taken_local=WALL, taken_utc=utc, utc_offset=offset), NONE, NONE)
     assert merged.taken_utc == (utc if trusted else None)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "lat", "trusted"), [(120, 43.0, True), (124, 43.0, True), (120, None, False), (110, 43.0, False)]
+)
+def test_a_satellite_time_corrects_an_offset_where_the_position_proves_a_fix(minutes, lat, trusted):
+    utc = NOON - timedelta(minutes=minutes)
+    found = Metadata(taken_local=WALL, utc_offset=0, taken_utc=utc, lat=lat, lng=lat)
+    assert merge_file(found, NONE, NONE).taken_utc == (utc if trusted else None)
+
+
+def test_the_last_change_is_no_date_of_the_picture():
+    found = merge_file(Metadata(modified_local=WALL), NONE, Metadata(taken_local=WALL - timedelta(days=1)))
+    assert (found.taken_local, found.modified_local) == (WALL - timedelta(days=1), WALL)
 
 
 def test_a_description_that_the_camera_writes_into_every_picture_is_dropped():

@@ -34,6 +34,22 @@ def test_size_length_codec_and_a_frame_of_a_video_are_read(tmp_path, name, codec
     assert red > 150 > max(green, blue)
 
 
+@pytest.mark.parametrize(
+    ("written", "place"),
+    [
+        ("+43.4674-011.8851+312.5/", (43.4674, -11.8851, 312)), ("+43.4674-011.8851/", (43.4674, -11.8851, 0)),
+        ("+43.4674-011.8851+312.5CRSWGS_84/", (43.4674, -11.8851, 312)), ("-43-011/", (-43.0, -11.0, 0)),
+        ("+27.5916+086.5640+8850CRSWGS_84/", (27.5916, 86.564, 8850)),
+        ("+4328.04+01153.10/", (43.467333, 11.885, 0)), ("+432802.4+0115306.0-12/", (43.467333, 11.885, -12)),
+        ("+43.46740000000000000+011.88510000000000000/", (43.4674, 11.8851, 0)),
+        ("+91.0+011.0/", (None, None, 0)), ("43.4 11.8", (None, None, 0)), ("", (None, None, 0)),
+    ],
+)  # fmt: skip
+def test_a_place_is_read_in_every_form_of_its_standard(written, place):
+    found = read_tags({"location": written})
+    assert (found.lat, found.lng, found.altitude) == place
+
+
 def test_time_place_and_camera_of_a_phone_s_video_are_read(tmp_path):
     tags = {
         "creation_time": "2021-09-27T13:12:52.000000Z",

@@ -80,6 +80,41 @@ def test_impossible_coordinates_are_no_place(coordinate):
     assert metadata_of(attributes=f'exif:GPSLatitude="{coordinate}" exif:GPSLongitude="0,0E"').lat is None
 
 
+def test_a_coordinate_may_have_any_number_of_decimals():
+    written = f'exif:GPSLatitude="39,6.{"9" * 20}N" exif:GPSLongitude="10.{"5" * 25}"'
+    found = metadata_of(attributes=written)
+    assert (found.lat, found.lng) == (39.116667, 10.555556)
+
+
+@pytest.mark.parametrize(
+    ("written", "moment", "parts"),
+    [("1954", "1954-01-01", 1), ("2020-01", "2020-01-01", 2), ("2020-01-31", "2020-01-31", 3)],
+)
+def test_dates_may_be_partial(written, moment, parts):
+    found = metadata_of(attributes=f'photoshop:DateCreated="{written}"')
+    assert (found.taken_local, found.date_parts) == (datetime.fromisoformat(moment), parts)
+
+
+def test_the_last_change_is_not_when_the_picture_was_taken():
+    found = metadata_of(attributes='xmp:ModifyDate="2020-01-31T10:11:12+02:00"')
+    assert (found.taken_local, found.modified_local) == (None, datetime.fromisoformat("2020-01-31T10:11:12"))
+    assert (found.utc_offset, found.modified_offset) == (None, 120)
+
+
+@pytest.mark.parametrize(("written", "orientation"), [("6", 6), (" 8 ", 8), ("0", 0), ("9", 0), ("six", 0)])
+def test_the_orientation_is_one_of_eight(written, orientation):
+    assert read_xmp(xmp(attributes=f'tiff:Orientation="{written}"')).orientation == orientation
+
+
+@pytest.mark.parametrize("rest", [b"</rdf:RDF></x:xmpmeta>", b"\0" * 40 + b"<x", "Möwe".encode("latin-1"), b"<a/><b"])
+def test_what_follows_the_end_of_a_packet_is_ignored(rest):
+    assert read_xmp(xmp(attributes='xmp:Rating="3"') + rest).metadata.rating == 3
+
+
+def test_a_packet_that_ends_early_says_nothing():
+    assert read_xmp(xmp(attributes='xmp:Rating="3"')[:-40]) == Xmp()
+
+
 def test_faces_of_the_working_group_are_boxes_from_the_top_left():
     area = 'stArea:x="0.5" stArea:y="0.4" stArea:w="0.2" stArea:h="0.3" stArea:unit="normalized"'
     found = metadata_of(
@@ -88,6 +123,16 @@ def test_faces_of_the_working_group_are_boxes_from_the_top_left():
         "</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions>"
     )
     assert found.regions == (Region("Ann", "face", 0.4, 0.25, 0.2, 0.3),)
+
+
+def test_numbers_of_a_face_may_have_any_number_of_decimals():
+    area = 'stArea:x="0.50000000000000000001" stArea:y="0.4" stArea:w="0.2000000000000000111" stArea:h="3.0e-1"'
+    found = metadata_of(
+        "<mwg-rs:Regions rdf:parseType='Resource'><mwg-rs:RegionList><rdf:Seq><rdf:li rdf:parseType='Resource'>"
+        f"<mwg-rs:Area {area} stArea:unit='normalized'/><mwg-rs:Type>Face</mwg-rs:Type></rdf:li>"
+        "</rdf:Seq></mwg-rs:RegionList></mwg-rs:Regions>"
+    )
+    assert found.regions == (Region("", "face", 0.4, 0.25, 0.2, 0.3),)
 
 
 def test_microsoft_people_are_read_clipped_and_nonsense_left_out():

@@ -1,0 +1,47 @@
+"""When photos were taken: which source counts, and what a search shows of a date that is only partly known."""
+
+from tests.pictures import exif, jpeg, xmp
+
+SHOWN = ("TakenSrc", "TakenAt", "TakenAtLocal", "TimeZone", "Year", "Month", "Day")
+
+
+def shown(library, **parameters):
+    return [tuple(record[name] for name in SHOWN) for record in library.find(order="oldest", **parameters)]
+
+
+def test_the_date_of_the_last_change_is_an_estimate_that_gives_way_to_a_name(library):
+    changed = exif({0x0132: "2019:01:02 03:04:05"}, {0x9010: "+02:00"})
+    library.put("a.jpg", jpeg(exif=changed))
+    library.put("PXL_20210506_070809123.jpg", jpeg(80, 48, exif=changed))
+    library.index()
+    assert shown(library) == [
+        ("estimate", "2019-01-02T01:04:05Z", "2019-01-02T03:04:05Z", "Etc/GMT-2", 2019, 1, 2),
+        ("name", "2021-05-06T07:08:09Z", "2021-05-06T07:08:09Z", "", 2021, 5, 6),
+    ]
+
+
+def test_an_editors_date_comes_before_that_of_the_last_change(library):
+    changed = exif({0x0132: "2019:01:02 03:04:05"})
+    library.put("a.jpg", jpeg(exif=changed, xmp=xmp(attributes='photoshop:DateCreated="1994-07-08"')))
+    library.index()
+    assert shown(library) == [("meta", "1994-07-08T00:00:00Z", "1994-07-08T00:00:00Z", "", 1994, 7, 8)]
+
+
+def test_a_partial_date_is_shown_as_such_and_comes_first_in_its_month_or_year(library):
+    for number, written in enumerate(("1954-02-03T10:00:00", "1954-02", "1954", "1953-12-31")):
+        library.put(f"{number}.jpg", jpeg(64 + 8 * number, xmp=xmp(attributes=f'photoshop:DateCreated="{written}"')))
+    library.index()
+    assert [found[-3:] for found in shown(library)] == [(1953, 12, 31), (1954, -1, -1), (1954, 2, -1), (1954, 2, 3)]
+    assert {found[0] for found in shown(library)} == {"meta"}
+    assert len(shown(library, year=1954)) == 3
+    assert len(shown(library, month=2)) == 2
+
+
+def test_the_satellite_clock_tells_utc_when_the_camera_is_on_the_time_of_another_place(library):
+    rome = {1: "N", 2: [(43, 1), (28, 1), (0, 1)], 3: "E", 4: [(11, 1), (53, 1), (0, 1)]}
+    clock = {7: [(16, 1), (0, 1), (0, 1)], 29: "2025:07:01"}
+    library.put("a.jpg", jpeg(exif=exif({}, {0x9003: "2025:07:01 12:00:00"}, rome | clock)))
+    library.index()
+    assert shown(library) == [
+        ("meta", "2025-07-01T16:00:00Z", "2025-07-01T12:00:00Z", "Europe/Rome", 2025, 7, 1),
+    ]
