@@ -19,7 +19,6 @@ from photosvc.web.files import FileAnswer, original_of, send_file
 from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require_preview
 
-_HASH_LENGTH: Final = 40
 _MP4: Final = "video/mp4"
 #: What the head of a WebM file says; its tracks are VP8, VP9 or AV1 by definition.
 _WEBM: Final = b"\x42\x82\x84webm"
@@ -74,14 +73,12 @@ def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa
 
 def _find(service: Service, content_hash: str) -> SeenFile:
     """The file with this hash, or the video that belongs to the same photo."""
-    found = None
-    if len(content_hash) == _HASH_LENGTH and content_hash.isascii():
-        with service.reading() as connection:
-            sees_private = principal().sees_private
-            found = file_with_hash(connection, content_hash, sees_private=sees_private)
-            if found is not None and found.media_type != "video":
-                files = files_of_photo(connection, found.photo_uid, sees_private=sees_private)
-                found = next((file for file in files if file.media_type == "video"), found)
+    with service.reading() as connection:
+        sees_private = principal().sees_private
+        found = file_with_hash(connection, content_hash, sees_private=sees_private)
+        if found is not None and found.media_type != "video":
+            files = files_of_photo(connection, found.photo_uid, sees_private=sees_private)
+            found = next((file for file in files if file.media_type == "video"), found)
     if found is None:
         msg = "there is no such file"
         raise NotFoundError(msg, field="hash")

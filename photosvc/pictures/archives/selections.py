@@ -1,5 +1,6 @@
 """Selected files that wait to be downloaded as an archive, in the database, so that any worker can send them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,6 +18,8 @@ from photosvc.models import ZipSelection
 LIFETIME: Final = timedelta(hours=1)
 #: Selections of one credential that wait; the oldest are removed first.
 MOST_WAITING: Final = 10
+
+_NAME: Final = re.compile(r"photos-[0-9]{8}-[0-9]{6}-[0-9a-z]{12}\.zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +57,11 @@ def find(connection: Connection, now: datetime, credential_id: int, name: str) -
         NotFoundError: there is none, it has expired, or it belongs to another credential.
 
     """
-    row = connection.execute(
-        select(ZipSelection.title, ZipSelection.file_ids).where(
-            ZipSelection.name == name, ZipSelection.credential_id == credential_id, ZipSelection.expires_at > now
-        )
-    ).first()
+    query = select(ZipSelection.title, ZipSelection.file_ids).where(
+        ZipSelection.name == name, ZipSelection.credential_id == credential_id, ZipSelection.expires_at > now
+    )
+    # PostgreSQL refuses texts with NUL, so only what has the form of a name is looked up.
+    row = connection.execute(query).first() if _NAME.fullmatch(name) else None
     if row is None:
         msg = "there is no such archive, or its hour is over: select the files again"
         raise NotFoundError(msg, field="name")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, not_, select
 from sqlalchemy.engine import Dialect
 
+from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.models import File, Photo, SearchRow
 from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible
@@ -71,14 +72,15 @@ _COLUMNS: tuple[Any, ...] = (
 
 
 def file_with_hash(connection: Connection, content_hash: str, *, sees_private: bool) -> SeenFile | None:
-    """The file with this content; None when there is none, or it may not be seen."""
-    found = _run(connection, "hash", content_hash, sees_private=sees_private)
+    """The file with this content; None when there is none, it may not be seen, or the text is no SHA-1."""
+    # PostgreSQL refuses texts with NUL, so only what has the form is looked up.
+    found = _run(connection, "hash", content_hash, sees_private=sees_private) if is_hash(content_hash) else ()
     return found[0] if found else None
 
 
 def files_of_photo(connection: Connection, photo_uid: str, *, sees_private: bool) -> Sequence[SeenFile]:
-    """The files of a photo, the primary one first; empty when there is none, or it may not be seen."""
-    return _run(connection, "photo_uid", photo_uid, sees_private=sees_private)
+    """The files of a photo, the primary one first; empty when there is none, it may not be seen, or it is no UID."""
+    return _run(connection, "photo_uid", photo_uid, sees_private=sees_private) if is_uid(photo_uid, PHOTO) else ()
 
 
 def matching_ids(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Sequence[int]:

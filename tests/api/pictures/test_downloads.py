@@ -284,27 +284,6 @@ def test_files_of_any_name_are_sent_and_shown(changed, name):
     assert changed.thumbnail(record["Hash"], "tile_50").status_code == 200
 
 
-#: What leads out of a folder somewhere (R13): plain, encoded once and twice, with NUL, backslashes, and Unicode.
-PARTS = ("..", "%2e%2e", "%252e%252e", "..%00", "..;", ".. ", "\u2025", "\uff0e\uff0e", "%c0%ae%c0%ae", "....", "~", "")
-SEPARATORS = ("/", "%2f", "%252f", "\\", "%5c", "%00", "\u2215", "\uff0f", "//")
-TARGET = "etc/passwd"
-PATHS = [separator.join([part] * depth + [TARGET]) for part in PARTS for separator in SEPARATORS for depth in (1, 4)]
-
-
-@pytest.mark.parametrize("route", ["/dl/{}?t={download}", "/t/{}/{preview}/tile_50", "/t/{hash}/{preview}/{}",
-                                   "/t/{hash}/{}/tile_50", "/photos/{}/dl?t={download}",
-                                   "/dl/{hash}/{}?t={download}"])  # fmt: skip
-def test_no_name_leads_out_of_the_originals(pictures, route):
-    preview, download = pictures.tokens()
-    names = {"hash": pictures.hash_of("photo.jpg"), "preview": preview, "download": download}
-    client = pictures.library.app.test_client()
-    for path in PATHS:
-        address = "/api/v1" + route.format(path, **names)
-        answer = client.get(address, buffered=True)
-        assert answer.status_code in (403, 404, 308), (address, answer.status_code)
-        assert len(answer.data) < 500
-
-
 @pytest.mark.parametrize(
     ("name", "encoded_name"),
     [(b"x/\xe9t\xe9 1.png", "x/%E9t%E9%201.png"), (b"a\nb%.png", "a%0Ab%25.png"), (b"plain.png", "plain.png")],
