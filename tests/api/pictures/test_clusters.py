@@ -107,6 +107,7 @@ ANY_MAP = given(query=QUERIES, sees_private=st.booleans(), box=st.sampled_from(B
 @example(query="", sees_private=False, box=GLOBE, zoom=3)
 @example(query="landscape:true | codec:jpeg", sees_private=True, box=GLOBE, zoom=1)
 @example(query="favorite:true", sees_private=True, box=BOXES[2], zoom=4)
+@example(query='-lake -"new york"', sees_private=False, box=GLOBE, zoom=2)
 def test_clusters_are_the_cells_of_the_grid_with_all_photos_of_any_query(varied, query, sees_private, box, zoom):
     check(varied, query, sees_private, box, zoom)
 

@@ -102,6 +102,9 @@ def check(varied, query, sees_private, oldest_first):
 @example(query="codec:heic | lake", sees_private=True, oldest_first=True)
 @example(query="error:true", sees_private=True, oldest_first=False)
 @example(query="type:raw", sees_private=False, oldest_first=True)
+@example(query="-lake", sees_private=False, oldest_first=False)
+@example(query='-"over the lake" -dawn', sees_private=True, oldest_first=True)
+@example(query="-keywords:lake (-lak | type:raw)", sees_private=False, oldest_first=False)
 def test_every_photo_of_any_query_is_at_exactly_one_position(varied, query, sees_private, oldest_first):
     check(varied, query, sees_private, oldest_first)
 

@@ -26,6 +26,8 @@ class Context:
     """The switches by which the query asks for rows that are otherwise left out (`visible.asked_open`)."""
     may_use_index: bool = False
     """Whether SQLite may look up the compared columns in their own indexes."""
+    words_as_sets: bool = False
+    """Whether SQLite looks up words once in the full-text index, because every row is read; not in each row's text."""
 
     def column(self, column: Column) -> Column:
         """The column as conditions compare it."""

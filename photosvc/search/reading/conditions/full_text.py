@@ -1,19 +1,22 @@
 """Conditions on the words of photos.
 
 A condition asks whether `SearchText` contains a substring, on both databases alike. It decides about one photo;
-`matching` finds photos by their words in the full-text index of SQLite, where the planner asks for it.
+`matching` finds photos by their words in the full-text index of SQLite, where the planner asks for it or all rows are
+read.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, cast, func, literal, literal_column, select
+from sqlalchemy import ColumnElement, and_, case, cast, func, literal, literal_column, select
 from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.expression import column, table
 
 from photosvc.models import SearchRow, SearchText
 from photosvc.models.search.tables import WORD_INDEX, WORD_TERMS
+from photosvc.models.search.values import RANK_BITS
 from photosvc.query.operands import Operand, Pattern, Word
 from photosvc.search.reading.conditions.columns import fits
 from photosvc.search.reading.conditions.context import Context
@@ -43,6 +46,12 @@ def contains(section: str, terms: Sequence[Term], context: Context) -> Condition
         context: the database.
 
     """
+    if context.words_as_sets:
+        # Compared with the key, which the covering indexes of all rows contain; `photo_id` is not in them.
+        with_words: Condition = (SearchRow.newest_key // 2**RANK_BITS).in_(matching(terms, {}))
+        if section == "words" and all(isinstance(term, Word) for term in terms):
+            return with_words
+        return and_(with_words, contains(section, terms, replace(context, words_as_sets=False)))
     found = [_has(getattr(SearchText, section), needle(term), context) for term in terms]
     query = select(1).where(SearchText.photo_id == SearchRow.photo_id, *found)
     if context.on_postgresql:
@@ -71,11 +80,12 @@ def matching(terms: Iterable[Term], expanded: Mapping[str, Sequence[str]]) -> An
 
     Args:
         terms: words and phrases.
-        expanded: the words that each of the `prefixes` stands for; an empty list leaves the prefix to FTS5.
+        expanded: the words that some of the `prefixes` stand for; without any, the prefix is left to FTS5.
 
     """
     found = (
-        (_any_of(expanded[word]) or f'"{word}" *') if prefix else f'"{word}"' for word, prefix in _distinct_words(terms)
+        (_any_of(expanded.get(word, ())) or f'"{word}" *') if prefix else f'"{word}"'
+        for word, prefix in _distinct_words(terms)
     )
     index = table(WORD_INDEX, column("rowid"))
     return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(" AND ".join(found)))

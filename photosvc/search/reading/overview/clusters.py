@@ -113,7 +113,7 @@ def _level(box: Box, zoom: int) -> int:
 
 def _cells(connection: Connection, query: PhotoQuery, box: Box, level: int) -> dict[tuple[int, int], _Cell]:
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
-    by_index = photos.plain or (photos.plan.driver is Driver.WALK_ORDER and _is_sparse(connection, box))
+    by_index = photos.covered or (photos.plan.driver is Driver.WALK_ORDER and _is_sparse(connection, box))
     side = 360 / 2**level
     row = _cell_number(SearchRow.lat + 90, side, connection).label("cell_row")
     column = _cell_number(SearchRow.lng + 180, side, connection).label("cell_column")

@@ -1,7 +1,7 @@
 """The photos that a query finds, each represented by the first of its files that matches."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, func
@@ -11,6 +11,7 @@ from photosvc.models import FILTER_COLUMNS, SEARCH_COLUMNS, SearchRow
 from photosvc.models.search.values import RANK_BITS
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.query.operands import Word
 from photosvc.search.reading.library import library_state
 from photosvc.search.reading.plan import Plan, make_plan
 from photosvc.search.reading.request import parse_node
@@ -41,8 +42,8 @@ class Photos:
     plan: Plan
     single: bool
     """Whether there is one row for each photo; otherwise one for each matching file."""
-    plain: bool
-    """Whether the query has no conditions, so that a covering index answers it."""
+    covered: bool
+    """Whether all rows are read and the covering indexes contain what the query compares: nothing, or words."""
 
     def select(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """The query for these columns of all rows, in no order."""
@@ -97,10 +98,12 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
 
     """
     context = context_of(connection, query.node, sees_private=query.sees_private)
+    context = replace(context, words_as_sets=rows_needed == ALL_ROWS and not context.on_postgresql)
     node = resolve(query.node, query.album, connection, sees_private=query.sees_private)
     plan = make_plan(node, "", context, connection, rows_needed=rows_needed, in_order=False)
     single = not context.opened and _is_about_photos(node)
-    return Photos(connection, plan, single, plain=isinstance(node, Everything))
+    covered = not plan.sorts and (isinstance(node, Everything) or (context.words_as_sets and _has_only_words(node)))
+    return Photos(connection, plan, single, covered)
 
 
 def version_of(connection: Connection, expected: str = "") -> str:
@@ -129,3 +132,14 @@ def _is_about_photos(node: Node) -> bool:
             return all(map(_is_about_photos, parts))
         case _:
             return True
+
+
+def _has_only_words(node: Node) -> bool:
+    """Whether all conditions of a resolved query are words."""
+    match node:
+        case Not(part):
+            return _has_only_words(part)
+        case And(parts) | Or(parts):
+            return all(map(_has_only_words, parts))
+        case _:
+            return isinstance(node, Word)

@@ -86,7 +86,7 @@ def count_months(connection: Connection, query: PhotoQuery, *, oldest_first: boo
 
     """
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
-    day = SearchRow.timeline_day if photos.plain else unindexed(SearchRow.timeline_day)
+    day = SearchRow.timeline_day if photos.covered else unindexed(SearchRow.timeline_day)
     counted: dict[int, int] = {}
     # Groups by day, because that is the order of the index.
     for number, count in connection.execute(photos.select(day, photos.count).group_by(day)):
