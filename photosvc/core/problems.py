@@ -79,13 +79,11 @@ class Reason(StrEnum):
     UNDECODABLE = "undecodable", "the picture is damaged"
     BAD_HEADER = "bad_header", "the picture's header cannot be read"
     READ_ERROR = "read_error", "the file cannot be read"
-    OVER_PIXEL_LIMIT = "over_pixel_limit", "the picture has {} megapixels, the limit is {}"
-    OVER_HEADER_LIMIT = "over_header_limit", "the picture has more than {} megapixels"
-    OVER_RATIO = "over_ratio", "the picture unpacks to {} times its size"
+    OVER_MEMORY = "over_memory", "the picture takes {} MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves"
+    BOMB = "bomb", "the picture has {} megapixels and unpacks to {} times its size"
     OVER_AVAILABLE_MEMORY = "over_available_memory", "the picture needs more memory than there is"
     NO_PIXELS = "no_pixels", "a {} has no pixels to open"
     UNDECODABLE_RAW = "undecodable_raw", "LibRaw cannot read this raw"
-    RAW_SIZE = "raw_size", "the raw has too many pixels"
     RAW_WITHOUT_COLORS = "raw_without_colors", "the raw has no colours"
     NO_VIDEO = "no_video", "the file holds no video"
     NO_FRAME = "no_frame", "no frame of the video can be decoded"
@@ -105,6 +103,11 @@ class Reason(StrEnum):
     DUPLICATE = "duplicate", "the same content as {}", _SKIPPED
     UNSTORABLE = "unstorable", "it cannot be stored ({})"
 
+    # Stored by older versions, whose limits were others
+    OVER_PIXEL_LIMIT = "over_pixel_limit", "the picture has {} megapixels, the limit is {}", _FAILED, _TRANSIENT
+    OVER_HEADER_LIMIT = "over_header_limit", "the picture has more than {} megapixels", _FAILED, _TRANSIENT
+    OVER_RATIO = "over_ratio", "the picture unpacks to {} times its size", _FAILED, _TRANSIENT
+    RAW_SIZE = "raw_size", "the raw has too many pixels", _FAILED, _TRANSIENT
     LEGACY = "legacy", "{}", _FAILED, _TRANSIENT
     """Stored by an older version, in words that the migration did not recognise."""
 

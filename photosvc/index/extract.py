@@ -22,7 +22,7 @@ from photosvc.media.xmp.tree import MAX_PACKET
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
 #: interrupted run continues where it ended.
-READER_VERSION: Final = 1
+READER_VERSION: Final = 2
 
 _CODECS: Final = {"jpg": "jpeg"}
 

@@ -12,10 +12,10 @@ import signal
 import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.memory import address_space
 from photosvc.core.problems import Reason, UnreadableFileError
 
 OUT_OF_MEMORY = 77
@@ -71,13 +71,5 @@ def _limit(memory_bytes: int) -> None:
     """Limit the address space to its present size plus `memory_bytes`; write no core files."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    cap = _address_space() + memory_bytes
+    cap = address_space() + memory_bytes
     resource.setrlimit(resource.RLIMIT_AS, (cap if hard == resource.RLIM_INFINITY else min(cap, hard), hard))
-
-
-def _address_space() -> int:
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
-    except (OSError, ValueError):  # not Linux: picture decoders with their libraries map less than this
-        return 1 << 30
-    return pages * resource.getpagesize()

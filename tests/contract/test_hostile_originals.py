@@ -130,7 +130,7 @@ REASONS = {
     "half.jpg": "the picture is truncated",
     "half.png": "the picture is truncated",
     "half.heic": "the picture is truncated",
-    "bomb.png": "the picture has 144 megapixels, the limit is 100",
+    "bomb.png": "the picture has 144 megapixels and unpacks to 1023 times its size",
     "loop": "a symbolic link, which is not followed",
     "self.jpg": "a symbolic link, which is not followed",
     "outside.jpg": "a symbolic link, which is not followed",

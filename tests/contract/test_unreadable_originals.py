@@ -8,7 +8,7 @@ import pytest
 
 from tests import racing_extract
 from tests.library import SVC, open_library, reasons, svc
-from tests.pictures import exif, jpeg, rational
+from tests.pictures import encoded, exif, jpeg, quarters, rational
 
 
 def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_run(library, monkeypatch):
@@ -111,6 +111,26 @@ def test_paths_beyond_the_limit_are_left_out_with_that_reason(library):
     assert library.names() == [fits]
 
 
+def test_a_picture_too_large_for_a_worker_is_found_by_its_date_and_with_error(tmp_path):
+    library = open_library(tmp_path)
+    block = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
+    picture = bytearray(encoded(quarters(), "JPEG", progressive=True, subsampling="4:4:4", exif=block))
+    place = picture.index(b"\xff\xc2")
+    picture[place + 5 : place + 9] = struct.pack(">HH", 30_000, 60_000)
+    library.put("vast.jpg", bytes(picture))
+    summary = library.index()
+    needs = "the picture takes 10912 MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves"
+    assert reasons(summary.failed) == [("vast.jpg", needs)]
+    token = library.token(role="admin")
+    (found,) = library.find(token=token, error="true", taken="2021-02-03", camera="EOS*")
+    assert (found["FileName"], found["TakenAtLocal"], found["CameraModel"]) == (
+        "vast.jpg", "2021-02-03T04:05:06Z", "EOS R5",
+    )  # fmt: skip
+    assert (found["Width"], found["Height"]) == (60_000, 30_000)
+    assert library.find(token=token) == []
+    assert reasons(library.index().skipped) == [("vast.jpg", needs)]
+
+
 def vast_tiff():
     """A TIFF whose header promises 2^32-1 times 2^32-1 pixels."""
     most = 2**32 - 1
@@ -129,7 +149,8 @@ def test_no_header_or_path_is_too_large_for_the_database(new_database, tmp_path)
     library.put(f"{folder}/{folder}/x.jpg", jpeg(90, 48))
     summary = library.index()
     assert summary.indexed == 2
-    assert reasons(summary.failed) == [("vast.tiff", "the picture has more than 150 megapixels")]
+    needs = "the picture takes 18446744065119 MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves"
+    assert reasons(summary.failed) == [("vast.tiff", needs)]
     assert [sentence for _, sentence in reasons(summary.skipped)] == ["its path is longer than 1024 bytes"]
     assert library.names() == ["numbers.jpg", f"{folder}/x.jpg"]
     with library.session() as session:

@@ -153,7 +153,7 @@ def test_reading_leaves_the_original_as_it_was(tmp_path):
 def test_a_bomb_is_recorded_with_its_reason(tmp_path):
     start = process_time()
     found = extract(written(tmp_path / "a.png", png_bomb()))
-    assert found.problem.sentence == "the picture has 144 megapixels, the limit is 100"
+    assert found.problem.sentence == "the picture has 144 megapixels and unpacks to 1023 times its size"
     assert (found.width, found.height, found.colors, found.main_color) == (12_000, 12_000, "", -1)
     assert process_time() - start < 1
 

@@ -1,11 +1,14 @@
-"""Opens pictures, checks their headers against the limits and decodes them; no other module decodes a picture file.
+"""Opens pictures, checks by their headers what they cost and decodes them; no other module decodes a picture file.
 
 Every exception of a decoder becomes a `DecodeError` with its reason.
 """
 
+import struct
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from math import isfinite
 from typing import BinaryIO, Final
 
 from PIL import Image, UnidentifiedImageError
@@ -13,27 +16,24 @@ from PIL import Image, UnidentifiedImageError
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError, register_heic
 from photosvc.media.formats import Format
+from photosvc.media.pixels.cost import check_cost, leave_out_pixels, read_levels
 from photosvc.media.pixels.raw import open_raw
 
-#: Most pixels of a picture.
-MAX_PIXELS: Final = 150_000_000
-#: Most pixels when the decoder holds all of them at once, as all do but that of sequential JPEG, which scales.
-MAX_HELD_PIXELS: Final = 100_000_000
-#: Bytes that any picture may unpack to; a larger one may unpack to `MAX_RATIO` times the size of its file.
-FREE_MEMORY: Final = 48_000_000
-MAX_RATIO: Final = 250
-
-_PLUGINS: Final = {
-    "jpg": ("JPEG", "MPO"),
-    "png": ("PNG",),
-    "webp": ("WEBP",),
-    "gif": ("GIF",),
-    "tiff": ("TIFF",),
-    "bmp": ("BMP", "DIB"),
-    "avif": ("AVIF",),
-    "heic": ("HEIF",),
+#: Format -> modules of Pillow, and the name under which the module registers its reader.
+_READERS: Final = {
+    "jpg": ("JpegImagePlugin", "JPEG"),
+    "png": ("PngImagePlugin", "PNG"),
+    "webp": ("WebPImagePlugin", "WEBP"),
+    "gif": ("GifImagePlugin", "GIF"),
+    "tiff": ("TiffImagePlugin", "TIFF"),
+    "bmp": ("BmpImagePlugin", "BMP"),
+    "avif": ("AvifImagePlugin", "AVIF"),
+    "heic": ("", "HEIF"),
+    "jp2": ("Jpeg2KImagePlugin", "JPEG2000"),
+    "psd": ("PsdImagePlugin", "PSD"),
 }
-_BYTES_EACH: Final = {"1": 1, "L": 1, "P": 1, "LA": 4, "I;16": 2}
+#: Bytes at the beginning of a JPEG 2000 that contain its coding parameters.
+_JP2_HEAD: Final = 1 << 16
 _WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
 #: What brings pixels of an Exif orientation (2 to 8) upright.
 UPRIGHT: Final = {
@@ -56,8 +56,6 @@ def guarded() -> Iterator[None]:
             yield
     except DecodeError:
         raise
-    except Image.DecompressionBombError as error:  # Pillow's own limit, higher than ours
-        raise PictureTooLargeError(Reason.OVER_HEADER_LIMIT, MAX_PIXELS // 1_000_000) from error
     except MemoryError as error:
         raise PictureTooLargeError(Reason.OVER_AVAILABLE_MEMORY) from error
     except Exception as error:  # decoders raise exceptions of any type
@@ -68,58 +66,56 @@ def guarded() -> Iterator[None]:
 def open_picture(
     source: BinaryIO, row: Format, *, header_only: bool = False, longest: int = 0
 ) -> Iterator[Image.Image]:
-    """The picture with its header read and checked against the limits, and no pixel decoded.
+    """The picture with its header read, checked for the memory it takes, and no pixel decoded.
 
     Args:
         source: the file, open for reading; it is not closed.
         row: its format, as sniffed. A camera raw opens as its embedded preview, or else developed at half size.
-        header_only: skip the limits; the caller must call `check_size` before it reads pixels.
+        header_only: skip the check; the caller must call `check_cost` before it reads pixels.
         longest: pixels the longer side should have; an embedded preview of a raw that has fewer is not used.
 
     Raises:
         DecodeError: it cannot be opened or decoded; also for what happens within the `with` block.
         MissingExtraError: its decoder is not installed.
-        PictureTooLargeError: it has more pixels than the limits allow.
+        PictureTooLargeError: it takes more memory than is available, or is a decompression bomb.
 
     """
     with guarded():
         if row.media_type == "raw":
-            with open_raw(source, MAX_PIXELS, longest) as picture:
+            with open_raw(source, longest) as picture:
                 yield picture
             return
-        if row.name not in _PLUGINS:
-            raise DecodeError(Reason.NO_PIXELS, row.media_type)
         if row.extra == "heic":
             register_heic()
-        source.seek(0)
-        with Image.open(source, formats=_PLUGINS[row.name]) as picture:
+        with _read_header(source, row) as picture:
             if not header_only:
-                check_size(picture, size_of(source))
+                check_cost(picture, size_of(source), longest)
             yield picture
 
 
-def check_size(picture: Image.Image, file_size: int) -> None:
-    """Refuse a picture that is too large, by its header.
-
-    Raises:
-        PictureTooLargeError: it is beyond the limits, or a decompression bomb.
-
-    """
-    width, height = picture.size
-    pixels = width * height
-    sequential = picture.format in ("JPEG", "MPO") and not picture.info.get("progressive")
-    limit = MAX_PIXELS if sequential else MAX_HELD_PIXELS
-    if pixels > limit:
-        raise PictureTooLargeError(Reason.OVER_PIXEL_LIMIT, f"{pixels / 1e6:.0f}", limit // 1_000_000)
-    memory = pixels * _BYTES_EACH.get(picture.mode, 4)
-    if not sequential and memory > max(FREE_MEMORY, file_size * MAX_RATIO):
-        raise PictureTooLargeError(Reason.OVER_RATIO, memory // max(file_size, 1))
+def _read_header(source: BinaryIO, row: Format) -> Image.Image:
+    """The picture as its reader opens it; `Image.open` would refuse large ones by a limit of the whole process."""
+    if row.name not in _READERS:
+        raise DecodeError(Reason.NO_PIXELS, row.media_type)
+    module, name = _READERS[row.name]
+    if module:
+        import_module(f"PIL.{module}")
+    source.seek(0)
+    try:
+        picture: Image.Image = Image.OPEN[name][0](source, "")
+    except (SyntaxError, IndexError, TypeError, struct.error) as error:
+        raise DecodeError(Reason.BAD_HEADER) from error
+    if name == "JPEG2000":
+        source.seek(0)
+        picture.info["levels"] = read_levels(source.read(_JP2_HEAD))
+    return picture
 
 
 def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Image:
     """The upright picture as RGB or RGBA, at most about `longest` pixels on its longer side, decoded once.
 
-    JPEG is decoded at the nearest DCT scale, HEIC from its embedded thumbnail when that has the size.
+    JPEG is decoded at the nearest DCT scale, JPEG 2000 at the nearest resolution that the file contains, HEIC from its
+    embedded thumbnail when that has the size.
 
     Args:
         picture: as opened, its pixels not loaded.
@@ -133,7 +129,7 @@ def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Im
     with guarded():
         ratio = min(1.0, longest / max(picture.size))
         target = (max(1, round(picture.width * ratio)), max(1, round(picture.height * ratio)))
-        picture.draft("RGB", target)
+        leave_out_pixels(picture, "RGB", target)
         small = picture
         if picture.mode not in ("RGB", "RGBA", "L"):
             # Pixels are dropped first, so that the conversion stays cheap.
@@ -150,12 +146,20 @@ def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Im
 def displayable(picture: Image.Image) -> Image.Image:
     """The picture as L, RGB or RGBA, from a mode that cannot be resampled or shown; all its pixels are converted."""
     if picture.mode in _WIDE_MODES:
-        high = picture.getextrema()[1]
-        # Sixteen bits often hold values of twelve, so the brightest pixel sets the scale.
-        top = high if isinstance(high, int | float) else 255.0
-        return picture.convert("F").point(lambda value: value * (255 / max(top, 255.0))).convert("L")
+        scale = 255 / _brightest(picture)
+        return picture.convert("F").point(lambda value: value * scale).convert("L")
+    if picture.mode == "1":
+        return picture.convert("L")
     alpha = "transparency" in picture.info or picture.mode in ("LA", "PA", "La", "RGBa")
     return picture.convert("RGBA" if alpha else "RGB")
+
+
+def _brightest(picture: Image.Image) -> float:
+    """The value shown as white: sixteen bits often hold values of twelve, floating point the range from 0 to 1."""
+    top = picture.getextrema()[1]
+    if not isinstance(top, int | float) or not isfinite(top):
+        return 255.0
+    return max(top, 1.0 if picture.mode == "F" and top <= 1 else 255.0)
 
 
 def size_of(source: BinaryIO) -> int:

@@ -16,7 +16,8 @@ from photosvc.media.formats import Format
 from photosvc.media.iptc import read_iptc
 from photosvc.media.isobmff import is_whole
 from photosvc.media.metadata import Metadata, merge_file
-from photosvc.media.pixels.decode import check_size, guarded, open_picture, scaled, size_of
+from photosvc.media.pixels.cost import check_cost
+from photosvc.media.pixels.decode import guarded, open_picture, scaled, size_of
 from photosvc.media.text import clean
 from photosvc.media.xmp.packet import Xmp, read_xmp
 from photosvc.media.xmp.regions import upright
@@ -121,7 +122,7 @@ def _profile_name(profile: bytes) -> str:
 
 
 def _check(opened: Image.Image, source: BinaryIO, row: Format) -> None:
-    check_size(opened, size_of(source))
+    check_cost(opened, size_of(source), _COLOR_SIZE)
     # The small preview at the front of a HEIC can be decoded even if the rest is missing.
     if row.name == "heic" and not is_whole(source, size_of(source)):
         raise DecodeError(Reason.TRUNCATED)

@@ -7,15 +7,18 @@ from typing import Any, BinaryIO, Final
 
 from PIL import Image
 
+from photosvc.core.memory import available_memory
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
 
 #: A preview with a longer side below this is too small to show; the raw is developed instead.
 MIN_PREVIEW: Final = 480
+#: Bytes of memory that a pixel of the sensor takes while the raw is developed at half size.
+_BYTES_EACH: Final = 12
 
 
 @contextmanager
-def open_raw(source: BinaryIO, max_pixels: int, longest: int = 0) -> Iterator[Image.Image]:
+def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
     """A picture of the raw; the pixels of a JPEG preview are not decoded yet.
 
     Its `info` contains `raw_size`, the size of the whole upright picture, `developed` if it is upright already, and the
@@ -23,13 +26,12 @@ def open_raw(source: BinaryIO, max_pixels: int, longest: int = 0) -> Iterator[Im
 
     Args:
         source: the file, open for reading.
-        max_pixels: of the whole picture.
         longest: pixels the longer side should have, as far as a development at half size has them.
 
     Raises:
         MissingExtraError: rawpy is not installed.
         DecodeError: LibRaw cannot read it.
-        PictureTooLargeError: it has no pixels, or more than `max_pixels`.
+        PictureTooLargeError: it must be developed, which takes more memory than is available.
 
     """
     rawpy = load_extra("raw")
@@ -37,8 +39,8 @@ def open_raw(source: BinaryIO, max_pixels: int, longest: int = 0) -> Iterator[Im
     with _readable(rawpy), rawpy.imread(source) as raw:
         sizes = raw.sizes
         width, height = (sizes.height, sizes.width) if sizes.flip in (5, 6) else (sizes.width, sizes.height)
-        if not 0 < width * height <= max_pixels:
-            raise PictureTooLargeError(Reason.RAW_SIZE)
+        if not width * height:
+            raise DecodeError(Reason.UNDECODABLE_RAW)
         picture = _preview(rawpy, raw, min(longest, max(width, height) // 2)) or _development(raw)
         with picture:
             picture.info["raw_size"] = (width, height)
@@ -66,6 +68,9 @@ def _preview(rawpy: Any, raw: Any, longest: int) -> Image.Image | None:  # noqa:
 
 def _development(raw: Any) -> Image.Image:  # noqa: ANN401
     """The raw at half size: one pixel for each 2x2 block of the sensor, several times faster than at full size."""
+    memory = _BYTES_EACH * raw.sizes.raw_width * raw.sizes.raw_height
+    if memory > available_memory():
+        raise PictureTooLargeError(Reason.OVER_MEMORY, memory // 1_000_000)
     pixels = raw.postprocess(half_size=True, use_camera_wb=True, output_bps=8)
     if pixels.ndim != 3:
         raise DecodeError(Reason.RAW_WITHOUT_COLORS)

@@ -1,0 +1,123 @@
+"""The memory that decoding a picture takes, by its header, and the ways in which decoders leave pixels out.
+
+The limit is the memory of the worker. Blank pictures are the exception: DEFLATE and LZW pack nothing else so far.
+"""
+
+from math import ceil
+from typing import Final, cast
+
+from PIL import Image
+from PIL.Jpeg2KImagePlugin import Jpeg2KImageFile
+from PIL.JpegImagePlugin import JpegImageFile
+from PIL.PngImagePlugin import PngImageFile
+
+from photosvc.core.memory import available_memory
+from photosvc.core.problems import Reason
+from photosvc.media.errors import PictureTooLargeError
+
+#: A decode that is scaled down keeps so many times the pixels of a side that are needed.
+OVERSAMPLING: Final = 1.5
+
+#: Bytes of address space a pixel takes while it is decoded, measured with 24 megapixels; of other formats, one copy.
+_BYTES_EACH: Final = {"WEBP": 17, "AVIF": 12, "HEIF": 8, "JPEG2000": 20}
+_BYTES_OF_MODE: Final = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2, "I;16L": 2}
+#: Bytes of the copies that converting a mode to a displayable one takes.
+_CONVERTED: Final = {"1": 1, "P": 4, "LA": 4, "I;16": 9, "I;16B": 9, "I;16L": 9, "I": 5, "F": 5}
+#: Bits of a pixel in the file, by mode; a PNG or GIF may have fewer, never more for its mode.
+_BITS_OF_MODE: Final = {"1": 1, "L": 8, "P": 8, "LA": 16, "I;16": 16, "RGB": 24, "RGBA": 32}
+
+#: Pictures that take less memory are decoded however small their file is.
+BOMB_MEMORY: Final = 100_000_000
+#: DEFLATE packs at most 1,032 bytes into one (RFC 1951), LZW of GIF 2,730; only blank pictures have such a ratio.
+BOMB_RATIO: Final = 900
+
+_MAX_REDUCTION: Final = 5
+_COD: Final = b"\xff\x52"
+
+
+def check_cost(picture: Image.Image, file_size: int, longest: int = 0) -> None:
+    """Refuse a picture whose pixels this process has not the memory for, by its header.
+
+    Args:
+        picture: as opened, its pixels not loaded.
+        file_size: bytes.
+        longest: pixels its longer side should have once decoded; 0 for all of them.
+
+    Raises:
+        PictureTooLargeError: it takes more memory than is available, or it is a decompression bomb.
+
+    """
+    memory = decode_memory(picture, file_size, longest)
+    if memory > available_memory():
+        raise PictureTooLargeError(Reason.OVER_MEMORY, memory // 1_000_000)
+    if picture.format in ("PNG", "GIF") and memory > BOMB_MEMORY:
+        pixels = picture.width * picture.height
+        ratio = pixels * _packed_bits(picture) // 8 // max(file_size, 1)
+        if ratio > BOMB_RATIO:
+            raise PictureTooLargeError(Reason.BOMB, pixels // 1_000_000, ratio)
+
+
+def decode_memory(picture: Image.Image, file_size: int, longest: int = 0) -> int:
+    """Bytes that decoding takes at most, with the conversion to a displayable mode."""
+    pixels = picture.width * picture.height
+    longest = ceil(longest * OVERSAMPLING)
+    if isinstance(picture, JpegImageFile):
+        scale = _draft_scale(picture.size, longest)
+        return 4 * pixels // scale**2 + (_coefficients(picture) if picture.info.get("progressive") else 0)
+    if isinstance(picture, Jpeg2KImageFile):
+        pixels //= 4 ** _reduction(picture, longest)
+    if any(longest <= side for side in picture.info.get("thumbnails", ()) if longest):
+        return BOMB_MEMORY  # the decoder of HEIC takes an embedded thumbnail
+    each = _BYTES_EACH.get(picture.format or "", 0) or _BYTES_OF_MODE.get(picture.mode, 4)
+    return pixels * (each + _CONVERTED.get(picture.mode, 0)) + (file_size if picture.format == "TIFF" else 0)
+
+
+def leave_out_pixels(picture: Image.Image, mode: str, size: tuple[int, int]) -> None:
+    """Make the decoder scale the picture down as far as it can to at least this size.
+
+    JPEG and JPEG 2000 are decoded at a smaller scale, of a HEIC an embedded thumbnail is taken.
+
+    Args:
+        picture: as opened, its pixels not loaded.
+        mode: of the result, for JPEG.
+        size: least width and height, with the aspect ratio of the picture.
+
+    """
+    if isinstance(picture, Jpeg2KImageFile):
+        picture.reduce = _reduction(picture, max(size))
+        picture.load()  # the size is that of the whole picture until then
+    else:
+        picture.draft(mode, size)
+
+
+def _draft_scale(size: tuple[int, int], longest: int) -> int:
+    """By how much the decoder of JPEG divides each side: by its DCT scales, 1, 2, 4 and 8."""
+    return next((scale for scale in (8, 4, 2) if 0 < longest * scale <= max(size)), 1)
+
+
+def _coefficients(picture: JpegImageFile) -> int:
+    """Bytes of the coefficients of a JPEG that is not sequential, which the decoder holds all at once."""
+    factors = [(across, down) for _, across, down, *_ in picture.layer]
+    most = max(across for across, _ in factors) * max(down for _, down in factors)
+    return 2 * picture.width * picture.height * sum(across * down for across, down in factors) // max(most, 1)
+
+
+def _reduction(picture: Jpeg2KImageFile, longest: int) -> int:
+    """How often the decoder of JPEG 2000 halves the sides: at most once for each wavelet decomposition in the file."""
+    wanted = next((n for n in range(_MAX_REDUCTION, 0, -1) if 0 < longest << n <= max(picture.size)), 0)
+    return min(wanted, cast("int", picture.info.get("levels", 0)))
+
+
+def read_levels(head: bytes) -> int:
+    """Decompositions of a JPEG 2000 by its first bytes (ISO/IEC 15444-1 section A.6.1); 0 when they are not there."""
+    at = head.find(_COD)
+    return head[at + 9] if 0 <= at < len(head) - 9 else 0
+
+
+def _packed_bits(picture: Image.Image) -> int:
+    """Bits of a pixel in a PNG or GIF."""
+    if isinstance(picture, PngImageFile) and picture.tile:
+        depth = str(picture.tile[0][3]).partition(";")[2]  # the mode in the file, such as `P;4`
+        if depth.isdigit():
+            return int(depth)
+    return _BITS_OF_MODE.get(picture.mode, 8)

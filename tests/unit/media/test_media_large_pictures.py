@@ -1,0 +1,147 @@
+"""Which large pictures are decoded: those that fit into the memory of the worker, whatever the size of their file."""
+
+import resource
+import struct
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from photosvc.core.memory import address_space, available_memory
+from photosvc.media.formats import by_extension
+from photosvc.media.pixels.decode import open_picture, scaled
+from photosvc.media.pixels.picture import read_picture
+from tests.pictures import encoded, exif, heic, jpeg, png_header, quarters
+
+NEEDS = "the picture takes {} MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves"
+
+
+def row(extension):
+    return by_extension(f"a.{extension}")
+
+
+def read(data, extension):
+    return read_picture(BytesIO(data), row(extension))
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """Sets the memory that a worker with so many MB has left."""
+
+    def limit(megabytes):
+        monkeypatch.setattr("photosvc.media.pixels.cost.available_memory", lambda: megabytes * 1_000_000)
+
+    return limit
+
+
+def resized(data, kind, width, height):
+    """The same file, its header promising other sizes."""
+    data = bytearray(data)
+    if kind == "jpg":
+        place = next(data.index(mark) for mark in (b"\xff\xc0", b"\xff\xc2") if mark in data)
+        data[place + 5 : place + 9] = struct.pack(">HH", height, width)
+    else:  # the first `ispe` box of a HEIC or AVIF
+        place = data.index(b"ispe") + 8
+        data[place : place + 8] = struct.pack(">II", width, height)
+    return bytes(data)
+
+
+def plain(width, height):
+    """A scene with hardly any detail."""
+    ramp = Image.linear_gradient("L").resize((width, height))
+    return Image.merge("RGB", (ramp, ramp.rotate(180), ramp))
+
+
+@pytest.mark.parametrize(
+    ("kind", "extension", "options"),
+    [
+        ("AVIF", "avif", {"quality": 30, "speed": 10}),
+        ("WEBP", "webp", {"quality": 30, "method": 0}),
+        ("JPEG", "jpg", {"quality": 30, "progressive": True}),
+    ],
+)
+def test_a_plain_scene_in_a_small_file_is_no_bomb(kind, extension, options):
+    data = encoded(plain(4000, 3000), kind, **options)
+    assert 250 * len(data) < 4000 * 3000 * 4
+    found = read(data, extension)
+    assert (found.problem, found.width, found.height) == (None, 4000, 3000)
+    assert found.colors is not None
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "megabytes"), [(16_320, 12_240, 20), (16_320, 12_240, 800)], ids=["small", "large"]
+)
+def test_a_sequential_jpeg_of_200_megapixels_needs_no_memory(worker, width, height, megabytes):
+    worker(megabytes)
+    data = resized(jpeg(64, 48), "jpg", width, height)
+    with open_picture(BytesIO(data), row("jpg"), longest=240) as picture:
+        assert picture.size == (width, height)
+
+
+@pytest.mark.parametrize(("subsampling", "needed"), [("4:2:0", 611), ("4:4:4", 1211), ("4:2:2", 811)])
+def test_a_progressive_jpeg_needs_memory_for_its_coefficients(worker, subsampling, needed):
+    options = {"progressive": True, "subsampling": subsampling, "exif": exif({0x010F: "Canon", 0x0110: "EOS R5"})}
+    data = resized(encoded(quarters(), "JPEG", **options), "jpg", 16_320, 12_240)
+    worker(500)
+    found = read(data, "jpg")
+    assert found.problem.sentence == NEEDS.format(needed)
+    assert (found.width, found.height, found.metadata.camera_model) == (16_320, 12_240, "EOS R5")
+    worker(1300)
+    assert read(data, "jpg").problem is None or "memory" not in read(data, "jpg").problem.sentence
+
+
+def test_a_heic_of_200_megapixels_keeps_its_metadata(worker):
+    block = exif({0x010F: "samsung", 0x0110: "SM-S928B"}, {0x9003: "2024:05:06 07:08:09"})
+    data = resized(heic(64, 64, exif=block), "heic", 16_320, 12_240)
+    worker(512)
+    found = read(data, "heic")
+    assert found.problem.sentence == NEEDS.format(1598)
+    assert (found.width, found.height, found.metadata.camera_model) == (16_320, 12_240, "SM-S928B")
+    assert str(found.metadata.taken_local) == "2024-05-06 07:08:09"
+
+
+def test_a_large_png_is_refused_by_the_memory_it_needs(worker):
+    data = png_header(20_000, 10_000) + b"\0" * 1_000_000
+    worker(799)
+    assert read(data, "png").problem.sentence == NEEDS.format(800)
+    worker(801)
+    assert read(data, "png").problem.sentence == "the picture is damaged"
+
+
+def test_the_memory_of_a_process_without_a_limit_is_that_of_the_default_setting():
+    assert resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY
+    assert available_memory() == 2 << 30
+    assert address_space() > 10_000_000
+
+
+def test_jpeg_2000_is_decoded_at_a_resolution_of_the_file(worker):
+    data = encoded(quarters(1600, 1200), "JPEG2000")
+    with open_picture(BytesIO(data), row("jp2"), longest=100) as picture:
+        small = scaled(picture, 100)
+        assert small.size == (100, 75)
+        assert picture.size == (100, 75)
+    single = encoded(quarters(1600, 1200), "JPEG2000", num_resolutions=1)
+    worker(30)
+    assert read(data, "jp2").problem is None
+    assert read(single, "jp2").problem.sentence == NEEDS.format(38)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "extension", "size", "mode", "options"),
+    [
+        ("TIFF", "tif", (11_656, 8_750), "RGB", {"compression": "tiff_lzw"}),
+        ("JPEG", "jpg", (11_656, 8_750), "RGB", {"progressive": True, "quality": 60}),
+        ("JPEG", "jpg", (16_320, 12_240), "RGB", {"quality": 60}),
+        ("TIFF", "tif", (10_000, 13_900), "1", {"compression": "group4"}),
+        ("AVIF", "avif", (6000, 4000), "RGB", {"quality": 30, "speed": 10}),
+        ("WEBP", "webp", (6000, 4000), "RGB", {"quality": 30, "method": 0}),
+    ],
+    ids=["102 MP TIFF", "102 MP progressive JPEG", "200 MP JPEG", "139 MP fax", "24 MP AVIF", "24 MP WebP"],
+)
+def test_a_large_picture_is_shown(kind, extension, size, mode, options):
+    picture = quarters(*size)
+    data = encoded(picture.convert(mode) if mode != "RGB" else picture, kind, **options)
+    found = read(data, extension)
+    assert (found.problem, found.width, found.height) == (None, *size)
+    assert found.colors is not None
