@@ -76,16 +76,11 @@ class PictureCache:
         return f"{folder}/{_TEMPORARY}{name}"
 
     def open(self, content_hash: str, what: str) -> int | None:
-        """A descriptor of the file to read from, which counts as a use; None when there is no such file."""
-        path = self.path(content_hash, what)
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except (FileNotFoundError, NotADirectoryError):
+        """A descriptor of the file to read from, which counts as a use; None when there is no file that can be read."""
+        descriptor = self._open(content_hash, what)
+        if descriptor is None:
             return None
         status = os.fstat(descriptor)
-        if not status.st_size:
-            os.close(descriptor)
-            return None
         now = time.time()
         if now - status.st_atime > _TOUCH_SECONDS:
             with suppress(OSError):  # a read-only or full disk must not stop what can be read
@@ -93,11 +88,22 @@ class PictureCache:
         return descriptor
 
     def has(self, content_hash: str, what: str) -> bool:
-        """Whether the file exists."""
+        """Whether there is a file that can be read."""
+        descriptor = self._open(content_hash, what)
+        if descriptor is not None:
+            os.close(descriptor)
+        return descriptor is not None
+
+    def _open(self, content_hash: str, what: str) -> int | None:
+        # Whatever the reason, such as files of another user: what cannot be read is made once more.
         try:
-            return os.stat(self.path(content_hash, what)).st_size > 0  # noqa: PTH116
+            descriptor = os.open(self.path(content_hash, what), os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
-            return False
+            return None
+        if os.fstat(descriptor).st_size:
+            return descriptor
+        os.close(descriptor)
+        return None
 
     def write(self, content_hash: str, what: str, data: bytes) -> bool:
         """Keep `data`; the name appears when all of it is on disk. Returns whether a check of the cap is due."""

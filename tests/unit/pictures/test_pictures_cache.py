@@ -1,5 +1,6 @@
 """The cache of derived pictures: whole files or none, and what was used longest ago goes first."""
 
+import errno
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -34,6 +35,19 @@ def test_what_is_written_is_found_under_folders_of_its_first_digits(tmp_path):
     assert read(found, HASH, "tile_224.jpg") == b"picture"
     assert read(found, HASH, "tile_500.jpg") is None
     assert found.usage() == Usage(1, 7)
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.EMFILE])
+def test_what_cannot_be_read_counts_as_missing(tmp_path, monkeypatch, code):
+    found = cache(tmp_path)
+    found.write(HASH, "tile_224.jpg", b"picture")
+
+    def refuse(*_, **__):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert found.open(HASH, "tile_224.jpg") is None
+    assert not found.has(HASH, "tile_224.jpg")
 
 
 def test_a_write_that_fails_leaves_nothing(tmp_path):
