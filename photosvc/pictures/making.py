@@ -20,7 +20,8 @@ def make_thumbnails(job: Job) -> list[bytes]:
     """The encoded thumbnails, in the order of the job's targets.
 
     Raises:
-        OriginalChangedError: the original is not as the library knows it.
+        OriginalChangedError: the original is not as the library knows it, before or after it was decoded.
+        OriginalUnreadableError: it cannot be read at present.
         DecodeError, UnsupportedFileError: it cannot be shown.
         MissingExtraError: its decoder is not installed.
 

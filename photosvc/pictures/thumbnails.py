@@ -76,6 +76,7 @@ class Thumbnails:
         Raises:
             ThumbnailsBusyError: it was not finished in time, or too many other callers wait.
             OriginalChangedError: the original is not as the library knows it.
+            OriginalUnreadableError: it cannot be read at present.
             FileProblemError: it cannot be shown, now or when it was tried within the last minutes.
             WorkerStartError: no process can be started.
 

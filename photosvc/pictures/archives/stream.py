@@ -8,12 +8,13 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from io import FileIO
 from typing import Final
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from photosvc.core.paths import clamped_time
 from photosvc.pictures.names import UniqueNames
-from photosvc.pictures.originals import Original, OriginalChangedError, open_original
+from photosvc.pictures.originals import Original, OriginalChangedError, OriginalUnreadableError, descriptor_of
 
 #: Name of the entry that lists what is missing.
 NOTE: Final = "NOT INCLUDED.txt"
@@ -63,7 +64,7 @@ def stream_zip(entries: Iterable[Entry | None]) -> Iterator[bytes]:
 def _add(archive: ZipFile, sink: "_Sink", entry: Entry, names: UniqueNames, missing: list[str]) -> Iterator[bytes]:
     original = entry.original
     try:
-        with open_original(original) as file:
+        with FileIO(descriptor_of(original)) as file:
             name = names.take(entry.name)
             left = original.size
             with archive.open(_info(name, left, entry.modified), "w") as target:
@@ -77,7 +78,7 @@ def _add(archive: ZipFile, sink: "_Sink", entry: Entry, names: UniqueNames, miss
                 missing.append(f"{name} (cut)")
             elif clamped_time(os.fstat(file.fileno())) != original.mtime_ns:
                 missing.append(f"{name} (changed while it was read)")
-    except (OriginalChangedError, OSError):
+    except (OriginalChangedError, OriginalUnreadableError, OSError):
         missing.append(original.name)
 
 
