@@ -71,6 +71,7 @@ class BatchWriter:
 
     def _write(self, batch: Sequence[ReadFile]) -> None:
         with self._transaction() as store:
+            store.load([found.name for found, _ in batch], [read for _, read in batch if isinstance(read, Extraction)])
             outcomes = [_save(store, found, result) for found, result in batch]
         for outcome in outcomes:
             self._summary.add(outcome)

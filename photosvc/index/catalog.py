@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from photosvc.core.geo import cell_token
 from photosvc.index.places import FoundPlace, Gazetteer
@@ -21,6 +21,8 @@ class Catalog:
         self._cameras: dict[tuple[str, str], Camera] = {}
         self._lenses: dict[tuple[str, str], Lens] = {}
         self._keywords: dict[str, Keyword] = {}
+        self._places: dict[str, Place] = {}
+        self._cells: dict[str, Cell | None] = {}
 
     def camera(self, make: str, model: str) -> Camera:
         """The camera of this make and model; the unknown camera when both are empty."""
@@ -31,7 +33,6 @@ class Catalog:
             query = select(Camera).where(Camera.make == make, Camera.model == model)
             known = self._session.scalar(query) or Camera(make=make, model=model, type=camera_type(make, model))
             self._session.add(known)
-            self._session.flush()
             self._cameras[make, model] = known
         return known
 
@@ -44,18 +45,25 @@ class Catalog:
             query = select(Lens).where(Lens.make == make, Lens.model == model)
             known = self._session.scalar(query) or Lens(make=make, model=model)
             self._session.add(known)
-            self._session.flush()
             self._lenses[make, model] = known
         return known
 
+    def load_cells(self, positions: Iterable[tuple[float, float]]) -> None:
+        """Look up in advance the cells of these positions that are known."""
+        wanted = {_cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
+        if wanted:
+            query = select(Cell).where(Cell.id.in_(wanted)).options(joinedload(Cell.place))
+            self._cells |= dict.fromkeys(wanted) | {cell.id: cell for cell in self._session.scalars(query)}
+
     def cell(self, lat: float, lng: float) -> Cell:
         """The S2 cell of a position, with its place."""
-        cell_id = f"s2:{cell_token(lat, lng)}"
-        known = self._session.get(Cell, cell_id)
+        self.load_cells([(lat, lng)])
+        cell_id = _cell_id(lat, lng)
+        known = self._cells[cell_id]
         if known is None:
             known = Cell(id=cell_id, place=self._place(self._gazetteer.lookup(lat, lng)))
             self._session.add(known)
-            self._session.flush()
+            self._cells[cell_id] = known
         return known
 
     def nowhere(self) -> Cell:
@@ -65,10 +73,11 @@ class Catalog:
     def _place(self, found: FoundPlace | None) -> Place:
         if found is None:
             return self._session.get_one(Place, UNKNOWN_PLACE)
-        known = self._session.get(Place, found.id)
+        known = self._places.get(found.id) or self._session.get(Place, found.id)
         if known is None:
             known = Place(id=found.id, label=found.label, city=found.city, state=found.state, country=found.country)
             self._session.add(known)
+        self._places[found.id] = known
         return known
 
     def keywords(self, texts: Iterable[str]) -> list[Keyword]:
@@ -82,5 +91,8 @@ class Catalog:
             for folded in unknown - self._keywords.keys():
                 self._keywords[folded] = Keyword(word=wanted[folded], folded=folded)
                 self._session.add(self._keywords[folded])
-            self._session.flush()
         return [self._keywords[folded] for folded in sorted(wanted)]
+
+
+def _cell_id(lat: float, lng: float) -> str:
+    return f"s2:{cell_token(lat, lng)}"

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from photosvc.index.describe import describe
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import write_extraction
 from photosvc.index.scan import FoundFile, clamped_time
+from photosvc.index.stored_files import StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
 from photosvc.search.projection.project import project
 
@@ -40,11 +41,29 @@ class Store:
         self._catalog = catalog
         self._root = root
         self._now = now
-        self._changed: dict[int, Photo] = {}
+        self._files = StoredFiles(session)
+        self._photos: dict[tuple[str, str], Photo | None] = {}
+        self._rejected: dict[str, RejectedFile | None] = {}
+        self._changed: dict[Photo, None] = {}
+
+    def load(self, names: Collection[str], extractions: Sequence[Extraction] = ()) -> None:
+        """Look up in advance what these files change: a few statements for a whole batch."""
+        self._files.load(names, [extraction.hash for extraction in extractions])
+        contents = [extraction.metadata for extraction in extractions]
+        self._catalog.load_cells((one.lat, one.lng) for one in contents if one.lat is not None and one.lng is not None)
+        folders: dict[str, set[str]] = {}
+        for name in names:
+            folder, base, _ = split_name(name)
+            if (folder, base) not in self._photos:
+                folders.setdefault(folder, set()).add(base)
+        for folder, bases in folders.items():
+            query = select(Photo).where(Photo.path == folder, Photo.name.in_(bases)).order_by(Photo.id.desc())
+            self._photos |= dict.fromkeys(((folder, base) for base in bases), None)
+            self._photos |= {(folder, photo.name): photo for photo in self._session.scalars(query)}
 
     def save(self, found: FoundFile, extraction: Extraction) -> Saved:
         """Store the extraction of one file; a duplicate of another file is rejected."""
-        file = self._find(found.name)
+        file = self._files.named(found.name)
         new = False
         if file is None:
             same, moved = self._same_content(extraction.hash)
@@ -54,38 +73,34 @@ class Store:
                 return Saved(problem, new=False)
             new = moved is None
             file = moved if moved is not None else self._new_file(found)
-            file.name = found.name
+        self._files.put(file, found.name, extraction.hash)
         write_extraction(file, extraction)
         file.size, file.mtime_ns, file.missing = found.size, found.mtime_ns, False
         if new or self._session.is_modified(file):  # asked before a query flushes the changes
             file.updated_at = self._now
         file.reader_version = READER_VERSION
-        self._delete_rejection(found.name)
+        self._rejected[found.name] = None
         self._write_markers(file, extraction)
-        self._session.flush()
-        self._changed[file.photo.id] = file.photo
+        self._changed[file.photo] = None
         return Saved(extraction.problem, new)
 
     def reject(self, found: FoundFile, problem: Problem) -> None:
         """Record why this file is no part of a photo."""
-        self._delete_rejection(found.name)
-        self._session.add(
-            RejectedFile(
-                root=ORIGINALS_ROOT,
-                name=found.name,
-                size=found.size,
-                mtime_ns=found.mtime_ns,
-                reason=problem.reason.value,
-                detail=problem.detail,
-                reader_version=READER_VERSION,
-                created_at=self._now,
-            )
+        self._rejected[found.name] = RejectedFile(
+            root=ORIGINALS_ROOT,
+            name=found.name,
+            size=found.size,
+            mtime_ns=found.mtime_ns,
+            reason=problem.reason.value,
+            detail=problem.detail,
+            reader_version=READER_VERSION,
+            created_at=self._now,
         )
-        file = self._find(found.name)
+        file = self._files.named(found.name)
         if file is not None:  # an earlier run could read it
             file.problem, file.size, file.mtime_ns, file.missing = problem, found.size, found.mtime_ns, False
             file.reader_version = READER_VERSION
-            self._changed[file.photo_id] = file.photo
+            self._changed[file.photo] = None
 
     def mark_missing(self, names: Sequence[str]) -> list[str]:
         """Mark files as missing; gives the names of those that belong to a photo."""
@@ -94,25 +109,31 @@ class Store:
         for file in self._session.scalars(query.order_by(File.id)):
             file.missing = True
             missing.append(file.name)
-            self._changed[file.photo_id] = file.photo
-        self._session.execute(
-            delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name.in_(names))
-        )
+            self._changed[file.photo] = None
+        self._rejected |= dict.fromkeys(names)
         return missing
 
     def finish(self) -> int:
         """Describe every photo whose files changed and project it; gives their number."""
+        self._write_rejections()
         self._session.flush()
-        for photo in self._changed.values():
-            describe(photo, self._catalog, self._now)
+        with self._session.no_autoflush:
+            for photo in self._changed:
+                describe(photo, self._catalog, self._now)
         if self._changed:
-            project(self._session, list(self._changed))
+            self._session.flush()
+            project(self._session, [photo.id for photo in self._changed])
         count = len(self._changed)
         self._changed.clear()
         return count
 
-    def _find(self, name: str) -> File | None:
-        return self._session.scalar(select(File).where(File.root == ORIGINALS_ROOT, File.name == name))
+    def _write_rejections(self) -> None:
+        names = self._rejected.keys()
+        self._session.execute(
+            delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name.in_(names))
+        )
+        self._session.add_all(filter(None, self._rejected.values()))
+        self._rejected.clear()
 
     def _same_content(self, content_hash: str) -> tuple[File | None, File | None]:
         """A stored file with this content that is unchanged on disk; else one that is gone from the disk, so it moved.
@@ -121,8 +142,7 @@ class Store:
         users, stays with the new content.
         """
         moved = None
-        query = select(File).where(File.root == ORIGINALS_ROOT, File.hash == content_hash)
-        for file in self._session.scalars(query.order_by(File.missing, File.id)):
+        for file in self._files.with_content(content_hash):
             now = self._on_disk(file)
             if now == (file.size, file.mtime_ns):
                 return file, None
@@ -148,30 +168,29 @@ class Store:
 
     def _new_file(self, found: FoundFile) -> File:
         folder, base, _ = split_name(found.name)
-        photo = self._session.scalar(select(Photo).where(Photo.path == folder, Photo.name == base).limit(1))
+        self.load([found.name])
+        photo = self._photos[folder, base]
         if photo is None:
             photo = Photo(
                 uid=ids.new_uid(ids.PHOTO, self._now),
                 path=folder,
                 name=base,
+                keywords=[],
                 created_at=self._now,
                 updated_at=self._now,
             )
             self._session.add(photo)
+            self._photos[folder, base] = photo
         file = File(
             uid=ids.new_uid(ids.FILE, self._now),
             root=ORIGINALS_ROOT,
             photo=photo,
+            markers=[],
             created_at=self._now,
             updated_at=self._now,
         )
         self._session.add(file)
         return file
-
-    def _delete_rejection(self, name: str) -> None:
-        self._session.execute(
-            delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
-        )
 
     def _write_markers(self, file: File, extraction: Extraction) -> None:
         """Replace the markers that come from the file; those that users made stay."""

@@ -1,0 +1,66 @@
+"""The files in the database that a batch may change or repeat, found by few statements for the whole batch."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from math import inf
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from photosvc.models import ORIGINALS_ROOT, File, Photo
+
+_PHOTO = joinedload(File.photo)
+#: What storing a file reads of it and its photo.
+_NEEDED = (
+    selectinload(File.markers),
+    _PHOTO.joinedload(Photo.camera),
+    _PHOTO.joinedload(Photo.lens),
+    _PHOTO.joinedload(Photo.place),
+    _PHOTO.selectinload(Photo.keywords),
+    _PHOTO.selectinload(Photo.files).selectinload(File.markers),
+)
+
+
+class StoredFiles:
+    """Files by name and by content, kept up to date while a batch changes them without flushing."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._by_name: dict[str, File | None] = {}
+        self._by_hash: dict[str, list[File]] = {}
+
+    def load(self, names: Collection[str], hashes: Collection[str]) -> None:
+        """Look these names and contents up in advance."""
+        if names := set(names) - self._by_name.keys():
+            found = {file.name: file for file in self._select(File.name.in_(names))}
+            self._by_name |= {name: found.get(name) for name in names}
+        if hashes := set(hashes) - self._by_hash.keys():
+            same = defaultdict(list)
+            for file in self._select(File.hash.in_(hashes)):
+                same[file.hash].append(file)
+            self._by_hash |= {content: same[content] for content in hashes}
+
+    def named(self, name: str) -> File | None:
+        """The file of this name."""
+        self.load([name], [])
+        return self._by_name[name]
+
+    def with_content(self, content: str) -> list[File]:
+        """The files with this hash: those on disk before missing ones, each from the oldest on."""
+        self.load([], [content])
+        files = [file for file in self._by_hash[content] if file.hash == content]
+        return sorted(files, key=lambda file: (file.missing, file.id or inf))
+
+    def put(self, file: File, name: str, content: str) -> None:
+        """Give a file, new or stored, its name and hash."""
+        self.load([name], [content])
+        if file.name != name:
+            self._by_name |= {file.name: None, name: file}
+        if file.hash != content:
+            self._by_hash[content].append(file)
+        file.name, file.hash = name, content
+
+    def _select(self, which: ColumnElement[bool]) -> Collection[File]:
+        query = select(File).where(File.root == ORIGINALS_ROOT, which).options(*_NEEDED)
+        with self._session.no_autoflush:
+            return self._session.scalars(query).unique().all()
