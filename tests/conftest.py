@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from photosvc.settings import Settings
 from tests.api_client import ApiClient, open_api
 from tests.library import Library, new_settings, open_library, open_session
-from tests.oauth_client import OAuthClients, open_oauth_api
 
 _NUMBERS = count()
 
@@ -31,13 +30,6 @@ def api(tmp_path: Path) -> Iterator[ApiClient]:
     """A client of the HTTP API and command line of a library with users of every role."""
     with open_api(tmp_path) as api:
         yield api
-
-
-@pytest.fixture
-def oauth(tmp_path: Path) -> Iterator[OAuthClients]:
-    """A client of the OAuth2 endpoints of a library."""
-    with open_oauth_api(tmp_path) as oauth:
-        yield oauth
 
 
 @pytest.fixture

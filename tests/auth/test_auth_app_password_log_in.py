@@ -20,19 +20,11 @@ from photosvc.auth.principal import APP_SESSION
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION, Credential
+from tests.api_client import HASH, PASSWORD
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_client, add_credential, add_user, log_in
 
-PASSWORD = "correct horse"
-HASH = hash_password(PASSWORD)
 DAY = 86400 * SECOND
-
-
-@pytest.fixture
-def alice(session):
-    user = add_user(session, password_hash=HASH)
-    session.commit()
-    return user
 
 
 def count(session):

@@ -23,13 +23,6 @@ from tests.factories.accounts import add_credential, add_user
 from tests.library import new_settings
 
 
-@pytest.fixture
-def alice(session):
-    user = add_user(session)
-    session.commit()
-    return user
-
-
 def login(session, user, **values):
     secret = add_credential(session, LOGIN_SESSION, user_id=user.id, **values)
     principal = verify(session.connection(), secret, NOW)

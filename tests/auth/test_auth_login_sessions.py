@@ -3,7 +3,6 @@ import pytest
 from sqlalchemy import func, select
 
 from photosvc.auth.accounts import passwords, second_factor
-from photosvc.auth.accounts.passwords import hash_password
 from photosvc.auth.accounts.users import change_user, set_password
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.credentials.login_sessions import Origin, log_out
@@ -19,19 +18,11 @@ from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, Credential, User
 from photosvc.models.database import begin_write
+from tests.api_client import HASH, PASSWORD
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_user, log_in
 
-PASSWORD = "correct horse"
-HASH = hash_password(PASSWORD)
 DAY = 86400 * SECOND
-
-
-@pytest.fixture
-def alice(session):
-    user = add_user(session, password_hash=HASH)
-    session.commit()
-    return user
 
 
 def count(session):

@@ -7,29 +7,20 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts import second_factor
-from photosvc.auth.accounts.passwords import hash_password
 from photosvc.auth.errors import InvalidPasscodeError, SecondFactorStateError
 from photosvc.models import RecoveryCode, User
 from photosvc.models.database import begin_write
+from tests.api_client import HASH
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_user
 from tests.library import new_engine, new_settings
 
-PASSWORD = "correct horse"
-HASH = hash_password(PASSWORD)
 STEP = 30 * SECOND
 
 
 @pytest.fixture
 def settings(tmp_path):
     return new_settings(tmp_path, site_name="Our photos")
-
-
-@pytest.fixture
-def alice(session):
-    user = add_user(session, password_hash=HASH)
-    session.commit()
-    return user
 
 
 def enrolled(session, settings, user):

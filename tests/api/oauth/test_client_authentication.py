@@ -14,12 +14,6 @@ from tests.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth
 
 
 @pytest.fixture(scope="module")
-def oauth(tmp_path_factory):
-    with open_oauth_api(tmp_path_factory.mktemp("oauth")) as oauth:
-        yield oauth
-
-
-@pytest.fixture(scope="module")
 def client(oauth):
     return oauth.register("photos albums metrics", limit=-1)
 

@@ -23,12 +23,6 @@ WITH_PATH = "https://example.org/my/photos"
 
 
 @pytest.fixture(scope="module")
-def oauth(tmp_path_factory):
-    with open_oauth_api(tmp_path_factory.mktemp("oauth")) as oauth:
-        yield oauth
-
-
-@pytest.fixture(scope="module")
 def nested(tmp_path_factory):
     with open_oauth_api(tmp_path_factory.mktemp("nested"), settings={"PHOTOSVC_BASE_URL": WITH_PATH}) as oauth:
         yield oauth

@@ -16,12 +16,6 @@ from tests.oauth_client import ISSUER, open_oauth_api
 
 
 @pytest.fixture(scope="module")
-def oauth(tmp_path_factory):
-    with open_oauth_api(tmp_path_factory.mktemp("oauth")) as oauth:
-        yield oauth
-
-
-@pytest.fixture(scope="module")
 def client(oauth):
     return oauth.register("photos metrics", token_format=JWT, limit=-1, lifetime=600)
 

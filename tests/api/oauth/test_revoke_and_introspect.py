@@ -1,11 +1,13 @@
 """What becomes of clients' tokens: revoked, looked into, ended with their client."""
 
 import pytest
+from sqlalchemy import func, select
 
 from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, remove_all_clients, remove_client
 from photosvc.auth.scopes import parse_scope
+from photosvc.models import Client, Credential
 from tests.api_client import PASSWORD
 from tests.clock import NOW
 from tests.oauth_client import GRANT, Pair, check_oauth_error
@@ -126,11 +128,11 @@ def test_an_administrating_client_for_sessions_looks_into_all_tokens(oauth, clie
     admin = oauth.register("sessions read", role="admin")
     assert oauth.post("/introspect", {"token": oauth.token(client)}, admin).json["client_id"] == client.client_id
     with oauth.library.session() as session:
-        user = add_user(session, new_user(NOW, name="alice", password=PASSWORD))
+        user = add_user(session, new_user(NOW, name="nora", password=PASSWORD))
         uid = user.uid
         secret = issue(session, NOW, name="x", scope=parse_scope("photos"), lifetime=-1, user=user).secret
     introspected = oauth.post("/introspect", {"token": secret}, admin).json
-    assert (introspected["active"], introspected["sub"], introspected["username"]) == (True, uid, "alice")
+    assert (introspected["active"], introspected["sub"], introspected["username"]) == (True, uid, "nora")
     assert "exp" not in introspected
     assert "client_id" not in introspected
 
@@ -225,8 +227,5 @@ def test_forgotten_tokens_are_tidied_up_by_those_that_come(oauth):
     for _ in range(2):
         oauth.token(client)
     with oauth.library.session() as session:
-        from sqlalchemy import func, select
-
-        from photosvc.models import Credential
-
-        assert session.scalar(select(func.count(Credential.id))) == 2
+        tokens = select(func.count(Credential.id)).join(Client).where(Client.uid == client.client_id)
+        assert session.scalar(tokens) == 2
