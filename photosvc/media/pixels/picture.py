@@ -1,6 +1,7 @@
 """Header, metadata and colours of a picture or camera raw; its pixels are decoded at most once."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any, BinaryIO, Final
@@ -29,6 +30,8 @@ MAX_DISTORTION: Final = 0.02
 # Enough pixels for the colours; a JPEG of a camera is then decoded at an eighth of its size.
 _COLOR_SIZE: Final = 240
 _ANIMATED: Final = frozenset(("gif", "webp", "png", "avif"))
+#: Frames of a damaged animation are counted by decoding them.
+_MAX_DAMAGED_FRAMES: Final = 100
 _PHOTOSHOP_IPTC: Final = 0x0404
 _MAX_PROFILE_NAME: Final = 64
 
@@ -99,14 +102,29 @@ def _from_metadata(exif: Exif, xmp: bytes, iptc: bytes, *, fallback: Metadata | 
 def _shape(opened: Image.Image, row: Format, exif: Exif) -> dict[str, Any]:
     width, height = opened.info.get("raw_size", opened.size)
     turned = orientation_to_apply(opened, row, exif) >= 5 and "raw_size" not in opened.info
-    frames = getattr(opened, "n_frames", 1) if row.name in _ANIMATED and getattr(opened, "is_animated", False) else 0
     return {
         "width": height if turned else width,
         "height": width if turned else height,
         "orientation": opened.info.get("original_orientation") or exif.orientation,
-        "frames": frames if frames > 1 else 0,
+        "frames": _frames(opened) if row.name in _ANIMATED else 0,
         "color_profile": _profile_name(_bytes(opened.info, "icc_profile")),
     }
+
+
+def _frames(opened: Image.Image) -> int:
+    """The frames of an animation, 0 for a still; of a damaged animation, those before the damage."""
+    frames = 0
+    try:
+        with guarded():
+            count = getattr(opened, "n_frames", 1) if getattr(opened, "is_animated", False) else 0
+            return count if count > 1 else 0
+    except DecodeError:
+        with suppress(DecodeError), guarded():
+            while frames < _MAX_DAMAGED_FRAMES:
+                opened.seek(frames)
+                frames += 1
+    opened.seek(0)
+    return frames if frames > 1 else 0
 
 
 def _profile_name(profile: bytes) -> str:

@@ -178,6 +178,18 @@ def test_animations_are_counted():
     assert read_picture(BytesIO(encoded(quarters(), "GIF")), row("gif")).frames == 0
 
 
+def test_a_gif_with_a_broken_tail_shows_its_first_frames():
+    frames = [Image.effect_noise((80, 60), 50).convert("P") for _ in range(5)]
+    whole = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    counted = []
+    for part in range(10, 51):
+        found = read_picture(BytesIO(whole[: len(whole) * part // 50]), row("gif"))
+        assert found.problem is None, part
+        counted.append(found.frames)
+    assert counted == sorted(counted)
+    assert set(counted) == {0, 2, 3, 4, 5}
+
+
 def test_the_texts_of_a_png_are_read():
     from PIL.PngImagePlugin import PngInfo
 
