@@ -234,3 +234,57 @@ def png_header(width: int, height: int, *, depth: int = 8, colour: int = 2) -> b
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def jxl(picture: Image.Image, **options: Any) -> bytes:
+    """A JPEG XL; `exif` and `xmp` go into boxes of their own."""
+    import numpy as np
+    import pylibjxl
+
+    return bytes(pylibjxl.encode(np.asarray(picture), effort=1, **options))
+
+
+def tiff(
+    values: Sequence[float], *, bits: int, samples: int = 1, kind: int = 1, order: str = ">", big: bool = False
+) -> bytes:
+    """A TIFF of two columns: uncompressed samples of `bits`, `kind` 1 for integers and 3 for floating point."""
+    code = {(8, 1): "B", (16, 1): "H", (32, 1): "I", (16, 3): "e", (32, 3): "f"}[bits, kind]
+    data = struct.pack(f"{order}{len(values)}{code}", *values)
+    height = len(values) // samples // 2
+    long = "Q" if big else "I"
+    at = 16 if big else 8
+    tags: list[tuple[int, list[int]]] = [
+        (256, [2]), (257, [height]), (258, [bits] * samples), (259, [1]), (262, [2 if samples >= 3 else 1]),
+        (273, [at]), (277, [samples]), (278, [height]), (279, [len(data)]), (339, [kind] * samples),
+    ]  # fmt: skip
+    place, blocks, entries = at + len(data), b"", b""
+    for tag, numbers in tags:
+        raw = struct.pack(f"{order}{len(numbers)}H", *numbers)
+        room = 8 if big else 4
+        if len(raw) > room:
+            blocks, raw = blocks + raw, struct.pack(order + long, place + len(blocks))
+        entries += struct.pack(f"{order}HH{long}", tag, 3, len(numbers)) + raw.ljust(room, b"\0")
+    directory = struct.pack(order + ("Q" if big else "H"), len(tags)) + entries + b"\0" * 8
+    head = (b"MM" if order == ">" else b"II") + (
+        struct.pack(order + "HHHQ", 43, 8, 0, place + len(blocks))
+        if big
+        else struct.pack(order + "HI", 42, place + len(blocks))
+    )
+    return head + data + blocks + directory
+
+
+def avif_with_plain_alpha() -> bytes:
+    """An AVIF as old encoders wrote them: red, half transparent, the alpha item without its own size (`ispe`)."""
+    data = bytearray(encoded(Image.new("RGBA", (64, 48), (200, 30, 30, 128)), "AVIF"))
+    names, at = [], data.index(b"ipco") + 4
+    end = at - 8 + int.from_bytes(data[at - 8 : at - 4], "big")
+    while at < end:
+        names.append(bytes(data[at + 4 : at + 8]))
+        at += int.from_bytes(data[at : at + 4], "big")
+    first = data.index(b"ipma") + 12
+    second = first + 3 + data[first + 2]
+    count = data[second + 2]
+    for place in range(second + 3, second + 3 + count):
+        if names[(data[place] & 0x7F) - 1] == b"ispe":
+            data[place] = data[place + 1]
+    return bytes(data)

@@ -44,11 +44,11 @@ class StorageError(PhotosvcError):
 
 
 #: Extra -> the module that it installs.
-MODULES = {"heic": "pillow_heif", "raw": "rawpy", "video": "av"}
+MODULES = {"heic": "pillow_heif", "jxl": "pylibjxl", "raw": "rawpy", "video": "av", "vips": "pyvips"}
 
 
 def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
-    """The library of an extra: `heic`, `raw` or `video`.
+    """The library of an extra, a key of `MODULES`.
 
     Raises:
         MissingExtraError: it is not installed.
@@ -75,3 +75,14 @@ def register_heic() -> None:
 
     """
     load_extra("heic").register_heif_opener(thumbnails=True)
+
+
+@cache
+def register_jxl() -> None:
+    """Register the JPEG XL decoder with Pillow. Further calls do nothing.
+
+    Raises:
+        MissingExtraError: pylibjxl is not installed.
+
+    """
+    load_extra("jxl").register_pillow(override=False)

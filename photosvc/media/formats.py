@@ -48,6 +48,8 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("avif", ("avif", "avifs"), "image", "image/avif", ("avif",)),
     Format("heic", ("heic", "heif", "heics", "heifs", "hif"), "image", "image/heic", ("heic",), "heic"),
     Format("jp2", ("jp2", "j2k", "jpf", "jpx", "j2c", "jpc"), "image", "image/jp2", ("jp2",)),
+    Format("jxl", ("jxl",), "image", "image/jxl", ("jxl",), "jxl"),
+    Format("svg", ("svg",), "image", "image/svg+xml", ("svg",), "vips"),
     Format("psd", ("psd",), "image", "image/vnd.adobe.photoshop", ("psd",)),
     Format("dng", ("dng",), "raw", "image/x-adobe-dng", ("tiff",), "raw"),
     Format("raw", ("cr2",), "raw", "image/x-canon-cr2", ("tiff",), "raw"),
@@ -101,6 +103,8 @@ _MAGIC: Final = (
     (0, b"MM\0+", "tiff"),
     (4, b"jP  \r\n\x87\n", "jp2"),
     (0, b"\xff\x4f\xff\x51", "jp2"),
+    (4, b"JXL \r\n\x87\n", "jxl"),
+    (0, b"\xff\x0a", "jxl"),
     (0, b"8BPS\0\x01", "psd"),
     (0, b"IIRO", "tiff-raw"),
     (0, b"IIRS", "tiff-raw"),
@@ -172,6 +176,11 @@ def _family_of(head: bytes) -> str:
         return "mp4"
     if _is_bitmap(head):
         return "bmp"
+    if (
+        head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<?xml", b"<svg", b"<!DOCTYPE svg", b"<!--"))
+        and b"<svg" in head
+    ):
+        return "svg"
     # Transport stream: a sync byte every 188 bytes; Blu-ray puts a four-byte time stamp before each packet.
     for start, step in ((0, _TRANSPORT_PACKET), (4, _TRANSPORT_PACKET + 4)):
         if len(head) > start + step and head[start] == head[start + step] == ord("G"):

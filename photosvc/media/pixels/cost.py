@@ -19,7 +19,7 @@ from photosvc.media.errors import PictureTooLargeError
 OVERSAMPLING: Final = 1.5
 
 #: Bytes of address space a pixel takes while it is decoded, measured with 24 megapixels; of other formats, one copy.
-_BYTES_EACH: Final = {"WEBP": 17, "AVIF": 12, "HEIF": 8, "JPEG2000": 20}
+_BYTES_EACH: Final = {"WEBP": 17, "AVIF": 12, "HEIF": 8, "JPEG2000": 20, "JXL": 11}
 _BYTES_OF_MODE: Final = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2, "I;16L": 2}
 #: Bytes of the copies that converting a mode to a displayable one takes.
 _CONVERTED: Final = {"1": 1, "P": 4, "LA": 4, "I;16": 9, "I;16B": 9, "I;16L": 9, "I": 5, "F": 5}

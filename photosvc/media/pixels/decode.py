@@ -14,10 +14,21 @@ from typing import BinaryIO, Final
 from PIL import Image, UnidentifiedImageError
 
 from photosvc.core.problems import Reason
-from photosvc.media.errors import DecodeError, PictureTooLargeError, register_heic
+from photosvc.media.errors import (
+    DecodeError,
+    MissingExtraError,
+    PictureTooLargeError,
+    has_extra,
+    register_heic,
+    register_jxl,
+)
+from photosvc.media.exif.reader import read_exif_file
 from photosvc.media.formats import Format
+from photosvc.media.isobmff import is_whole
 from photosvc.media.pixels.cost import check_cost, leave_out_pixels, read_levels
+from photosvc.media.pixels.embedded import add_metadata
 from photosvc.media.pixels.raw import open_raw
+from photosvc.media.pixels.vips import open_scaled
 
 #: Format -> modules of Pillow, and the name under which the module registers its reader.
 _READERS: Final = {
@@ -31,7 +42,9 @@ _READERS: Final = {
     "heic": ("", "HEIF"),
     "jp2": ("Jpeg2KImagePlugin", "JPEG2000"),
     "psd": ("PsdImagePlugin", "PSD"),
+    "jxl": ("", "JXL"),
 }
+_BIG_TIFF: Final = (b"II+\0", b"MM\0+")
 #: Bytes at the beginning of a JPEG 2000 that contain its coding parameters.
 _JP2_HEAD: Final = 1 << 16
 _WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
@@ -71,7 +84,7 @@ def open_picture(
     Args:
         source: the file, open for reading; it is not closed.
         row: its format, as sniffed. A camera raw opens as its embedded preview, or else developed at half size.
-        header_only: skip the check; the caller must call `check_cost` before it reads pixels.
+        header_only: skip the check; the caller must call `affordable` before it reads pixels.
         longest: pixels the longer side should have; an embedded preview of a raw that has fewer is not used.
 
     Raises:
@@ -85,12 +98,45 @@ def open_picture(
             with open_raw(source, longest) as picture:
                 yield picture
             return
-        if row.extra == "heic":
-            register_heic()
-        with _read_header(source, row) as picture:
-            if not header_only:
-                check_cost(picture, size_of(source), longest)
-            yield picture
+        with _opened(source, row, longest) as picture:
+            yield picture if header_only else affordable(picture, source, row, longest)
+
+
+def affordable(picture: Image.Image, source: BinaryIO, row: Format, longest: int) -> Image.Image:
+    """The picture, or its replacement decoded by strips when its pixels take more memory than is available.
+
+    Raises:
+        PictureTooLargeError: it takes more memory than is available, or is a decompression bomb.
+
+    """
+    try:
+        check_cost(picture, size_of(source), longest)
+    except PictureTooLargeError:
+        if row.name == "tiff" and has_extra("vips"):
+            return open_scaled(source, row.name, longest)
+        raise
+    return picture
+
+
+def _opened(source: BinaryIO, row: Format, longest: int) -> Image.Image:
+    if row.extra == "vips":
+        return open_scaled(source, row.name, longest)
+    try:
+        return _read_header(source, row)
+    except MissingExtraError:
+        raise
+    except DecodeError:
+        if not _is_unusual(source, row):
+            raise
+        return open_scaled(source, row.name, longest)
+
+
+def _is_unusual(source: BinaryIO, row: Format) -> bool:
+    """Whether a picture that Pillow cannot open is rather of a layout that it does not know than damaged."""
+    if row.name == "avif":
+        return is_whole(source, size_of(source))
+    source.seek(0)
+    return row.name == "tiff" and (source.read(4) in _BIG_TIFF or any(read_exif_file(source).size))
 
 
 def _read_header(source: BinaryIO, row: Format) -> Image.Image:
@@ -98,7 +144,11 @@ def _read_header(source: BinaryIO, row: Format) -> Image.Image:
     if row.name not in _READERS:
         raise DecodeError(Reason.NO_PIXELS, row.media_type)
     module, name = _READERS[row.name]
-    if module:
+    if row.name == "heic":
+        register_heic()
+    elif row.name == "jxl":
+        register_jxl()
+    else:
         import_module(f"PIL.{module}")
     source.seek(0)
     try:
@@ -108,6 +158,12 @@ def _read_header(source: BinaryIO, row: Format) -> Image.Image:
     if name == "JPEG2000":
         source.seek(0)
         picture.info["levels"] = read_levels(source.read(_JP2_HEAD))
+    if name in ("JPEG2000", "JXL", "PSD"):
+        add_metadata(picture, source, size_of(source))
+    if picture.info.get("compressed_metadata"):
+        check_cost(picture, size_of(source))
+        source.seek(0)
+        picture.load()
     return picture
 
 
@@ -146,20 +202,19 @@ def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Im
 def displayable(picture: Image.Image) -> Image.Image:
     """The picture as L, RGB or RGBA, from a mode that cannot be resampled or shown; all its pixels are converted."""
     if picture.mode in _WIDE_MODES:
-        scale = 255 / _brightest(picture)
-        return picture.convert("F").point(lambda value: value * scale).convert("L")
+        values = picture.convert("F")  # not every mode of sixteen bits gives its extremes
+        scale = 255 / _white(values, least=1.0 if picture.mode == "F" else 255.0)
+        return values.point(lambda value: value * scale).convert("L")
     if picture.mode == "1":
         return picture.convert("L")
     alpha = "transparency" in picture.info or picture.mode in ("LA", "PA", "La", "RGBa")
     return picture.convert("RGBA" if alpha else "RGB")
 
 
-def _brightest(picture: Image.Image) -> float:
+def _white(values: Image.Image, least: float) -> float:
     """The value shown as white: sixteen bits often hold values of twelve, floating point the range from 0 to 1."""
-    top = picture.getextrema()[1]
-    if not isinstance(top, int | float) or not isfinite(top):
-        return 255.0
-    return max(top, 1.0 if picture.mode == "F" and top <= 1 else 255.0)
+    top = values.getextrema()[1]
+    return max(top, least) if isinstance(top, int | float) and isfinite(top) else least
 
 
 def size_of(source: BinaryIO) -> int:

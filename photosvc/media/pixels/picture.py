@@ -17,8 +17,7 @@ from photosvc.media.formats import Format
 from photosvc.media.iptc import read_iptc
 from photosvc.media.isobmff import is_whole
 from photosvc.media.metadata import Metadata, merge_file
-from photosvc.media.pixels.cost import check_cost
-from photosvc.media.pixels.decode import guarded, open_picture, scaled, size_of
+from photosvc.media.pixels.decode import affordable, guarded, open_picture, scaled, size_of
 from photosvc.media.text import clean
 from photosvc.media.xmp.packet import Xmp, read_xmp
 from photosvc.media.xmp.regions import upright
@@ -59,13 +58,13 @@ def read_picture(source: BinaryIO, row: Format) -> Picture:
     exif = own_exif(source, row)
     picture = _from_metadata(exif, exif.xmp, exif.iptc)
     try:
-        with open_picture(source, row, header_only=True) as opened:
+        with open_picture(source, row, header_only=True, longest=_COLOR_SIZE) as opened:
             if exif == Exif():
                 exif = read_exif(_bytes(opened.info, "exif"))
             picture = _from_metadata(exif, *_packets(opened, exif), fallback=_png_texts(opened))
             picture = replace(picture, **_shape(opened, row, exif))
-            _check(opened, source, row)
-            return replace(picture, colors=_colors(source, row, opened, exif))
+            shown = _checked(opened, source, row)
+            return replace(picture, colors=_colors(source, row, shown, exif))
     except DecodeError as error:
         return replace(picture, problem=error.problem)
 
@@ -80,7 +79,7 @@ def own_exif(source: BinaryIO, row: Format) -> Exif:
 
 def orientation_to_apply(opened: Image.Image, row: Format, exif: Exif) -> int:
     """The Exif orientation to apply to the decoded pixels; 1 when the decoder has turned them already."""
-    if row.name in ("heic", "tiff") or "developed" in opened.info:
+    if row.name in ("heic", "jxl", "tiff") or "upright" in opened.info:
         return 1
     return exif.orientation
 
@@ -100,8 +99,8 @@ def _from_metadata(exif: Exif, xmp: bytes, iptc: bytes, *, fallback: Metadata | 
 
 
 def _shape(opened: Image.Image, row: Format, exif: Exif) -> dict[str, Any]:
-    width, height = opened.info.get("raw_size", opened.size)
-    turned = orientation_to_apply(opened, row, exif) >= 5 and "raw_size" not in opened.info
+    width, height = opened.info.get("whole_size", opened.size)
+    turned = orientation_to_apply(opened, row, exif) >= 5 and "whole_size" not in opened.info
     return {
         "width": height if turned else width,
         "height": width if turned else height,
@@ -139,11 +138,11 @@ def _profile_name(profile: bytes) -> str:
         return ""
 
 
-def _check(opened: Image.Image, source: BinaryIO, row: Format) -> None:
-    check_cost(opened, size_of(source), _COLOR_SIZE)
+def _checked(opened: Image.Image, source: BinaryIO, row: Format) -> Image.Image:
     # The small preview at the front of a HEIC can be decoded even if the rest is missing.
     if row.name == "heic" and not is_whole(source, size_of(source)):
         raise DecodeError(Reason.TRUNCATED)
+    return affordable(opened, source, row, _COLOR_SIZE)
 
 
 def _colors(source: BinaryIO, row: Format, opened: Image.Image, exif: Exif) -> Colors:

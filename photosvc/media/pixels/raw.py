@@ -21,7 +21,7 @@ _BYTES_EACH: Final = 12
 def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
     """A picture of the raw; the pixels of a JPEG preview are not decoded yet.
 
-    Its `info` contains `raw_size`, the size of the whole upright picture, `developed` if it is upright already, and the
+    Its `info` contains `whole_size`, the size of the whole upright picture, `upright` if it is so already, and the
     `exif` of the preview if it has any.
 
     Args:
@@ -43,7 +43,7 @@ def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
             raise DecodeError(Reason.UNDECODABLE_RAW)
         picture = _preview(rawpy, raw, min(longest, max(width, height) // 2)) or _development(raw)
         with picture:
-            picture.info["raw_size"] = (width, height)
+            picture.info["whole_size"] = (width, height)
             yield picture
 
 
@@ -75,5 +75,5 @@ def _development(raw: Any) -> Image.Image:  # noqa: ANN401
     if pixels.ndim != 3:
         raise DecodeError(Reason.RAW_WITHOUT_COLORS)
     picture = Image.fromarray(pixels)
-    picture.info["developed"] = True
+    picture.info["upright"] = True
     return picture

@@ -90,7 +90,7 @@ def test_undecodable_names_are_ordinary():
 def test_the_table_names_each_extension_once_and_each_extra_correctly():
     listed = [extension for row in FORMATS for extension in row.extensions]
     assert len(listed) == len(set(listed))
-    assert {row.extra for row in FORMATS} == {"", "heic", "raw", "video"}
+    assert {row.extra for row in FORMATS} == {"", "heic", "jxl", "raw", "video", "vips"}
     assert sum(len(row.extensions) for row in FORMATS if row.media_type == "raw") == 37
 
 

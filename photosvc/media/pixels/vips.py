@@ -1,0 +1,90 @@
+"""Pictures that Pillow cannot read or has not the memory for, decoded by libvips: SVG, unusual TIFF, old AVIF.
+
+libvips decodes by strips and scales on the way. It gets the bytes of one file and no path, so that nothing in a file
+can make it open another one.
+"""
+
+from functools import cache
+from typing import Any, BinaryIO, Final
+
+from PIL import Image
+
+from photosvc.core.memory import available_memory
+from photosvc.core.problems import Reason
+from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
+
+#: Bytes of memory that libvips takes beside the file and the pixels: GLib ends the process when it gets no more.
+_OVERHEAD: Final = 160_000_000
+#: Bytes for each pixel of an AVIF, which is decoded whole; for each of the width of others, a few hundred lines.
+_BYTES_EACH_AVIF: Final = 20
+_LINES: Final = 2_000
+_MODES: Final = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+_LOADERS: Final = {"svg": "VipsForeignLoadSvg", "tiff": "VipsForeignLoadTiff", "avif": "VipsForeignLoadHeif"}
+_TURNED: Final = range(5, 9)
+
+
+def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
+    """The decoded, upright picture, at most `longest` pixels on its longer side.
+
+    Its `info` contains `whole_size`, the size of the whole upright picture, and `upright`.
+
+    Args:
+        source: the file.
+        name: its format: `svg`, `tiff` or `avif`.
+        longest: pixels; 0 for the size in the file.
+
+    Raises:
+        MissingExtraError: pyvips is not installed.
+        DecodeError: libvips cannot read it.
+        PictureTooLargeError: it takes more memory than is available.
+
+    """
+    vips = _library()
+    source.seek(0)
+    data = source.read()
+    try:
+        header = vips.Image.new_from_buffer(data, "", access="sequential")
+        memory = _OVERHEAD + (
+            _BYTES_EACH_AVIF * header.width * header.height if name == "avif" else _LINES * min(header.width, 100_000)
+        )
+        if memory > available_memory():
+            raise PictureTooLargeError(Reason.OVER_MEMORY, memory // 1_000_000)
+        side = longest or min(max(header.width, header.height), Image.MAX_IMAGE_PIXELS or 1)
+        small = _scaled(vips, header, data, side)
+        picture = Image.frombytes(_MODES[small.bands], (small.width, small.height), small.write_to_memory())
+    except vips.Error as error:
+        raise DecodeError(Reason.UNDECODABLE) from error
+    turned = name == "tiff" and _field(header, "orientation") in _TURNED
+    picture.info["whole_size"] = (header.height, header.width) if turned else (header.width, header.height)
+    picture.info["upright"] = True
+    profile = _field(header, "icc-profile-data")
+    if isinstance(profile, bytes) and header.interpretation in ("srgb", "rgb16"):
+        picture.info["icc_profile"] = profile
+    return picture
+
+
+@cache
+def _library() -> Any:  # noqa: ANN401 - untyped
+    """The library, with one thread, no cache, and only the readers that are wanted."""
+    vips = load_extra("vips")
+    vips.concurrency_set(1)
+    vips.cache_set_max(0)
+    vips.operation_block_set("VipsForeignLoad", True)
+    for loader in _LOADERS.values():
+        vips.operation_block_set(loader, False)
+    return vips
+
+
+def _scaled(vips: Any, header: Any, data: bytes, side: int) -> Any:  # noqa: ANN401
+    """At most `side` pixels long, in sRGB with eight bits."""
+    if header.format == "uchar" or header.interpretation in ("rgb16", "scrgb"):
+        small = vips.Image.thumbnail_buffer(data, side, height=side, size="down")
+        return small.colourspace("srgb").cast("uchar")
+    # Grey with more bits: the brightest pixel is white, as twelve bits in sixteen are common.
+    small = header.resize(min(1.0, side / max(header.width, header.height)), kernel="linear").copy_memory()
+    least = 1.0 if header.format in ("float", "double") else 255.0
+    return small.linear(255 / max(small.max(), least), 0).cast("uchar").colourspace("srgb").autorot()
+
+
+def _field(image: Any, name: str) -> object:  # noqa: ANN401
+    return image.get(name) if image.get_typeof(name) else None

@@ -1,0 +1,214 @@
+"""Formats beyond those of every browser: JPEG XL, JPEG 2000, PSD, SVG, unusual TIFF and AVIF."""
+
+import struct
+import sys
+from contextlib import suppress
+from io import BytesIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from photosvc.media import errors as extras
+from photosvc.media.errors import DecodeError
+from photosvc.media.formats import by_extension, sniff
+from photosvc.media.pixels.decode import scaled
+from photosvc.media.pixels.picture import Picture, read_picture
+from photosvc.media.pixels.preview import open_shown
+from tests.pictures import CORNERS, avif_with_plain_alpha, encoded, exif, jxl, quarters, tiff, xmp
+
+BLOCK = exif({0x010F: "Canon", 0x0110: "Canon EOS R5", 0x0112: 1}, {0x9003: "2021:02:03 04:05:06"})
+
+
+def row(extension):
+    return by_extension(f"a.{extension}")
+
+
+def shown(data, extension, longest=64):
+    with open_shown(BytesIO(data), row(extension), longest) as (picture, orientation):
+        return scaled(picture, longest, orientation)
+
+
+def near(colour, other):
+    return all(abs(a - b) <= 12 for a, b in zip(colour, other, strict=False))
+
+
+def box(kind, content):
+    return struct.pack(">I4s", len(content) + 8, kind) + content
+
+
+@pytest.fixture(scope="module")
+def psd():
+    """A PSD of four quarters without layers, with Exif, XMP and IPTC among its resources."""
+    picture = quarters(64, 48)
+    resources = b"".join(
+        b"8BIM" + struct.pack(">HHI", number, 0, len(data)) + data + b"\0" * (len(data) % 2)
+        for number, data in ((1058, BLOCK[6:]), (1060, xmp("<dc:source>shop</dc:source>", 'photoshop:City="Riga"')))
+    )
+    planes = b"".join(picture.getchannel(channel).tobytes() for channel in "RGB")
+    head = b"8BPS" + struct.pack(">H6xHIIHH", 1, 3, 48, 64, 8, 3)
+    return head + struct.pack(">II", 0, len(resources)) + resources + struct.pack(">IH", 0, 0) + planes
+
+
+@pytest.mark.parametrize("extension", ["jp2", "jxl", "psd"])
+def test_the_format_is_shown_with_its_metadata(extension, psd):
+    if extension == "psd":
+        data = psd
+    elif extension == "jxl":
+        data = jxl(quarters(64, 48), exif=BLOCK, xmp=xmp())
+    else:
+        whole = encoded(quarters(64, 48), "JPEG2000")
+        data = whole + box(b"uuid", b"JpgTiffExif->JP2" + BLOCK[6:])
+    assert sniff(data[:512], "a.jpg").name == extension
+    found = read_picture(BytesIO(data), row(extension))
+    assert (found.problem, found.width, found.height) == (None, 64, 48)
+    assert found.metadata.camera_model == "EOS R5"
+    assert str(found.metadata.taken_local) == "2021-02-03 04:05:06"
+    small = shown(data, extension)
+    assert all(near(small.getpixel(at), CORNERS[n]) for n, at in enumerate([(2, 2), (61, 2), (2, 45), (61, 45)]))
+
+
+def test_jpeg_xl_without_a_container_is_shown():
+    data = jxl(quarters(64, 48))
+    assert data[:2] == b"\xff\x0a"
+    found = read_picture(BytesIO(data), row("jxl"))
+    assert (found.problem, found.width, found.height, found.colors is None) == (None, 64, 48, False)
+
+
+def test_xmp_of_a_psd_is_read(psd):
+    assert read_picture(BytesIO(psd), row("psd")).problem is None
+
+
+@pytest.mark.parametrize(
+    ("data", "brightness"),
+    [
+        (tiff([20_000, 60_000] * 8, bits=16), (85, 255)),
+        (tiff([20_000, 60_000] * 8, bits=16, big=True), (85, 255)),
+        (tiff([20_000, 60_000] * 8, bits=16, big=True, order="<"), (85, 255)),
+        (tiff(([20_000] * 3 + [60_000] * 3) * 8, bits=16, samples=3), (78, 234)),
+        (tiff(([20_000] * 3 + [60_000] * 3) * 8, bits=16, samples=3, big=True), (78, 234)),
+        (tiff([0.25, 1.0] * 8, bits=32, kind=3), (63, 255)),
+        (tiff([0.25, 1.0] * 8, bits=16, kind=3), (63, 255)),
+        (tiff(([0.2] * 3 + [1.0] * 3) * 8, bits=32, samples=3, kind=3), (124, 255)),
+        (tiff(([0.2] * 3 + [1.0] * 3) * 8, bits=32, samples=3, kind=3, big=True, order="<"), (124, 255)),
+        (tiff(([50] * 3 + [200] * 3) * 8, bits=8, samples=3, big=True), (50, 200)),
+    ],
+    ids=["16", "16 big", "16 big little-endian", "RGB 16", "RGB 16 big", "float", "half", "RGB float",
+         "RGB float big little-endian", "RGB 8 big"],
+)  # fmt: skip
+def test_a_tiff_of_any_layout_is_shown(data, brightness):
+    found = read_picture(BytesIO(data), row("tif"))
+    assert (found.problem, found.width, found.height) == (None, 2, 8)
+    small = shown(data, "tif").convert("L")
+    assert all(abs(small.getpixel((x, 4)) - value) <= 1 for x, value in enumerate(brightness))
+
+
+def test_an_old_avif_whose_alpha_has_no_size_is_shown():
+    data = avif_with_plain_alpha()
+    found = read_picture(BytesIO(data), row("avif"))
+    assert (found.problem, found.width, found.height) == (None, 64, 48)
+    red, green, blue, alpha = shown(data, "avif").getpixel((30, 20))
+    assert near((red, green, blue, alpha), (200, 30, 30, 128))
+
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}">{}</svg>'
+
+
+def test_an_svg_is_drawn_at_the_size_that_is_needed():
+    data = SVG.format(400, 200, '<rect width="400" height="200" fill="#c81e1e"/>').encode()
+    found = read_picture(BytesIO(data), row("svg"))
+    assert (found.problem, found.width, found.height) == (None, 400, 200)
+    small = shown(data, "svg", 100)
+    assert (small.size, small.getpixel((50, 25))) == ((100, 50), (200, 30, 30, 255))
+
+
+@pytest.mark.parametrize(
+    "prefix", [b"", b"\xef\xbb\xbf", b'<?xml version="1.0"?>\n', b"<!-- drawn by hand -->\n", b"<!DOCTYPE svg>\n"]
+)
+def test_an_svg_is_identified_by_its_content(prefix):
+    data = prefix + SVG.format(10, 10, "").encode()
+    assert sniff(data, "a.jpg").name == "svg"
+    assert sniff(b"<?xml version='1.0'?><html/>", "a.svg") is None
+
+
+def test_an_svg_opens_no_other_file(tmp_path):
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(encoded(Image.new("RGB", (10, 10), (255, 0, 0)), "PNG"))
+    for href in (secret.as_uri(), str(secret), "secret.png"):
+        data = SVG.format(10, 10, f'<image href="{href}" width="10" height="10"/>').encode()
+        path = tmp_path / "a.svg"
+        path.write_bytes(data)
+        with path.open("rb") as source, open_shown(source, row("svg"), 10) as (picture, _):
+            assert picture.getpixel((5, 5)) == (0, 0, 0, 0)
+
+
+ENTITIES = "<!DOCTYPE svg [" + '<!ENTITY a "' + "x" * 1000 + '">' + "".join(
+    f'<!ENTITY {name} "{f"&{before};" * 50}">' for before, name in zip("abcd", "bcde", strict=True)
+) + "]>"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ENTITIES + SVG.format(10, 10, "<text>&e;</text>"),
+        '<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + SVG.format(10, 10, "<text>&a;</text>"),
+        SVG.format(10, 10, "<rect"),
+    ],
+    ids=["entities", "external entity", "cut"],
+)
+def test_a_hostile_svg_is_refused(data):
+    found = read_picture(BytesIO(data.encode()), row("svg"))
+    assert found.problem.sentence == "the picture is damaged"
+
+
+def test_a_vast_svg_is_drawn_small():
+    data = SVG.format(400_000, 400_000, '<rect width="400000" height="400000" fill="#00f"/>').encode()
+    found = read_picture(BytesIO(data), row("svg"))
+    assert (found.problem, found.width, found.colors.main_color) == (None, 400_000, 6)
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "extension", "data"),
+    [
+        ("pyvips", "vips", "svg", SVG.format(10, 10, "").encode()),
+        ("pyvips", "vips", "tif", tiff([1, 2] * 8, bits=16, big=True)),
+        ("pyvips", "vips", "avif", avif_with_plain_alpha()),
+        ("pylibjxl", "jxl", "jxl", b"\xff\x0a" + b"\0" * 60),
+    ],
+)
+def test_a_missing_extra_is_named(monkeypatch, module, extra, extension, data):
+    from photosvc.media.pixels import vips
+
+    extras.register_jxl.cache_clear()
+    vips._library.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    found = read_picture(BytesIO(data), row(extension))
+    assert found.problem.sentence == f"needs the extra \"{extra}\": pip install 'photosvc[{extra}]'"
+
+
+def makers():
+    return {
+        "jxl": jxl(quarters(32, 24), exif=BLOCK),
+        "jp2": encoded(quarters(32, 24), "JPEG2000"),
+        "svg": SVG.format(32, 24, '<rect width="9" height="9"/><use href="#a"/>').encode(),
+        "tif": tiff(([0.2] * 3 + [1.0] * 3) * 8, bits=32, samples=3, kind=3),
+        "avif": avif_with_plain_alpha(),
+    }
+
+
+WHOLE = makers()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(sorted(WHOLE)), st.data())
+def test_any_damage_ends_as_a_picture_or_a_reason(extension, data):
+    whole = bytearray(WHOLE[extension])
+    for _ in range(data.draw(st.integers(1, 6))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    cut = whole[: data.draw(st.integers(1, len(whole)))]
+    found = read_picture(BytesIO(cut), row(extension))
+    assert isinstance(found, Picture)
+    assert (found.colors is None) == (found.problem is not None)
+    with suppress(DecodeError):
+        assert max(shown(bytes(cut), extension).size) <= 64
