@@ -67,21 +67,30 @@ class OnDemandWorkers(Generic[Item, Result]):
 
         Raises:
             WorkersBusyError: as many items wait as may.
+            WorkerStartError: no thread can be started.
 
         """
         future: Future[Result] = Future()
         with self._changed:
             if self._unfinished >= self._size + self._queued:
                 raise WorkersBusyError
-            self._unfinished += 1
-            self._waiting.append((item, future))
-            if len(self._waiting) <= self._idle:
+            if len(self._waiting) < self._idle:
                 self._changed.notify()
             elif self._threads < self._size:
-                self._threads += 1
-                threading.Thread(target=self._serve, name="photosvc-worker", daemon=True).start()
+                self._start_thread()
+            self._unfinished += 1
+            self._waiting.append((item, future))
         future.add_done_callback(self._finished)
         return future
+
+    def _start_thread(self) -> None:
+        try:
+            threading.Thread(target=self._serve, name="photosvc-worker", daemon=True).start()
+        except RuntimeError as error:  # the system has no room for one
+            if not self._threads:
+                raise WorkerStartError(f"Worker processes cannot start ({error}).") from None
+        else:
+            self._threads += 1
 
     def _finished(self, _: Future[Result]) -> None:
         with self._changed:

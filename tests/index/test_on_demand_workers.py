@@ -9,7 +9,7 @@ import pytest
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.problems import Reason
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
-from photosvc.workers.pool import WorkerDiedError, WorkerTimeoutError
+from photosvc.workers.pool import WorkerDiedError, WorkerStartError, WorkerTimeoutError
 from tests.worker_tasks import obey, square
 
 
@@ -53,6 +53,26 @@ def test_more_items_than_may_wait_are_refused_at_once():
     assert second.cancel()
     assert pool.submit("fine") is not None
     assert not first.done()
+
+
+class NoThread:
+    """Stands for a thread that the system refuses to start."""
+
+    def __init__(self, **_):
+        pass
+
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+
+def test_a_system_without_room_for_threads_refuses_items_until_it_has_some(monkeypatch):
+    pool = workers(workers=1, queued=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading, "Thread", NoThread)
+        for _ in range(3):
+            with pytest.raises(WorkerStartError):
+                pool.submit(3)
+    assert [future.result(20) for future in [pool.submit(3), pool.submit(4)]] == [9, 16]
 
 
 @pytest.mark.parametrize(
