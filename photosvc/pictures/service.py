@@ -28,7 +28,12 @@ class Pictures:
         self.thumbnails = Thumbnails(
             self.cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiters=settings.thumb_waiters
         )
-        self.videos = Videos(self.cache, lambda: self._video_workers, min(_VIDEO_WAIT, settings.thumb_wait))
+        self.videos = Videos(
+            self.cache,
+            lambda: self._video_workers,
+            wait=min(_VIDEO_WAIT, settings.thumb_wait),
+            waiters=settings.thumb_waiters,
+        )
 
     @cached_property
     def _thumbnail_workers(self) -> OnDemandWorkers[Job, list[bytes]]:

@@ -107,13 +107,15 @@ class Videos:
         cache: shared by all processes.
         workers: gives those that convert; called when the first video is to be converted.
         wait: seconds a caller waits for a new one.
+        waiters: callers that may wait at the same time; others are answered at once, so that threads stay free.
 
     """
 
-    def __init__(self, cache: PictureCache, workers: Callable[[], Workers], wait: float) -> None:
+    def __init__(self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiters: int) -> None:
         self._cache = cache
         self._workers = workers
         self._wait = wait
+        self._slots = threading.BoundedSemaphore(waiters)
         self._making: dict[str, Future[None]] = {}
         self._guard = threading.Lock()
         self._locks = ByteLocks(cache.folder / "converting.lock")
@@ -126,7 +128,7 @@ class Videos:
             part: where the video lies in it.
 
         Raises:
-            VideoNotReadyError: it was not finished in time.
+            VideoNotReadyError: it was not finished in time, or as many callers wait as may.
             ConversionsBusyError: too many others wait.
             OriginalChangedError: the original is not as the library knows it.
             FileProblemError: it cannot be converted, or could not be within the last hour.
@@ -134,7 +136,15 @@ class Videos:
             StorageError: the folder of the cache is full or cannot be written.
 
         """
-        deadline = time.monotonic() + self._wait
+        waits = self._slots.acquire(blocking=False)
+        try:
+            return self._wait_for(original, part, self._wait if waits else 0.0)
+        finally:
+            if waits:
+                self._slots.release()
+
+    def _wait_for(self, original: Original, part: Slice, seconds: float) -> int:
+        deadline = time.monotonic() + seconds
         while True:
             descriptor = self._cache.open(original.hash, CONVERTED)
             if descriptor is not None:

@@ -293,6 +293,17 @@ def writes_video(link):
     return False
 
 
+def test_only_some_requests_wait_for_videos_so_that_threads_stay_free(movies, slow_movie, monkeypatch):
+    monkeypatch.setattr(movies.service, "_wait", 20.0)
+    began = time.monotonic()
+    with ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(lambda _: (movies.video(slow_movie).status_code, time.monotonic() - began), range(10)))
+    waited = [seconds for status, seconds in answers if status == 200]
+    refused = [seconds for status, seconds in answers if status == 503]
+    assert (len(waited), len(refused)) == (6, 4)
+    assert max(refused) < min(waited)
+
+
 def test_many_threads_that_ask_for_one_new_video_start_one_conversion(movies, slow_movie, monkeypatch):
     monkeypatch.setattr(movies.service, "_wait", 20.0)
     jobs = []
