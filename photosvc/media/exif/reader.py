@@ -1,11 +1,13 @@
 """Exif of pictures and camera raws (CIPA DC-008, Exif 2.32)."""
 
+import struct
 from dataclasses import dataclass
 from io import BytesIO
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from photosvc.media import text
 from photosvc.media.cameras import lens_name, lens_of_range, make_name, model_name
+from photosvc.media.containers.packets import IPTC_RESOURCE, resource
 from photosvc.media.exif import fields
 from photosvc.media.exif.makernote import MakerNote, read_makernote
 from photosvc.media.exif.tiff import Directory, TiffReader, open_tiff
@@ -15,6 +17,8 @@ from photosvc.media.text import clean
 
 _MAX_THUMBNAIL: Final = 1 << 19
 _MAKER_NOTE: Final = 0x927C
+#: The byte that begins each IPTC record.
+_RECORD: Final = b"\x1c"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,8 @@ class Exif:
 
     metadata: Metadata = Metadata()
     orientation: int = 1
+    says_orientation: bool = False
+    """Whether the orientation is written, rather than the default."""
     thumbnail: bytes = b""
     """The embedded JPEG preview, empty when there is none."""
     xmp: bytes = b""
@@ -48,10 +54,10 @@ def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
     gps = reader.directory(image.integer(0x8825))
     return Exif(
         metadata=_metadata(image, exif, gps, _note(reader, image, exif)),
-        orientation=_orientation(image),
+        **_orientation(image),
         thumbnail=_thumbnail(reader, image),
         xmp=image.data(0x02BC),
-        iptc=image.data(0x83BB),
+        iptc=_iptc(image),
         size=_size(reader, image),
     )
 
@@ -61,9 +67,7 @@ def read_canon_exif(source: BinaryIO) -> Exif:
     parts = canon_parts(source, source.seek(0, 2))
     main, exif, gps = (open_tiff(BytesIO(parts.get(name, b""))) for name in (b"CMT1", b"CMT2", b"CMT4"))
     image, camera, position = (opened[1] if opened else Directory() for opened in (main, exif, gps))
-    return Exif(
-        metadata=_metadata(image, camera.completed(image), position, MakerNote()), orientation=_orientation(image)
-    )
+    return Exif(metadata=_metadata(image, camera.completed(image), position, MakerNote()), **_orientation(image))
 
 
 def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
@@ -106,9 +110,18 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
     )
 
 
-def _orientation(image: Directory) -> int:
+def _orientation(image: Directory) -> dict[str, Any]:
     value = image.integer(0x0112)
-    return value if 1 <= value <= 8 else 1
+    return {"orientation": value, "says_orientation": True} if 1 <= value <= 8 else {}
+
+
+def _iptc(image: Directory) -> bytes:
+    """The IPTC records, from their own tag or from the Photoshop resources."""
+    records = image.data(0x83BB)
+    if records[3:4] == _RECORD != records[:1]:  # written as numbers in the other byte order
+        whole = len(records) // 4
+        return struct.pack(f"<{whole}I", *struct.unpack_from(f">{whole}I", records))
+    return records or resource(image.data(0x8649), IPTC_RESOURCE)
 
 
 def _size(reader: TiffReader, image: Directory) -> tuple[int, int]:

@@ -31,9 +31,15 @@ _TYPES: Final = {
     11: ("f", 4, 1),
     12: ("d", 8, 1),
     13: ("I", 4, 1),
+    16: ("Q", 8, 1),
+    17: ("q", 8, 1),
+    18: ("Q", 8, 1),
 }
 # RW2 (0x55) and ORF (the last two) are TIFF except for this number.
 _VERSIONS: Final = frozenset((0x2A, 0x55, 0x4F52, 0x5352))
+_BIG: Final = 0x2B
+#: No file is longer.
+_FURTHEST: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,8 @@ class TiffReader:
     """Offset of the structure in the file; its own offsets count from there."""
     order: str
     """`<` little or `>` big endian."""
+    big: bool = False
+    """Whether it is a BigTIFF, with counts and offsets of eight bytes."""
     _left: int = MAX_TOTAL
     _seen: set[int] = field(default_factory=set)
 
@@ -93,29 +101,33 @@ class TiffReader:
         if offset <= 0 or offset in self._seen:  # directories may form a loop
             return Directory()
         self._seen.add(offset)
-        head = self.read(offset, 2)
-        count = struct.unpack(self.order + "H", head)[0] if len(head) == 2 else 0
+        counter, layout, wide = ("Q", "HHQQ", 8) if self.big else ("H", "HHII", 4)
+        first = offset + struct.calcsize("=" + counter)
+        head = self.read(offset, first - offset)
+        count = struct.unpack(self.order + counter, head)[0] if len(head) == first - offset else 0
         if not 0 < count <= MAX_ENTRIES:
             return Directory()
-        table = self.read(offset + 2, 12 * count + 4)
+        entry = 4 + 2 * wide
+        table = self.read(first, entry * count + wide)
         values: dict[int, Value] = {}
         offsets: dict[int, int] = {}
-        for start in range(0, min(12 * count, len(table) - 11), 12):
-            tag, kind, length, place = struct.unpack_from(self.order + "HHII", table, start)
+        for start in range(0, min(entry * count, len(table) - entry + 1), entry):
+            tag, kind, length, place = struct.unpack_from(self.order + layout, table, start)
             size = length * _TYPES[kind][1] if kind in _TYPES else 0
             if size <= 0:
                 continue
-            offsets[tag] = offset + 2 + start + 8 if size <= 4 else place
-            raw = table[start + 8 : start + 8 + size] if size <= 4 else self._value(tag, kind, place, size)
+            inline = start + 4 + wide
+            offsets[tag] = first + inline if size <= wide else place
+            raw = table[inline : inline + size] if size <= wide else self._value(tag, kind, place, size)
             if raw:
-                values[tag] = self._unpacked(kind, raw)
-        tail = table[12 * count :]
-        return Directory(values, offsets, struct.unpack(self.order + "I", tail)[0] if len(tail) == 4 else 0)
+                values[tag] = raw if tag in _PACKETS else self._unpacked(kind, raw)
+        tail = table[entry * count :]
+        return Directory(values, offsets, struct.unpack(self.order + layout[-1], tail)[0] if len(tail) == wide else 0)
 
     def read(self, offset: int, size: int) -> bytes:
         """Bytes of the structure; fewer, or none, beyond the end of the file or of `MAX_TOTAL`."""
         size = min(size, self._left)
-        if size <= 0 or self.base + offset < 0:
+        if size <= 0 or not 0 <= self.base + offset < _FURTHEST:
             return b""
         self.source.seek(self.base + offset)
         data = self.source.read(size)
@@ -124,7 +136,7 @@ class TiffReader:
 
     def _value(self, tag: int, kind: int, offset: int, size: int) -> bytes:
         limit = MAX_PACKET if tag in _PACKETS else MAX_VALUE
-        if _TYPES[kind][0] == "s":
+        if _TYPES[kind][0] == "s" or tag in _PACKETS:
             return self.read(offset, min(size, limit))
         return self.read(offset, size) if size <= limit else b""
 
@@ -140,11 +152,14 @@ class TiffReader:
 def open_tiff(source: BinaryIO, base: int = 0) -> tuple[TiffReader, Directory] | None:
     """A reader and the first directory of the TIFF structure at `base`, None when there is none."""
     source.seek(base)
-    head = source.read(8)
+    head = source.read(16)
     order = {b"II": "<", b"MM": ">"}.get(head[:2])
     if order is None or len(head) < 8:
         return None
     version, first = struct.unpack_from(order + "HI", head, 2)
+    if version == _BIG and len(head) == 16:
+        reader = TiffReader(source, base, order, big=True)
+        return reader, reader.directory(struct.unpack_from(order + "Q", head, 8)[0])
     if version not in _VERSIONS:
         return None
     reader = TiffReader(source, base, order)

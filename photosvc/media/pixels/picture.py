@@ -9,17 +9,15 @@ from typing import Any, BinaryIO, Final
 from PIL import Image
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.media import text
 from photosvc.media.color import Colors, read_colors
+from photosvc.media.containers.reader import Embedded, read_embedded
 from photosvc.media.errors import DecodeError
-from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
+from photosvc.media.exif.reader import Exif, read_exif
 from photosvc.media.formats import Format
-from photosvc.media.iptc import read_iptc
 from photosvc.media.isobmff import is_whole
-from photosvc.media.metadata import Metadata, merge_file
+from photosvc.media.metadata import Metadata
 from photosvc.media.pixels.decode import affordable, guarded, open_picture, scaled, size_of
 from photosvc.media.text import clean
-from photosvc.media.xmp.packet import Xmp, read_xmp
 from photosvc.media.xmp.regions import upright
 
 #: The colours come from the embedded preview if its shorter side has this size and its aspect ratio is that of the
@@ -31,7 +29,6 @@ _COLOR_SIZE: Final = 240
 _ANIMATED: Final = frozenset(("gif", "webp", "png", "avif"))
 #: Frames of a damaged animation are counted by decoding them.
 _MAX_DAMAGED_FRAMES: Final = 100
-_PHOTOSHOP_IPTC: Final = 0x0404
 _MAX_PROFILE_NAME: Final = 64
 
 
@@ -55,26 +52,30 @@ class Picture:
 
 def read_picture(source: BinaryIO, row: Format) -> Picture:
     """Everything about a picture; what cannot be read is left out, with the reason in `problem`."""
-    exif = own_exif(source, row)
-    picture = _from_metadata(exif, exif.xmp, exif.iptc)
+    embedded = read_embedded(source, row)
+    picture = _from_metadata(embedded)
     try:
         with open_picture(source, row, header_only=True, longest=_COLOR_SIZE) as opened:
-            if exif == Exif():
-                exif = read_exif(_bytes(opened.info, "exif"))
-            picture = _from_metadata(exif, *_packets(opened, exif), fallback=_png_texts(opened))
-            picture = replace(picture, **_shape(opened, row, exif))
+            embedded = completed(embedded, opened, row)
+            picture = replace(_from_metadata(embedded), **_shape(opened, row, embedded.exif))
             shown = _checked(opened, source, row)
-            return replace(picture, colors=_colors(source, row, shown, exif))
+            return replace(picture, colors=_colors(source, row, shown, embedded.exif))
     except DecodeError as error:
         return replace(picture, problem=error.problem)
 
 
-def own_exif(source: BinaryIO, row: Format) -> Exif:
-    """The Exif of a TIFF or a camera raw, readable even if its pixels are not; empty for other formats."""
-    with guarded():
-        if row.is_tiff:
-            return read_exif_file(source)
-        return read_canon_exif(source) if "cr3" in row.families else Exif()
+def completed(embedded: Embedded, opened: Image.Image, row: Format) -> Embedded:
+    """The metadata with what only the decoder knows.
+
+    That is, for example, the Exif of the preview in a raw of another structure than TIFF, and the orientation of an
+    AVIF, which its boxes give.
+    """
+    if embedded.exif == Exif():
+        return replace(embedded, exif=read_exif(_bytes(opened.info, "exif")))
+    if row.name == "avif":
+        exif = read_exif(_bytes(opened.info, "exif"))
+        return replace(embedded, exif=replace(embedded.exif, orientation=exif.orientation))
+    return embedded
 
 
 def orientation_to_apply(opened: Image.Image, row: Format, exif: Exif) -> int:
@@ -84,16 +85,15 @@ def orientation_to_apply(opened: Image.Image, row: Format, exif: Exif) -> int:
     return exif.orientation
 
 
-def _from_metadata(exif: Exif, xmp: bytes, iptc: bytes, *, fallback: Metadata | None = None) -> Picture:
-    packet: Xmp = read_xmp(xmp)
-    found = merge_file(exif.metadata, fallback or read_iptc(iptc), packet.metadata)
+def _from_metadata(embedded: Embedded) -> Picture:
+    exif, found = embedded.exif, embedded.metadata
     regions = tuple(upright(region, exif.orientation) for region in found.regions)
     width, height = exif.size[::-1] if exif.orientation >= 5 else exif.size
     return Picture(
         width=width,
         height=height,
         orientation=exif.orientation,
-        projection=packet.projection,
+        projection=embedded.xmp.projection,
         metadata=replace(found, regions=regions),
     )
 
@@ -167,28 +167,6 @@ def _is_whole_jpeg(source: BinaryIO) -> bool:
     """Whether the file ends with the end marker of JPEG, apart from zeros that some cameras append."""
     source.seek(max(0, size_of(source) - 4096))
     return source.read(4096).rstrip(b"\0").endswith(b"\xff\xd9")
-
-
-def _packets(opened: Image.Image, exif: Exif) -> tuple[bytes, bytes]:
-    """The XMP packet and the IPTC records, from the container or from the Exif."""
-    resources = opened.info.get("photoshop")
-    iptc = resources.get(_PHOTOSHOP_IPTC) if isinstance(resources, Mapping) else None
-    return _bytes(opened.info, "xmp") or exif.xmp, iptc if isinstance(iptc, bytes) else exif.iptc
-
-
-def _png_texts(opened: Image.Image) -> Metadata | None:
-    """The text chunks of a PNG (PNG specification, section 11.3.3)."""
-    if opened.format != "PNG":
-        return None
-    texts = {name: value for name, value in opened.info.items() if isinstance(name, str) and isinstance(value, str)}
-    return Metadata(
-        title=clean(texts.get("Title", ""), text.TITLE),
-        description=clean(texts.get("Description", ""), text.DESCRIPTION),
-        artist=clean(texts.get("Author", "")),
-        copyright=clean(texts.get("Copyright", "")),
-        software=clean(texts.get("Software", "")),
-        notes=clean(texts.get("Comment", ""), text.DESCRIPTION),
-    )
 
 
 def _bytes(info: Mapping[Any, Any], name: str) -> bytes:

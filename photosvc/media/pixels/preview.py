@@ -6,10 +6,10 @@ from typing import BinaryIO
 
 from PIL import Image
 
-from photosvc.media.exif.reader import Exif, read_exif
+from photosvc.media.containers.reader import read_embedded
 from photosvc.media.formats import Format
 from photosvc.media.pixels.decode import open_picture
-from photosvc.media.pixels.picture import orientation_to_apply, own_exif
+from photosvc.media.pixels.picture import completed, orientation_to_apply
 from photosvc.media.video.poster import read_poster
 
 
@@ -34,8 +34,6 @@ def open_shown(source: BinaryIO, row: Format, longest: int) -> Iterator[tuple[Im
     if row.media_type == "video":
         yield read_poster(source, longest), 1
         return
-    exif = own_exif(source, row)
+    embedded = read_embedded(source, row)
     with open_picture(source, row, longest=longest) as picture:
-        if exif == Exif() and isinstance(picture.info.get("exif"), bytes):
-            exif = read_exif(picture.info["exif"])
-        yield picture, orientation_to_apply(picture, row, exif)
+        yield picture, orientation_to_apply(picture, row, completed(embedded, picture, row).exif)

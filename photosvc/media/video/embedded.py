@@ -5,11 +5,10 @@ import os
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, NamedTuple
 
+from photosvc.media.containers.jpeg import read_jpeg
 from photosvc.media.isobmff import boxes
 from photosvc.media.xmp.tree import attribute, parse_packet, properties, tag
 
-_XMP: Final = b"http://ns.adobe.com/xap/1.0/\0"
-_MAX_SEGMENTS: Final = 200
 _MAX_ITEMS: Final = 64
 _MAX_DIRECTORY: Final = 4096
 #: Type of the video in the directory of a Samsung trailer, and the name before its bytes.
@@ -66,7 +65,7 @@ def find_embedded(source: BinaryIO, size: int) -> Slice | None:
     source.seek(0)
     head = source.read(12)
     if head.startswith(b"\xff\xd8"):
-        found = [*_by_xmp(_jpeg_xmp(source), size), *_by_trailer(source, 0, size)]
+        found = [*_by_xmp(read_jpeg(source).xmp, size), *_by_trailer(source, 0, size)]
     elif head[4:8] == b"ftyp":
         found = list(_in_boxes(source, size))
     else:
@@ -87,23 +86,6 @@ def _in_boxes(source: BinaryIO, size: int) -> Iterator[Slice]:
             yield Slice(begin, min(end, size))
         elif kind == b"sefd":
             yield from _by_trailer(source, begin, min(end, size))
-
-
-def _jpeg_xmp(source: BinaryIO) -> bytes:
-    """The XMP packet in the segments before the pixels; empty when there is none."""
-    position = 2
-    for _ in range(_MAX_SEGMENTS):
-        source.seek(position)
-        head = source.read(4)
-        length = int.from_bytes(head[2:4], "big")
-        if len(head) < 4 or head[0] != 0xFF or head[1] in (0xDA, 0xD9) or length < 2:
-            break
-        if head[1] == 0xE1:
-            body = source.read(length - 2)
-            if body.startswith(_XMP):
-                return body[len(_XMP) :]
-        position += 2 + length
-    return b""
 
 
 def _by_xmp(packet: bytes, size: int) -> Iterator[Slice]:

@@ -1,0 +1,263 @@
+import random
+import struct
+from datetime import datetime
+from io import BytesIO
+
+import pytest
+
+from photosvc.index.extract import extract
+from photosvc.media.containers.gif import read_gif
+from photosvc.media.containers.heif import XMP_BOX, read_heif
+from photosvc.media.containers.packets import Packets, resource
+from photosvc.media.containers.png import read_png
+from photosvc.media.containers.reader import read_embedded
+from photosvc.media.formats import sniff
+from tests.containers import (
+    bigtiff,
+    box,
+    gif_with_xmp,
+    international_text,
+    photoshop_resource,
+    png_after_pixels,
+    psd,
+    raw_profile,
+)
+from tests.pictures import encoded, exif, heic, iptc, jpeg, quarters, xmp
+
+EXIF = exif({0x010F: "Canon", 0x0110: "Canon EOS R", 0x0112: 6}, {0x9003: "2020:01:02 03:04:05"})
+XMP = xmp(attributes='photoshop:Headline="From XMP" tiff:Orientation="8"')
+IPTC = iptc([(5, b"From IPTC"), (25, b"sea")])
+PLAIN = EXIF[6:]
+#: A JPEG XL without a picture.
+JXL = box(b"JXL ", b"\r\n\x87\n") + box(b"ftyp", b"jxl \0\0\0\0jxl ")
+
+
+def embedded(data, name):
+    row = sniff(data[:512], name)
+    return read_embedded(BytesIO(data), row)
+
+
+def extracted(tmp_path, data, name):
+    path = tmp_path / name
+    path.write_bytes(data)
+    return extract(path)
+
+
+def jp2(*boxes):
+    return encoded(quarters(), "JPEG2000") + b"".join(boxes)
+
+
+WITH_EXIF = {
+    "jpeg.jpg": jpeg(exif=EXIF),
+    "eXIf.png": png_after_pixels((b"eXIf", PLAIN)),
+    "exif-profile.png": png_after_pixels(raw_profile("exif", EXIF)),
+    "app1-profile.png": png_after_pixels(raw_profile("APP1", EXIF)),
+    "a.webp": encoded(quarters(), "WEBP", exif=EXIF),
+    "a.avif": encoded(quarters(), "AVIF", exif=EXIF),
+    "a.heic": heic(exif=EXIF),
+    "a.psd": psd(photoshop_resource(0x0422, PLAIN)),
+    "a.jp2": jp2(box(b"uuid", b"JpgTiffExif->JP2", PLAIN)),
+    "a.jxl": JXL + box(b"Exif", b"\0\0\0\6", EXIF),
+}
+WITH_XMP = {
+    "jpeg.jpg": jpeg(xmp=XMP),
+    "text.png": png_after_pixels(international_text("XML:com.adobe.xmp", XMP)),
+    "packed.png": png_after_pixels(international_text("XML:com.adobe.xmp", XMP, packed=True)),
+    "profile.png": png_after_pixels(raw_profile("xmp", XMP)),
+    "after.gif": gif_with_xmp(XMP),
+    "before.gif": gif_with_xmp(XMP, after=False),
+    "a.webp": encoded(quarters(), "WEBP", xmp=XMP),
+    "a.avif": encoded(quarters(), "AVIF", xmp=XMP),
+    "a.heic": heic(xmp=XMP),
+    "a.psd": psd(photoshop_resource(0x0424, XMP)),
+    "a.jp2": jp2(box(b"uuid", XMP_BOX, XMP)),
+    "a.jxl": JXL + box(b"xml ", XMP),
+    "a.tif": encoded(quarters(), "TIFF", tiffinfo={700: XMP}),
+}
+WITH_IPTC = {
+    "jpeg.jpg": jpeg(iptc=IPTC),
+    "iptc-profile.png": png_after_pixels(raw_profile("iptc", photoshop_resource(0x0404, IPTC))),
+    "bare-profile.png": png_after_pixels(raw_profile("iptc", IPTC)),
+    "8bim-profile.png": png_after_pixels(raw_profile("8bim", photoshop_resource(0x0404, IPTC))),
+    "a.psd": psd(photoshop_resource(0x03ED, b"odd") + photoshop_resource(0x0404, IPTC)),
+}
+
+
+@pytest.mark.parametrize("name", WITH_EXIF)
+def test_exif_is_found_in_every_format(name):
+    found = embedded(WITH_EXIF[name], name)
+    assert (found.metadata.camera_make, found.metadata.camera_model) == ("Canon", "EOS R")
+    assert found.metadata.taken_local == datetime.fromisoformat("2020-01-02T03:04:05")
+    assert found.exif.orientation == (1 if name == "a.avif" else 6)  # AVIF is written with a box that turns it
+
+
+@pytest.mark.parametrize("name", WITH_XMP)
+def test_xmp_is_found_in_every_format(name):
+    assert embedded(WITH_XMP[name], name).metadata.title == "From XMP"
+
+
+@pytest.mark.parametrize("name", WITH_IPTC)
+def test_iptc_is_found_in_every_format(name):
+    metadata = embedded(WITH_IPTC[name], name).metadata
+    assert (metadata.title, metadata.keywords) == ("From IPTC", ("sea",))
+
+
+def test_texts_of_a_png_are_read_wherever_they_stand():
+    latin = (b"tEXt", b"Author\0M\xf6we")
+    metadata = embedded(
+        png_after_pixels(
+            latin,
+            international_text("Title", "Hafen ß".encode()),
+            international_text("Comment", b"packed", packed=True),
+        ),
+        "a.png",
+    ).metadata
+    assert (metadata.artist, metadata.title, metadata.notes) == ("Möwe", "Hafen ß", "packed")
+
+
+@pytest.mark.parametrize(
+    ("written", "moment", "offset"),
+    [
+        (b"Fri, 31 Jan 2020 10:11:12 +0200", "2020-01-31T10:11:12", 120),
+        (b"Fri, 31 Jan 2020 10:11:12 GMT", "2020-01-31T10:11:12", 0),
+        (b"2020:01:31 10:11:12", "2020-01-31T10:11:12", None),
+        (b"2020-01-31T10:11:12+02:00", "2020-01-31T10:11:12", 120),
+    ],
+)
+def test_the_creation_time_of_a_png_is_its_date(written, moment, offset):
+    metadata = embedded(png_after_pixels((b"tEXt", b"Creation Time\0" + written)), "a.png").metadata
+    assert (metadata.taken_local, metadata.utc_offset) == (datetime.fromisoformat(moment), offset)
+
+
+@pytest.mark.parametrize(
+    "written", [b"", b"today", b"Fri, 31 Jan 1020 10:11:12", b"Fri, 99 Foo 2020 99:11:12", b"x" * 9999]
+)
+def test_a_creation_time_that_is_none_is_ignored(written):
+    assert embedded(png_after_pixels((b"tEXt", b"Creation Time\0" + written)), "a.png").metadata.taken_local is None
+
+
+@pytest.mark.parametrize(
+    ("body", "moment"),
+    [
+        (struct.pack(">H5B", 2020, 1, 31, 10, 11, 60), "2020-01-31T10:11:59"),
+        (struct.pack(">H5B", 2020, 13, 1, 1, 1, 1), ""),
+    ],
+)
+def test_the_time_chunk_of_a_png_is_that_of_its_last_change(body, moment):
+    metadata = embedded(png_after_pixels((b"tIME", body)), "a.png").metadata
+    assert metadata.taken_local is None
+    assert metadata.modified_local == (datetime.fromisoformat(moment) if moment else None)
+    assert metadata.modified_offset == (0 if moment else None)
+
+
+def test_a_picture_stands_upright_by_what_follows_its_pixels(tmp_path):
+    found = extracted(tmp_path, png_after_pixels((b"eXIf", PLAIN)), "a.png")
+    assert (found.width, found.height, found.orientation) == (48, 64, 6)
+    # Red and green above, blue and white below, turned clockwise.
+    assert (found.colors[0], found.colors[2], found.colors[6], found.colors[8]) == ("6", "E", "4", "9")
+
+
+@pytest.mark.parametrize("name", ["text.png", "jpeg.jpg", "a.webp", "after.gif"])
+def test_the_orientation_of_xmp_counts_where_exif_has_none(tmp_path, name):
+    found = extracted(tmp_path, WITH_XMP[name], name)
+    assert (found.width, found.height, found.orientation) == (48, 64, 8)
+
+
+@pytest.mark.parametrize("name", ["a.tif", "a.avif"])
+def test_the_orientation_of_xmp_is_ignored_where_the_container_has_its_own(tmp_path, name):
+    found = extracted(tmp_path, WITH_XMP[name], name)
+    assert (found.width, found.height, found.orientation) == (64, 48, 1)
+
+
+def test_exif_comes_before_xmp_even_when_it_says_upright(tmp_path):
+    found = extracted(tmp_path, jpeg(exif=exif({0x0112: 1}), xmp=XMP), "a.jpg")
+    assert (found.width, found.height, found.orientation) == (64, 48, 1)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("kind", [1, 4, 7])
+def test_iptc_of_a_tiff_is_read_whatever_its_type_and_byte_order(order, kind):
+    records = IPTC + b"\0" * (-len(IPTC) % 4)
+    if kind == 4 and order == "<":  # as programs write it that take the records for numbers
+        records = b"".join(records[at : at + 4][::-1] for at in range(0, len(records), 4))
+    count = len(records) // (4 if kind == 4 else 1)
+    tags = struct.pack(order + "HHHII", 1, 0x83BB, kind, count, 26)
+    data = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "I", 8) + tags + b"\0" * 4 + records
+    assert embedded(data, "a.tif").metadata.title == "From IPTC"
+
+
+def test_photoshop_resources_of_a_tiff_are_read():
+    block = photoshop_resource(0x0404, IPTC)
+    data = encoded(quarters(), "TIFF", tiffinfo={0x8649: block})
+    assert embedded(data, "a.tif").metadata.title == "From IPTC"
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_metadata_of_a_bigtiff_are_read(order):
+    tags = [
+        (0x010F, 2, 0, "Canon", True), (0x0110, 2, 0, "Canon EOS R", True), (0x9003, 2, 0, "2020:01:02 03:04:05", True),
+        (0x829A, 5, 1, (1, 160), True), (0x8827, 3, 1, 200, True), (700, 1, len(XMP), XMP, True),
+    ]  # fmt: skip
+    found = embedded(bigtiff(byteorder=order, extratags=tags), "a.tif")
+    assert (found.metadata.camera_model, found.metadata.iso, found.metadata.exposure) == ("EOS R", 200, "1/160")
+    assert (found.metadata.taken_local, found.metadata.title) == (
+        datetime.fromisoformat("2020-01-02T03:04:05"),
+        "From XMP",
+    )
+    assert found.exif.size == (64, 48)
+
+
+@pytest.mark.parametrize("name", ["jpeg.jpg", "a.webp", "eXIf.png"])
+def test_metadata_are_read_although_the_pixels_are_damaged(tmp_path, name):
+    data = bytearray(WITH_EXIF[name])
+    at = {"jpeg.jpg": data.rfind(b"\xff\xda"), "a.webp": data.find(b"VP8 ") + 8, "eXIf.png": data.find(b"IDAT") + 4}[
+        name
+    ]
+    data[at : at + 60] = bytes(60)
+    found = extracted(tmp_path, bytes(data), name)
+    assert found.problem is not None
+    assert found.metadata.camera_model == "EOS R"
+
+
+def test_texts_that_unpack_to_more_than_fits_are_cut():
+    bomb = international_text("Comment", b"x" * 20_000_000, packed=True)
+    found = read_png(BytesIO(png_after_pixels(*[bomb] * 9)))
+    assert sum(map(len, found.texts.values())) <= 1 << 23
+
+
+def test_a_packet_of_a_gif_is_found_across_the_steps_of_the_search():
+    for padding in ((1 << 20) - 14, (1 << 20) - 7, 1 << 20, (1 << 20) + 1):
+        data = b"GIF89a".ljust(padding, b"\1") + gif_with_xmp(XMP)
+        assert read_gif(BytesIO(data)).xmp == XMP
+    assert read_gif(BytesIO(encoded(quarters(), "GIF"))) == Packets()
+
+
+def test_an_item_may_lie_in_the_data_of_the_meta_box():
+    item = b"\0\0\0\0" + PLAIN
+    infe = box(b"infe", b"\2\0\0\0", struct.pack(">HH", 1, 0), b"Exif", b"\0")
+    iinf = box(b"iinf", b"\0\0\0\0", struct.pack(">H", 1), infe)
+    iloc = box(b"iloc", b"\1\0\0\0\x44\0", struct.pack(">HHHHHII", 1, 1, 1, 0, 1, 0, len(item)))
+    data = box(b"ftyp", b"heic\0\0\0\0heic") + box(b"meta", b"\0\0\0\0", iinf, iloc, box(b"idat", item))
+    assert read_heif(BytesIO(data)).exif == PLAIN
+
+
+def test_resources_have_names_and_odd_lengths():
+    named = b"8BIM" + struct.pack(">H", 1) + b"\3abc" + struct.pack(">I", 3) + b"xyz\0"
+    assert resource(named + photoshop_resource(0x0404, b"found"), 0x0404) == b"found"
+    assert resource(b"8BIM\x04\x04\0\0\xff\xff\xff\xffrest", 0x0404) == b"rest"
+    assert resource(b"", 1) == resource(b"8BIM", 1) == resource(b"no resource", 1) == b""
+
+
+def test_damaged_containers_give_what_is_left():
+    drawn = random.Random(1)
+    for samples in (WITH_EXIF, WITH_XMP, WITH_IPTC, {"b.tif": bigtiff()}):
+        for name, data in samples.items():
+            row = sniff(data[:512], name)
+            for _ in range(40):
+                damaged = bytearray(data[: drawn.randrange(len(data) + 1)] if drawn.random() < 0.5 else data)
+                for _ in range(drawn.randrange(6)):
+                    if damaged:
+                        damaged[drawn.randrange(len(damaged))] = drawn.choice(
+                            (0, 1, 0x7F, 0x80, 0xFF, drawn.randrange(256))
+                        )
+                assert read_embedded(BytesIO(damaged), row) is not None
