@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from photosvc.core.errors import SettingError
 from photosvc.core.paths import read_or_create
+from photosvc.core.stacks import DEFAULT_KINDS, KINDS, parse_kinds
 
 PREFIX = "PHOTOSVC_"
 #: Environment variable with the instance folder; it is read before the settings, because `config.py` lies there.
@@ -81,6 +82,11 @@ def _secret(value: object) -> str:
     return text
 
 
+def _stack_by(value: object) -> str:
+    kinds = parse_kinds(_text(value))
+    return " ".join(kind for kind in KINDS if kind in kinds) or "none"
+
+
 def _setting(
     parse: Callable[[object], Any],
     values: str,
@@ -137,6 +143,12 @@ class Settings:
     index_timeout: int = _number(1, 3600, "seconds", "Seconds a worker may spend on one file", default=60)
     index_memory: int = _number(256, 65536, "MiB", "MiB of memory a worker may use", default=2048)
     max_file_size: int = _number(1, 1_000_000, "MiB", "Largest original that is indexed, in MiB", default=1000)
+    stack_by: str = _setting(
+        _stack_by,
+        "`none`, or words from `" + "`, `".join(KINDS) + "`",
+        "What makes files one photo, beside the same name of a RAW and its JPEG; see docs/indexing.md",
+        default=DEFAULT_KINDS,
+    )
     cache_size: int = _number(
         16, 1 << 30, "MiB", "MiB of derived pictures to keep; those used longest ago are removed first", default=20_480
     )

@@ -26,11 +26,19 @@ ReadFile = tuple[FoundFile, Extraction | Problem]
 
 
 class BatchWriter:
-    """Stores files in batches and counts them in the summary of the run."""
+    """Stores files in batches, stacked by these kinds, and counts them in the summary of the run."""
 
-    def __init__(self, session: Session, originals: Path, clock: Clock, summary: Summary) -> None:
+    def __init__(
+        self,
+        session: Session,
+        originals: Path,
+        clock: Clock,
+        summary: Summary,
+        kinds: frozenset[str] = frozenset(),
+    ) -> None:
         self._session = session
         self._originals = originals
+        self._kinds = kinds
         self._clock = clock
         self._summary = summary
 
@@ -81,7 +89,7 @@ class BatchWriter:
         """One transaction: all of the batch or nothing."""
         begin_write(self._session)
         catalog = Catalog(self._session, Gazetteer.load())
-        store = Store(self._session, catalog, self._originals, self._clock())
+        store = Store(self._session, catalog, self._originals, self._clock(), self._kinds)
         yield store
         store.finish()
         self._session.commit()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from photosvc.index.dated_names import DATE_TIME
 from photosvc.index.extract import Extraction
 from photosvc.index.places import UNKNOWN, country_name
+from photosvc.index.stacking.groups import LIVE_NS
+from photosvc.index.stacking.names import is_cover, original_of
 from photosvc.media.metadata import Metadata, merge
 
 _CAMERA_NAME = re.compile(
@@ -18,8 +20,6 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 #: Characters of city and country together that still leave room for more in a title.
 _MAX_PLACE = 45
 
-#: The longest video of a Live Photo.
-_LIVE_NS = 3_100_000_000
 _LIVE_TYPES = ("jpg", "heic")
 #: Formats of the primary file by preference: those that every viewer reads come first.
 _PRIMARY_FORMATS = ("jpg", "png", "webp", "gif", "avif", "tiff", "bmp", "heic")
@@ -36,36 +36,51 @@ class StackedFile:
 
 
 def primary_index(files: Sequence[StackedFile]) -> int:
-    """Which file shows the photo: decodable ones first, then stills before videos, common formats, the widest."""
+    """Which file shows the photo: decodable ones, stills, common formats, the cover of a burst, the widest."""
 
-    def rank(index: int) -> tuple[bool, bool, int, int, int]:
+    def rank(index: int) -> tuple[bool, bool, int, bool, int, int]:
         one = files[index].extraction
         order = _PRIMARY_FORMATS.index(one.file_type) if one.file_type in _PRIMARY_FORMATS else len(_PRIMARY_FORMATS)
-        return (one.problem is not None, one.media_type == "video", order, -one.width, index)
+        cover = is_cover(split_name(files[index].name)[1])
+        return (one.problem is not None, one.media_type == "video", order, not cover, -one.width, index)
 
     return min(range(len(files)), key=rank)
 
 
 def photo_type(files: Sequence[StackedFile]) -> str:
-    """`raw`, `live`, `video`, `animated` or `image`: the first that fits the files."""
+    """`raw`, `live`, `image`, `video` or `animated`: the first that fits the files.
+
+    A longer video without the identifier of a Live Photo leaves a picture a picture.
+    """
     kinds = {file.extraction.media_type for file in files}
     if "raw" in kinds:
         return "raw"
-    if "video" in kinds:
-        if kinds == {"video"}:
-            return "video"
-        short = all(
-            0 < file.extraction.duration_ns <= _LIVE_NS for file in files if file.extraction.media_type == "video"
-        )
-        still = any(file.extraction.file_type in _LIVE_TYPES for file in files)
-        return "live" if short and still else "video"
-    return "animated" if kinds == {"animated"} else "image"
+    if _is_live([file.extraction for file in files]):
+        return "live"
+    if "image" in kinds:
+        return "image"
+    return "video" if "video" in kinds else "animated"
+
+
+def _is_live(files: Sequence[Extraction]) -> bool:
+    stills = [file for file in files if file.media_type != "video" and file.file_type in _LIVE_TYPES]
+    identifiers = {still.metadata.content_id for still in stills} - {""}
+    return bool(stills) and any(
+        0 < file.duration_ns <= LIVE_NS or file.metadata.content_id in identifiers
+        for file in files
+        if file.media_type == "video"
+    )
 
 
 def merged_metadata(files: Sequence[StackedFile]) -> Metadata:
-    """The metadata of all files: those of the camera's own file, completed from the others."""
-    ordered = sorted(files, key=lambda file: (_METADATA_ORDER.get(file.extraction.media_type, 9), file.name))
-    return merge([file.extraction.metadata for file in ordered])
+    """The metadata of all files: those of the camera's own file, completed from the others; edited copies come last."""
+
+    def rank(file: StackedFile) -> tuple[bool, int, bool, str]:
+        one = file.extraction
+        edited = bool(original_of(split_name(file.name)[1]))
+        return edited, _METADATA_ORDER.get(one.media_type, 9), one.file_type == "jpg", file.name
+
+    return merge([file.extraction.metadata for file in sorted(files, key=rank)])
 
 
 def split_name(name: str) -> tuple[str, str, str]:

@@ -13,10 +13,12 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.lock import exclusive_lock
 from photosvc.core.problems import FileProblemError, Problem, Reason
+from photosvc.core.stacks import parse_kinds
 from photosvc.index.batches import BATCH_SIZE, BatchWriter, ReadFile
 from photosvc.index.changes import find_changes, known_files
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.scan import FoundFile, disk_path, start_folder
+from photosvc.index.stacking.library import restack_library
 from photosvc.index.summary import IndexOptions, Observer, Outcome, Status, Summary
 from photosvc.index.with_thumbnails import extract_and_show
 from photosvc.index.worklist import Worklist
@@ -54,10 +56,13 @@ def run_index(
     """
     started = time.monotonic()
     folder = start_folder(settings.originals, options.subfolder)
+    kinds = parse_kinds(settings.stack_by)
     summary = Summary(observer=observer)
     with run_lock(settings), Worklist() as work:
         if is_stale(session) and not options.dry_run:
             summary.rebuilt = rebuild(session)
+        if not options.dry_run:
+            restack_library(session, settings.originals, clock, kinds)
         known = known_files(session, folder)
         find_changes(settings.originals, folder, known, summary, work, force=options.force, settle=options.settle)
         session.rollback()
@@ -67,7 +72,7 @@ def run_index(
             for name in work.gone():
                 summary.add(Outcome(name, Status.MISSING))
         else:
-            writer = BatchWriter(session, settings.originals, clock, summary)
+            writer = BatchWriter(session, settings.originals, clock, summary, kinds)
             if work.count_to_read():
                 _read(work, writer, settings, options, summary, progress)
             writer.mark_missing(work.gone())

@@ -17,8 +17,10 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.compose import split_name
 from photosvc.index.describe import describe
 from photosvc.index.extract import READER_VERSION, Extraction
-from photosvc.index.file_columns import write_extraction
+from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.scan import FoundFile, clamped_time
+from photosvc.index.stacking.keys import keys_of
+from photosvc.index.stacking.restack import new_photo, restack
 from photosvc.index.stored_files import StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
 from photosvc.search.projection.project import project
@@ -34,32 +36,26 @@ class Saved(NamedTuple):
 
 
 class Store:
-    """Stores one batch of an index run in the transaction of the session."""
+    """Stores one batch of an index run in the transaction of the session; `kinds` of stacks are on."""
 
-    def __init__(self, session: Session, catalog: Catalog, root: Path, now: datetime) -> None:
+    def __init__(
+        self, session: Session, catalog: Catalog, root: Path, now: datetime, kinds: Collection[str] = frozenset()
+    ) -> None:
         self._session = session
         self._catalog = catalog
         self._root = root
         self._now = now
+        self._kinds = kinds
         self._files = StoredFiles(session)
-        self._photos: dict[tuple[str, str], Photo | None] = {}
         self._rejected: dict[str, RejectedFile | None] = {}
         self._changed: dict[Photo, None] = {}
+        self._stack_keys: dict[File, frozenset[int]] = {}
 
     def load(self, names: Collection[str], extractions: Sequence[Extraction] = ()) -> None:
         """Look up in advance what these files change: a few statements for a whole batch."""
         self._files.load(names, [extraction.hash for extraction in extractions])
         contents = [extraction.metadata for extraction in extractions]
         self._catalog.load_cells((one.lat, one.lng) for one in contents if one.lat is not None and one.lng is not None)
-        folders: dict[str, set[str]] = {}
-        for name in names:
-            folder, base, _ = split_name(name)
-            if (folder, base) not in self._photos:
-                folders.setdefault(folder, set()).add(base)
-        for folder, bases in folders.items():
-            query = select(Photo).where(Photo.path == folder, Photo.name.in_(bases)).order_by(Photo.id.desc())
-            self._photos |= dict.fromkeys(((folder, base) for base in bases), None)
-            self._photos |= {(folder, photo.name): photo for photo in self._session.scalars(query)}
 
     def save(self, found: FoundFile, extraction: Extraction) -> Saved:
         """Store the extraction of one file; a duplicate of another file is rejected."""
@@ -82,6 +78,7 @@ class Store:
         self._rejected[found.name] = None
         self._write_markers(file, extraction)
         self._changed[file.photo] = None
+        self._stack_keys[file] = keys_of(file.name, extraction, self._kinds)
         return Saved(extraction.problem, new)
 
     def reject(self, found: FoundFile, problem: Problem) -> None:
@@ -113,19 +110,27 @@ class Store:
         self._rejected |= dict.fromkeys(names)
         return missing
 
+    def restack(self, file: File) -> None:
+        """Stack a stored file again."""
+        self._stack_keys[file] = keys_of(file.name, read_extraction(file), self._kinds)
+
     def finish(self) -> int:
-        """Describe every photo whose files changed and project it; gives their number."""
+        """Stack the changed files, describe every photo whose files changed and project it; gives their number."""
         self._write_rejections()
         self._session.flush()
+        keys = {file.id: keys for file, keys in self._stack_keys.items()}
+        restacked = restack(self._session, keys, self._kinds, self._now)
+        self._changed |= dict.fromkeys(restacked.changed)
+        changed = [photo for photo in self._changed if photo.id not in restacked.gone]
         with self._session.no_autoflush:
-            for photo in self._changed:
+            for photo in changed:
                 describe(photo, self._catalog, self._now)
-        if self._changed:
+        if changed:
             self._session.flush()
-            project(self._session, [photo.id for photo in self._changed])
-        count = len(self._changed)
+            project(self._session, [*(photo.id for photo in changed), *restacked.gone])
         self._changed.clear()
-        return count
+        self._stack_keys.clear()
+        return len(changed)
 
     def _write_rejections(self) -> None:
         names = self._rejected.keys()
@@ -168,19 +173,7 @@ class Store:
 
     def _new_file(self, found: FoundFile) -> File:
         folder, base, _ = split_name(found.name)
-        self.load([found.name])
-        photo = self._photos[folder, base]
-        if photo is None:
-            photo = Photo(
-                uid=ids.new_uid(ids.PHOTO, self._now),
-                path=folder,
-                name=base,
-                keywords=[],
-                created_at=self._now,
-                updated_at=self._now,
-            )
-            self._session.add(photo)
-            self._photos[folder, base] = photo
+        photo = new_photo(self._session, folder, base, self._now)  # `restack` joins it with that of other files
         file = File(
             uid=ids.new_uid(ids.FILE, self._now),
             root=ORIGINALS_ROOT,

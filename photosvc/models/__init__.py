@@ -15,6 +15,7 @@ from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.library import (
     CHANGES,
     PROJECTION,
+    STACKING,
     STATE,
     UNKNOWN_ID,
     UNKNOWN_PLACE,
@@ -28,7 +29,7 @@ from photosvc.models.library import (
     Place,
     photo_keywords,
 )
-from photosvc.models.photo import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
+from photosvc.models.photo import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile, StackKey
 from photosvc.models.search.columns import SORT_KEYS
 from photosvc.models.search.row import (
     FILTER_COLUMNS,
@@ -59,6 +60,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "SEARCH_COLUMNS",
     "SORT_KEYS",
+    "STACKING",
     "STATE",
     "TABLE_PREFIX",
     "TIMELINE_KEYS",
@@ -87,6 +89,7 @@ __all__ = [
     "SearchDocument",
     "SearchRow",
     "SearchText",
+    "StackKey",
     "ThrottleBucket",
     "User",
     "ZipSelection",

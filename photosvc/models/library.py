@@ -126,6 +126,9 @@ STATE = "state"
 #: The projection version that the search rows were written with.
 PROJECTION = "projection"
 
+#: The rules of stacking that the photos were made by, as a number; see `index.stacking.restack`.
+STACKING = "stacking"
+
 
 class LibraryState(Base):
     """A named number."""

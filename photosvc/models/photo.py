@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, SmallInteger, Text, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, SmallInteger, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.core.clock import ZERO_TIME
@@ -56,6 +56,8 @@ class File(Base):
     primary: Mapped[bool] = mapped_column(default=False)
     sidecar: Mapped[bool] = mapped_column(default=False)
     missing: Mapped[bool] = mapped_column(default=False)
+    unstacked: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """A person took it out of its photo: it is never stacked again."""
     error: Mapped[str] = mapped_column(Text, default="")
     """Code of the `core.problems.Reason` why it cannot be shown; empty when it can."""
     error_detail: Mapped[str] = mapped_column(Text, default="", server_default="")
@@ -108,6 +110,18 @@ class File(Base):
     def portrait(self) -> bool:
         """Whether it is taller than wide."""
         return self.height > self.width
+
+
+class StackKey(Base):
+    """Files with equal keys may belong to the same photo; see `index.stacking.keys`."""
+
+    __tablename__ = TABLE_PREFIX + "stack_keys"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    key: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    file_id: Mapped[int] = mapped_column(
+        RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
 
 
 class RejectedFile(Base):

@@ -4,8 +4,8 @@ import pytest
 
 from photosvc.models import Photo
 from photosvc.search.projection.project import project
-from tests.library import counts, reasons
-from tests.pictures import dng, encoded, heic, jpeg, quarters, video
+from tests.library import counts, open_library, reasons
+from tests.pictures import apple_note, dng, encoded, exif, heic, jpeg, quarters, video
 
 
 def test_a_raw_and_its_jpeg_are_one_photo_shown_by_the_jpeg(library):
@@ -29,6 +29,45 @@ def test_a_still_and_a_short_video_are_a_live_photo(library):
     assert {(record["Type"], record["UID"]) for record in found} == {("live", found[0]["UID"])}
     assert library.names(primary="true") == ["IMG_2.HEIC"]
     assert {record["Duration"] for record in found} == {500_000_000}
+
+
+def test_a_longer_video_beside_a_picture_is_found_as_a_video_and_the_picture_as_a_picture(library):
+    library.put("IMG_3.jpg", jpeg())
+    video(library.put("IMG_3.MOV", b""), frames=24 * 4)
+    library.index()
+    assert [(record["FileName"], record["Type"]) for record in library.find(order="name")] == [
+        ("IMG_3.MOV", "video"),
+        ("IMG_3.jpg", "image"),
+    ]
+    assert library.names(q="live:yes") == []
+    assert library.names(q="video:yes") == ["IMG_3.MOV"]
+
+
+def test_the_identifier_of_a_live_photo_joins_a_longer_video_of_another_name_that_comes_later(library):
+    note = apple_note(content_id="7B1A-1")
+    library.put("a/still.jpg", jpeg(exif=exif({0x010F: "Apple", 0x0110: "iPhone"}, {0x927C: note})))
+    library.index()
+    (before,) = library.find()
+    tags = {"com.apple.quicktime.content.identifier": "7B1A-1"}
+    video(library.put("b/moving.mov", b""), frames=24 * 4, tags=tags)
+    library.index()
+    found = library.find(q="live:yes stack:yes")
+    assert sorted((record["FileName"], record["UID"], record["Stack"]) for record in found) == [
+        ("a/still.jpg", before["UID"], 1),
+        ("b/moving.mov", before["UID"], 1),
+    ]
+    assert library.names(primary="true") == ["a/still.jpg"]
+
+
+def test_the_setting_names_what_is_stacked_and_a_change_of_it_stacks_unchanged_files_again(tmp_path):
+    for kinds, count in (("none", 2), ("edited", 1), ("live, names", 2)):
+        library = open_library(tmp_path, settings={"PHOTOSVC_STACK_BY": kinds}, upgrade=count == 2 and kinds == "none")
+        if kinds == "none":
+            library.put("IMG_1234.jpg", jpeg())
+            library.put("IMG_E1234.jpg", jpeg(80, 48))
+        assert library.index().failed == []
+        assert len({record["UID"] for record in library.find()}) == count
+        library.close()
 
 
 def test_a_file_that_comes_later_joins_its_photo_and_takes_the_lead(library):

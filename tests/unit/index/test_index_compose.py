@@ -22,6 +22,7 @@ def part(name="a.jpg", *, metadata=None, **values):
 
 RAW, VIDEO = {"file_type": "dng", "media_type": "raw"}, {"file_type": "mov", "media_type": "video"}
 BROKEN = {"problem": Problem(Reason.UNDECODABLE)}
+IDENTIFIED = Metadata(content_id="A")
 HEIC, GIF = {"file_type": "heic"}, {"file_type": "gif", "media_type": "animated"}
 
 
@@ -50,8 +51,10 @@ def test_the_file_that_every_viewer_reads_leads(parts, primary):
         ([VIDEO], "video"),
         ([HEIC, {**VIDEO, "duration_ns": 3_000_000_000}], "live"),
         ([{}, {**VIDEO, "duration_ns": 3_100_000_000}], "live"),
-        ([{}, {**VIDEO, "duration_ns": 3_100_000_001}], "video"),
-        ([{}, VIDEO], "video"),
+        ([{}, {**VIDEO, "duration_ns": 3_100_000_001}], "image"),
+        ([{}, VIDEO], "image"),
+        ([{"metadata": IDENTIFIED}, {**VIDEO, "duration_ns": 9 * 10**9, "metadata": IDENTIFIED}], "live"),
+        ([{"metadata": IDENTIFIED}, {**VIDEO, "duration_ns": 9 * 10**9}], "image"),
         ([GIF, {**VIDEO, "duration_ns": 1}], "video"),
         ([GIF], "animated"),
         ([GIF, {}], "image"),
@@ -66,6 +69,14 @@ def test_the_cameras_own_file_is_believed_and_others_fill_what_it_leaves_empty()
     raw = part("a.dng", metadata=Metadata(iso=200, camera_make="Maker", lat=5.0, lng=6.0), **RAW)
     found = merged_metadata([jpeg, raw])
     assert (found.iso, found.camera_make, found.title, found.lat, found.lng) == (200, "Maker", "edited", 5.0, 6.0)
+
+
+def test_the_cover_of_a_burst_shows_it_and_an_edited_copy_adds_only_what_the_original_lacks():
+    frames = [part(f"IMG_1_BURST00{number}{cover}.jpg") for number, cover in ((1, ""), (2, "_COVER"), (3, ""))]
+    assert primary_index(frames) == 1
+    copy = part("a-edited.heic", metadata=Metadata(iso=1, title="edited"), **HEIC)
+    found = merged_metadata([copy, part("a.jpg", metadata=Metadata(iso=100))])
+    assert (found.iso, found.title) == (100, "edited")
 
 
 def test_a_time_is_taken_whole_from_one_file():

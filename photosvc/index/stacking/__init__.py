@@ -1,0 +1,1 @@
+"""Stacking: which files are one photo."""

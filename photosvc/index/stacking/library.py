@@ -1,0 +1,47 @@
+"""Stack the whole library again when the rules or their setting changed; no file is opened."""
+
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from photosvc.core.clock import Clock
+from photosvc.core.stacks import KINDS
+from photosvc.index.catalog import Catalog
+from photosvc.index.places import Gazetteer
+from photosvc.index.store import Store
+from photosvc.models import STACKING, File, LibraryState
+from photosvc.models.database import begin_write
+
+#: Grows whenever the rules give other photos for the same files.
+_RULES_VERSION: Final = 1
+_BATCH: Final = 200
+
+
+def restack_library(session: Session, originals: Path, clock: Clock, kinds: frozenset[str]) -> int:
+    """Stack all files again unless they are stacked by these kinds and rules; gives the number of files read.
+
+    Commits after each batch. A run that was interrupted starts again.
+    """
+    rules = _RULES_VERSION << len(KINDS) | sum(1 << number for number, kind in enumerate(KINDS) if kind in kinds)
+    state = session.get(LibraryState, STACKING)
+    if state is not None and state.value == rules:
+        return 0
+    count, last = 0, 0
+    while True:
+        begin_write(session)
+        query = select(File).where(File.id > last, File.sidecar.is_(False)).order_by(File.id).limit(_BATCH)
+        files = session.scalars(query).all()
+        if not files:
+            break
+        store = Store(session, Catalog(session, Gazetteer.load()), originals, clock(), kinds)
+        for file in files:
+            store.restack(file)
+        count, last = count + len(files), files[-1].id
+        store.finish()
+        session.commit()
+        session.expunge_all()
+    session.merge(LibraryState(name=STACKING, value=rules))
+    session.commit()
+    return count

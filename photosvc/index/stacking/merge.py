@@ -1,0 +1,69 @@
+"""What persons decided about photos, handed on when their files become one photo or another."""
+
+from typing import Final
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from photosvc.core.sources import MANUAL, PRIORITY
+from photosvc.models import AlbumPhoto, File, Photo, photo_keywords
+
+#: Source column -> the values that it is the source of.
+_VALUES: Final = {
+    "type_src": ("type",),
+    "taken_src": ("taken_at", "taken_at_local", "time_zone", "year", "month", "day"),
+    "title_src": ("title",),
+    "description_src": ("description",),
+    "camera_src": ("camera", "camera_serial", "lens", "scan"),
+    "place_src": ("lat", "lng", "altitude", "cell_id", "place", "country"),
+}
+
+
+def inherit(session: Session, target: Photo, source: Photo) -> None:
+    """Give a photo what persons decided about another one whose files it takes over.
+
+    Values of persons replace those of files. Its own decisions stay. Private photos stay private; a photo is archived
+    only when all were.
+    """
+    if source.checked_at is None:  # made for a new file in this batch
+        return
+    for src, names in _VALUES.items():
+        priority = PRIORITY.get(getattr(source, src), 0)
+        if priority >= PRIORITY[MANUAL] and priority > PRIORITY.get(getattr(target, src), 0):
+            for name in (*names, src):
+                setattr(target, name, getattr(source, name))
+    target.favorite |= source.favorite
+    target.private |= source.private
+    target.stack = min(target.stack, source.stack) if source.stack < 0 else target.stack
+    target.edited_at = max(filter(None, (target.edited_at, source.edited_at)), default=None)
+    if target.checked_at is None:
+        target.archived_at, target.created_at = source.archived_at, min(target.created_at, source.created_at)
+        target.checked_at = source.checked_at
+    elif source.archived_at is None:
+        target.archived_at = None
+    _join_albums(session, target, source)
+
+
+def _join_albums(session: Session, target: Photo, source: Photo) -> None:
+    own = set(session.scalars(select(AlbumPhoto.album_id).where(AlbumPhoto.photo_id == target.id)))
+    for entry in session.scalars(select(AlbumPhoto).where(AlbumPhoto.photo_id == source.id)).all():
+        if entry.album_id not in own:
+            copied = {name: getattr(entry, name) for name in ("album_id", "position", "hidden", "created_at")}
+            session.add(AlbumPhoto(photo_id=target.id, **copied))
+
+
+def remove_empty(session: Session, photos: list[Photo]) -> set[int]:
+    """Delete those of these photos that have no file; gives their ids."""
+    session.flush()
+    ids = {photo.id for photo in photos}
+    gone = ids.difference(session.scalars(select(File.photo_id).where(File.photo_id.in_(ids))))
+    for table, photo_id in (
+        (AlbumPhoto, AlbumPhoto.photo_id),
+        (photo_keywords, photo_keywords.c.photo_id),
+        (Photo, Photo.id),
+    ):
+        session.execute(delete(table).where(photo_id.in_(gone)))
+    for photo in photos:
+        if photo.id in gone:
+            session.expunge(photo)
+    return gone

@@ -1,0 +1,43 @@
+"""Take a file out of its photo because a person says so; no rule stacks it again."""
+
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import ConflictError
+from photosvc.index.catalog import Catalog
+from photosvc.index.compose import split_name
+from photosvc.index.describe import describe
+from photosvc.index.stacking.merge import inherit
+from photosvc.index.stacking.restack import new_photo
+from photosvc.models import File, Photo
+from photosvc.search.projection.project import project
+
+#: `Photo.stack` of a photo that a person took out of stacks.
+UNSTACKED = -1
+
+
+def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Photo:
+    """Make a photo of its own of this file, in the session's write transaction; gives the new photo.
+
+    It begins with what persons decided about the photo that the file leaves: private stays private, albums keep both.
+
+    Raises:
+        ConflictError: the file is the only one of its photo.
+
+    """
+    left = file.photo
+    if not any(other is not file and not other.missing and not other.sidecar for other in left.files):
+        msg = "the file is the only one of its photo"
+        raise ConflictError(msg)
+    folder, base, _ = split_name(file.name)
+    photo = new_photo(session, folder, base, now)
+    session.flush()
+    inherit(session, photo, left)
+    photo.stack = UNSTACKED
+    file.photo, file.unstacked = photo, True
+    session.flush()
+    for changed in (left, photo):
+        describe(changed, catalog, now)
+    project(session, [left.id, photo.id])
+    return photo
