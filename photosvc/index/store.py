@@ -5,9 +5,9 @@ import stat
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from sqlalchemy import delete, select
+from sqlalchemy import case, delete, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
@@ -23,7 +23,10 @@ from photosvc.index.stacking.keys import keys_of
 from photosvc.index.stacking.restack import new_photo, restack
 from photosvc.index.stored_files import StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
-from photosvc.search.projection.project import project
+from photosvc.search.projection.project import project, remove
+
+#: Statements whose rows no object in the session stands for.
+_UNLOADED: Final = {"synchronize_session": False}
 
 
 class Saved(NamedTuple):
@@ -100,15 +103,31 @@ class Store:
             self._changed[file.photo] = None
 
     def mark_missing(self, names: Sequence[str]) -> list[str]:
-        """Mark files as missing; gives the names of those that belong to a photo."""
-        missing = []
-        query = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(names), File.missing.is_(False))
-        for file in self._session.scalars(query.order_by(File.id)):
-            file.missing = True
-            missing.append(file.name)
-            self._changed[file.photo] = None
+        """Mark files as missing; gives the names of those that belong to a photo.
+
+        Photos of which no file is left are hidden by statements for all of them, the others are described again.
+        """
+        stored = select(File.id, File.name, File.photo_id).where(
+            File.root == ORIGINALS_ROOT, File.name.in_(names), File.missing.is_(False)
+        )
+        rows = self._session.execute(stored.order_by(File.id)).all()
+        files = update(File).where(File.id.in_([row.id for row in rows])).values(missing=True)
+        self._session.execute(files, execution_options=_UNLOADED)
+        photo_ids = {row.photo_id for row in rows}
+        left = select(Photo).where(Photo.id.in_(photo_ids), Photo.files.any(File.missing.is_(False)))
+        shown = self._session.scalars(left.order_by(Photo.id)).all()
+        self._changed |= dict.fromkeys(shown)
+        self._hide(photo_ids.difference(photo.id for photo in shown))
         self._rejected |= dict.fromkeys(names)
-        return missing
+        return [row.name for row in rows]
+
+    def _hide(self, photo_ids: Collection[int]) -> None:
+        if photo_ids:
+            hidden = update(Photo).where(Photo.id.in_(photo_ids))
+            updated_at = case((Photo.quality == -1, Photo.updated_at), else_=self._now)
+            hidden = hidden.values(quality=-1, updated_at=updated_at, checked_at=self._now)
+            self._session.execute(hidden, execution_options=_UNLOADED)
+            remove(self._session, photo_ids)
 
     def restack(self, file: File) -> None:
         """Stack a stored file again."""

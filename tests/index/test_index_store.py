@@ -12,7 +12,8 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
-from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchRow
+from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText
+from photosvc.search.projection.project import rebuild
 from tests.clock import NOW
 from tests.factories.photos import new_extraction
 
@@ -78,8 +79,28 @@ def test_missing_files_are_counted_once(library, session):
     assert one.mark_missing(["a.jpg", "never.jpg"]) == ["a.jpg"]
     assert one.mark_missing(["a.jpg"]) == []
     one.finish()
-    assert session.scalars(select(SearchRow.listed)).all() == [False]
+    for table in (SearchRow, SearchDocument, SearchText):
+        assert session.query(table).count() == 0
     assert session.scalars(select(Photo.quality)).all() == [-1]
+
+
+def test_hiding_photos_by_statements_leaves_what_describing_them_would(library, session):
+    for number, name in enumerate(["a.jpg", "b.jpg", "b.dng", "c.jpg"]):
+        save(library, session, name, new_extraction(number))
+    assert session.query(SearchRow).count() == 4
+    one = store(library, session, NOW + timedelta(days=1))
+    assert one.mark_missing(["a.jpg", "b.dng"]) == ["a.jpg", "b.dng"]
+    assert one.finish() == 1
+    session.commit()
+    later = NOW + timedelta(days=1)
+    hidden, partly, shown = session.scalars(select(Photo).order_by(Photo.name)).all()
+    assert (hidden.quality, hidden.updated_at, hidden.checked_at) == (-1, later, later)
+    assert (partly.quality >= 0, partly.checked_at) == (True, later)
+    assert (shown.quality >= 0, shown.checked_at) == (True, NOW)
+    rows, texts = session.scalars(select(SearchRow.file_key)).all(), session.scalars(select(SearchText.words)).all()
+    rebuild(session)
+    assert sorted(rows) == ["b.jpg", "c.jpg"] == sorted(session.scalars(select(SearchRow.file_key)))
+    assert sorted(texts) == sorted(session.scalars(select(SearchText.words)))
 
 
 def test_markers_of_the_file_are_replaced_and_those_of_people_stay(library, session):

@@ -24,10 +24,12 @@ _dump_file = compile_schema(FileSchema())
 
 
 def search_rows(photo: Photo, *, has_album: bool) -> Iterator[tuple[File, dict[str, Any]]]:
-    """Every file of the photo, the primary one first, with the columns of its `SearchRow`."""
+    """Every file of the photo that is not missing, the primary one first, with the columns of its `SearchRow`."""
     source = photo_source(photo, has_album=has_album)
     shared = _photo_columns(photo, source)
     for rank, file in enumerate(source.files):
+        if file.missing:
+            continue
         yield file, shared | _file_columns(file, FileSource(file, photo, rank))
 
 

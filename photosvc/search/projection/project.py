@@ -2,7 +2,7 @@
 
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -38,20 +38,26 @@ _TEXT_COLUMNS = [column.key for column in SearchText.__table__.columns if not co
 def project(session: Session, photo_ids: Iterable[int]) -> int:
     """Replace the search rows of these photos, in the session's transaction; gives the number of rows written.
 
-    Rows of photos that no longer exist are deleted. Records one change of the library.
+    Rows of photos that no longer exist are deleted, and missing files have none. Records one change of the library.
     """
     session.flush()
     count = 0
     for batch in _batches(photo_ids):
         _delete_rows(session, SearchRow.photo_id.in_(batch))
-        photos = _load(session, batch)
-        _write_rows(session, photos)
+        photos = [photo for photo in _load(session, batch) if not all(file.missing for file in photo.files)]
+        count += _write_rows(session, photos)
         _write_texts(session, photos)
         gone = set(batch).difference(photo.id for photo in photos)
         session.execute(delete(SearchText).where(SearchText.photo_id.in_(gone)))
-        count += sum(len(photo.files) for photo in photos)
     record_change(session)
     return count
+
+
+def remove(session: Session, photo_ids: Collection[int]) -> None:
+    """Remove the search rows of photos whose files are all missing: the same as `project`, without loading them."""
+    _delete_rows(session, SearchRow.photo_id.in_(photo_ids))
+    session.execute(delete(SearchText).where(SearchText.photo_id.in_(photo_ids)))
+    record_change(session)
 
 
 def rebuild(session: Session) -> int:
@@ -128,7 +134,7 @@ def _load(session: Session, batch: list[int]) -> Sequence[Photo]:
     return session.scalars(statement).all()
 
 
-def _write_rows(session: Session, photos: Sequence[Photo]) -> None:
+def _write_rows(session: Session, photos: Sequence[Photo]) -> int:
     ids = [photo.id for photo in photos]
     albums = _albums_of(session, ids)
     rows, documents, in_albums = [], [], []
@@ -143,6 +149,7 @@ def _write_rows(session: Session, photos: Sequence[Photo]) -> None:
         session.execute(insert(SearchDocument), documents)
     if in_albums:
         session.execute(insert(SearchAlbum), in_albums)
+    return len(rows)
 
 
 def _albums_of(session: Session, photo_ids: list[int]) -> defaultdict[int, dict[int, bool]]:
