@@ -9,7 +9,8 @@ from typing import Final
 _LONGEST_NAME: Final = 200
 #: Control and direction characters, and those that Windows does not allow in names.
 _UNSAFE: Final = re.compile('[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"*/:<>?\\\\|\ud800-\udfff]')
-_RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+#: Names of devices of Windows, with any extension and with blanks before it.
+_RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\..*)?")
 
 
 def download_name(kind: str, *, name: str, original_name: str, title: str, taken_at_local: datetime) -> str:
@@ -64,4 +65,4 @@ def safe_name(name: str) -> str:
         stem, extension = safe, ""
     room = _LONGEST_NAME - len(extension.encode()) - 1
     stem = stem.encode()[:room].decode(errors="ignore")
-    return f"{stem}.{extension}" if extension else stem
+    return f"{stem}.{extension}" if extension else stem.rstrip(". ")
