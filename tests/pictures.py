@@ -203,6 +203,31 @@ def dng(path: Path, width: int = 64, height: int = 48, *, preview: bytes = b"", 
     return path
 
 
+def raw_with_preview(
+    make: str, model: str, preview: bytes, *, mark: bytes = b"", block: Mapping[int, Any] | None = None
+) -> bytes:
+    """A raw by its TIFF directories alone: camera, date, size and a JPEG preview, but no sensor data.
+
+    Args:
+        make: camera.
+        model: camera.
+        preview: JPEG.
+        mark: what stands in place of the first four bytes of a TIFF.
+        block: further tags of the main directory.
+
+    """
+    main = {0x0100: 6000, 0x0101: 4000, 0x010F: make, 0x0110: model, **(block or {})}
+    data = bytearray(exif(main, {0x9003: "2021:02:03 04:05:06"}, thumbnail=preview)[6:])
+    data[: len(mark)] = mark
+    return bytes(data)
+
+
+def raf(preview: bytes) -> bytes:
+    """A Fuji raw of a header and a preview alone."""
+    head = b"FUJIFILMCCD-RAW 0201FF383501X-T3".ljust(84, b"\0") + struct.pack(">II", 160, len(preview))
+    return head.ljust(160, b"\0") + preview
+
+
 def video(path: Path, *, codec: str = "mpeg4", tags: Mapping[str, str] | None = None, frames: int = 12) -> Path:
     """Half a second of four quarters, 64x48, 24 frames a second; the container by the extension."""
     import av

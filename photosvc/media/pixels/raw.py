@@ -1,4 +1,7 @@
-"""Camera raws, opened as their embedded preview or else developed at half size."""
+"""Camera raws, opened by LibRaw as their embedded preview or else developed at half size.
+
+What LibRaw does not know is still shown by its preview.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +13,8 @@ from PIL import Image
 from photosvc.core.memory import available_memory
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
+from photosvc.media.exif.reader import read_exif_file
+from photosvc.media.pixels.raw_preview import find_preview
 
 #: A preview with a longer side below this is too small to show; the raw is developed instead.
 MIN_PREVIEW: Final = 480
@@ -29,11 +34,26 @@ def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
         longest: pixels the longer side should have, as far as a development at half size has them.
 
     Raises:
-        MissingExtraError: rawpy is not installed.
-        DecodeError: LibRaw cannot read it.
+        MissingExtraError: rawpy is not installed, and there is no preview.
+        DecodeError: LibRaw cannot read it, and there is no preview.
         PictureTooLargeError: it must be developed, which takes more memory than is available.
 
     """
+    try:
+        picture = _by_libraw(source, longest)
+    except DecodeError:
+        shown = find_preview(source)
+        if shown is None:
+            raise
+        picture = shown
+        exif = read_exif_file(source)
+        if min(exif.size) >= min(picture.size):
+            picture.info["whole_size"] = exif.size[::-1] if exif.orientation >= 5 else exif.size
+    with picture:
+        yield picture
+
+
+def _by_libraw(source: BinaryIO, longest: int) -> Image.Image:
     rawpy = load_extra("raw")
     source.seek(0)
     with _readable(rawpy), rawpy.imread(source) as raw:
@@ -42,9 +62,8 @@ def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
         if not width * height:
             raise DecodeError(Reason.UNDECODABLE_RAW)
         picture = _preview(rawpy, raw, min(longest, max(width, height) // 2)) or _development(raw)
-        with picture:
-            picture.info["whole_size"] = (width, height)
-            yield picture
+        picture.info["whole_size"] = (width, height)
+        return picture
 
 
 @contextmanager
