@@ -149,6 +149,15 @@ class Settings:
         "What makes files one photo, beside the same name of a RAW and its JPEG; see docs/indexing.md",
         default=DEFAULT_KINDS,
     )
+    watch_rescan: int = _number(
+        10, 604_800, "seconds", "Seconds between two scans of all originals by `svc watch`", default=21_600
+    )
+    watch_poll: int = _number(
+        10, 604_800, "seconds", "The same where changes are not reported, as on network file systems", default=300
+    )
+    watch_settle: int = _number(
+        0, 3600, "seconds", "Seconds a new file must be unchanged before `svc watch` reads it", default=5
+    )
     cache_size: int = _number(
         16, 1 << 30, "MiB", "MiB of derived pictures to keep; those used longest ago are removed first", default=20_480
     )

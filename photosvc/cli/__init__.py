@@ -20,5 +20,6 @@ svc = LazyGroup(
         "show": "photosvc.cli.show:show",
         "thumbs": "photosvc.cli.thumbs:thumbs",
         "users": "photosvc.cli.users:users",
+        "watch": "photosvc.cli.watch:watch",
     },
 )

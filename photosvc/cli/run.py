@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True, help="Port to listen on.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Server processes.")
-def run(photos: Path | None, host: str, port: int, workers: int) -> None:
-    """Migrate, index, create a token and serve.
+@click.option("--watch/--no-watch", default=True, show_default=True, help="Index what changes while it runs.")
+def run(photos: Path | None, host: str, port: int, workers: int, watch: bool) -> None:
+    """Migrate, index, create a token, serve, and watch the originals.
 
     Running it again is quick and safe: unchanged photos are not opened, and the token stays the same.
     """
@@ -46,10 +48,19 @@ def run(photos: Path | None, host: str, port: int, workers: int) -> None:
         token = _prepare(service, Path(app.instance_path))
     click.echo(f"\nSearch it:\n\n  curl -H 'X-Auth-Token: {token}' '{settings.base_url}/api/v1/photos?count=3'\n")
     sys.stdout.flush()
+    if watch:
+        _start_watcher()
     target = "photosvc.app:create_app()"
     options = ["--bind", f"{host}:{port}", "--workers", str(workers), "--threads", "8", "--limit-request-line", "8190"]
     options += ["--no-control-socket", "--worker-class", "photosvc.serving.Worker"]
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *options, target])  # noqa: S606 - our own interpreter
+
+
+def _start_watcher() -> None:
+    """A process of its own, so that indexing takes no time from requests; it ends with this process, the server."""
+    program = "from photosvc.main import main; main()"
+    command = [sys.executable, "-c", program, "watch", "--parent", str(os.getpid())]
+    subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 - our own interpreter
 
 
 def _prepare(service: "Service", instance: Path) -> str:

@@ -104,12 +104,15 @@ def _list(root: Path, folder: str) -> list[str] | Unreachable:
     try:
         with os.scandir(disk_path(root, name)) as listing:
             return sorted(
-                clean_name(entry.name) + "/" * _leads_deeper(entry)
-                for entry in listing
-                if not entry.name.startswith(".") and entry.name not in _IGNORED
+                clean_name(entry.name) + "/" * _leads_deeper(entry) for entry in listing if not is_left_out(entry.name)
             )
     except OSError as error:
         return Unreachable(name, Problem.of(Reason.UNREADABLE_FOLDER, system_symbol(error)))
+
+
+def is_left_out(part: str) -> bool:
+    """Whether scans leave out files and folders of this name, a part of a path."""
+    return part.startswith(".") or part in _IGNORED
 
 
 def _leads_deeper(entry: os.DirEntry[str]) -> bool:

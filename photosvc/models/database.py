@@ -22,6 +22,9 @@ _LOG = logging.getLogger("photosvc")
 #: Milliseconds for which an optional write waits for other writers: longer than their transactions usually take.
 _SHORT_WAIT = 50
 
+#: Expired rows that one transaction deletes: others must not wait for the write lock for long.
+MOST_SWEPT = 1000
+
 #: Execution option of write transactions.
 _WRITES = "photosvc_writes"
 

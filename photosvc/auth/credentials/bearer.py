@@ -13,6 +13,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User
+from photosvc.models.database import MOST_SWEPT
 
 MAX_NAME = 160
 
@@ -202,14 +203,19 @@ def delete_expired(session: Session, credential_id: int) -> None:
 
 
 def sweep(session: Session, now: datetime) -> int:
-    """Delete all credentials that have expired or were idle for too long; gives how many."""
-    swept = delete_credentials(session, Credential.expires_at <= now)
+    """Delete credentials that have expired or were idle for too long, about `MOST_SWEPT` at most; gives how many."""
+    swept = _delete_some(session, Credential.expires_at <= now)
     idle_times = session.scalars(select(Credential.idle_seconds).where(Credential.idle_seconds.is_not(None)).distinct())
     last_use = func.coalesce(Credential.last_used_at, Credential.created_at)
     for idle in idle_times.all():
         ended = now - timedelta(seconds=idle or 0)
-        swept += delete_credentials(session, Credential.idle_seconds == idle, last_use <= ended)
+        swept += _delete_some(session, Credential.idle_seconds == idle, last_use <= ended)
     return swept
+
+
+def _delete_some(session: Session, *conditions: ColumnElement[bool]) -> int:
+    some = session.scalars(select(Credential.id).where(*conditions).limit(MOST_SWEPT)).all()
+    return delete_credentials(session, Credential.id.in_(some))
 
 
 def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> int:

@@ -11,7 +11,7 @@ from sqlalchemy import case, delete, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.models import ThrottleBucket
-from photosvc.models.database import insert_into
+from photosvc.models.database import MOST_SWEPT, insert_into
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -90,9 +90,10 @@ def is_known(session: Session, key: str, now: datetime) -> bool:
 
 
 def sweep(session: Session, now: datetime) -> int:
-    """Delete empty buckets and expired keys; gives how many."""
-    swept = delete(ThrottleBucket).where(ThrottleBucket.full_at <= _milliseconds(now))
-    return len(session.execute(swept.returning(ThrottleBucket.key)).all())
+    """Delete empty buckets and expired keys, at most `MOST_SWEPT`; gives how many."""
+    over = select(ThrottleBucket.key).where(ThrottleBucket.full_at <= _milliseconds(now)).limit(MOST_SWEPT)
+    swept = delete(ThrottleBucket).where(ThrottleBucket.key.in_(over)).returning(ThrottleBucket.key)
+    return len(session.execute(swept).all())
 
 
 def _milliseconds(moment: datetime) -> int:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import BASE36, random_text
 from photosvc.models import ZipSelection
+from photosvc.models.database import MOST_SWEPT
 
 #: How long a selection waits; as long as a download token lasts.
 LIFETIME: Final = timedelta(hours=1)
@@ -48,6 +49,12 @@ def store(session: Session, now: datetime, credential_id: int, waiting: Waiting)
     )
     session.flush()
     return name
+
+
+def sweep(session: Session, now: datetime) -> int:
+    """Delete expired selections, at most `MOST_SWEPT`; gives how many."""
+    over = select(ZipSelection.id).where(ZipSelection.expires_at <= now).limit(MOST_SWEPT)
+    return len(session.scalars(delete(ZipSelection).where(ZipSelection.id.in_(over)).returning(ZipSelection.id)).all())
 
 
 def find(connection: Connection, now: datetime, credential_id: int, name: str) -> Waiting:

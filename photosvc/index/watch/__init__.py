@@ -1,0 +1,1 @@
+"""Following the folder of originals: events, wishes and slow sweeps become index runs."""

@@ -1,0 +1,136 @@
+"""Which folders of originals change, as the operating system reports it.
+
+Systems lose events of a burst, and of folders that are moved in whole. An event therefore only says that a folder is to
+be looked at again, and what is lost is found by the sweeps over everything.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+
+from photosvc.core.paths import clean_name
+from photosvc.index.scan import is_left_out
+from photosvc.index.watch.pending import parent
+
+#: Opening, reading and each single write are left out: they are most of the events, and events overflow the queue.
+_EVENTS: Final[list[type[FileSystemEvent]]] = [
+    FileCreatedEvent,
+    FileClosedEvent if sys.platform == "linux" else FileModifiedEvent,
+    FileMovedEvent,
+    FileDeletedEvent,
+    DirCreatedEvent,
+    DirMovedEvent,
+    DirDeletedEvent,
+]
+_LOGGER: Final = logging.getLogger("watchdog")
+
+
+class Report(Protocol):
+    """Called with a folder to look at, as the library writes it."""
+
+    def __call__(self, folder: str, *, new: bool = False) -> None:
+        """`new`: the folder itself has just appeared."""
+
+
+class FolderEvents:
+    """Reports folders that change until it is stopped.
+
+    Args:
+        root: the folder of originals.
+        report: called by another thread.
+
+    Raises:
+        OSError: the folder cannot be watched.
+
+    """
+
+    def __init__(self, root: Path, report: Report) -> None:
+        self._root = Path(os.path.realpath(root))
+        self._identity = _identity(self._root)
+        self._observer = Observer()
+        self._warnings = _Warnings(lambda: report(""))
+        handler = _Handler(self._root, report)
+        try:
+            self._observer.schedule(handler, self._root, recursive=True, event_filter=_EVENTS)
+            self._observer.start()
+        except BaseException:
+            self._observer.stop()  # some of its threads run before it does
+            raise
+        _LOGGER.addHandler(self._warnings)
+
+    def works(self) -> bool:
+        """Whether it still follows the folder that has the name now; a disk may have been mounted there."""
+        threads = (self._observer, *self._observer.emitters)
+        return all(thread.is_alive() for thread in threads) and _identity(self._root) == self._identity
+
+    def stop(self) -> None:
+        """End its threads."""
+        _LOGGER.removeHandler(self._warnings)
+        self._observer.stop()
+        self._observer.join()
+
+    def unwatched(self) -> int:
+        """How many folders are not watched because the system allows no more watches; 0 when it cannot be known."""
+        if sys.platform != "linux":
+            return 0
+        watches = 0
+        for described in Path("/proc/self/fdinfo").iterdir():
+            with suppress(OSError):
+                watches += described.read_text().count("inotify wd:")
+        folders = sum(1 for _ in os.walk(self._root))
+        return max(0, folders - watches)
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+class _Handler(FileSystemEventHandler):
+    def __init__(self, root: Path, report: Report) -> None:
+        self._root = os.fspath(root)
+        self._report = report
+
+    def dispatch(self, event: FileSystemEvent) -> None:
+        given = (event.src_path, event.dest_path)
+        paths = [os.fsdecode(path) for path in given if isinstance(path, str | bytes) and path]
+        for path in paths:
+            relative = os.path.relpath(path, self._root)
+            if relative.startswith(".."):
+                continue
+            name = "" if relative == "." else clean_name(relative)
+            if not any(map(is_left_out, filter(None, name.split("/")))):
+                appeared = isinstance(event, DirCreatedEvent | DirMovedEvent) and path == paths[-1]
+                self._report(name if event.is_directory else parent(name), new=appeared)
+
+
+class _Warnings(logging.Handler):
+    """Whatever the library warns of, events may be lost: a full queue, a thread that ended, a folder it cannot read."""
+
+    def __init__(self, lost: Callable[[], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._lost = lost
+
+    def emit(self, _record: logging.LogRecord) -> None:
+        self._lost()

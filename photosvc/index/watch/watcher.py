@@ -1,0 +1,229 @@
+"""The watcher: one loop that turns events, wishes and time into index runs and sweeps."""
+
+import os
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
+
+from photosvc.core.clock import Clock
+from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.core.paths import disk_name
+from photosvc.core.problems import Reason, Validity
+from photosvc.index import wishes
+from photosvc.index.job import run_index
+from photosvc.index.scan import is_left_out
+from photosvc.index.summary import IndexOptions, Outcome, Status, Summary
+from photosvc.index.watch.events import FolderEvents
+from photosvc.index.watch.mounts import is_remote
+from photosvc.index.watch.pending import Pending, around, gathered, parent
+from photosvc.index.watch.sweep import sweep
+from photosvc.index.wishes import Wish
+from photosvc.models.database import UnitOfWork, write_session
+from photosvc.pictures.cache import PictureCache
+from photosvc.settings import Settings
+
+#: Seconds between two looks at the wishes.
+_WISHES: Final = 1.0
+#: Seconds between two sweeps of what has expired.
+_SWEEP: Final = 3600.0
+#: Seconds after which a folder is looked at although its events go on.
+_LONGEST: Final = 30.0
+#: Seconds until the second look at a new folder.
+_AGAIN: Final = 10.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+_CHANGES: Final = frozenset({Status.INDEXED, Status.UPDATED, Status.MISSING})
+#: What another look at the same file may change.
+_UNFINISHED: Final = frozenset({Reason.UNSETTLED, Reason.CHANGED, Reason.VANISHED})
+
+
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """What the watcher tells; each is called by the thread that runs it."""
+
+    ran: Callable[[str, Summary], None]
+    """A run over a folder changed the library."""
+    failed_file: Callable[[Outcome], None]
+    """A file cannot be read."""
+    trouble: Callable[[str], None]
+    """Something hinders the watcher, which goes on; a sentence."""
+
+
+@dataclass(slots=True)
+class Watcher:
+    """Keeps the library up to date with the originals until an exception ends it.
+
+    Errors of the database, of the disk and conflicts with other runs are reported once and tried again, with pauses
+    that grow.
+
+    Args:
+        quiet: seconds without events after which a folder is looked at.
+
+    """
+
+    engine: Engine
+    settings: Settings
+    clock: Clock
+    cache: PictureCache
+    reporter: Reporter
+    quiet: float = 2.0
+    _pending: Pending = field(init=False)
+    _events: FolderEvents | None = field(default=None, init=False)
+    _sees_all: bool = field(default=False, init=False)
+    _follow_at: float = field(default=0.0, init=False)
+    _rescan_at: float = field(default=0.0, init=False)
+    _sweep_at: float = field(default=0.0, init=False)
+    _pause: float = field(default=0.0, init=False)
+    _rest: float = field(default=0.0, init=False)
+    _trouble: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        self._pending = Pending(quiet=self.quiet, longest=max(_LONGEST, self.quiet), again=_AGAIN)
+
+    def run(self) -> None:
+        """Watch until an exception ends it that is no error, such as that of a signal handler."""
+        try:
+            while True:
+                try:
+                    self._step()
+                except Exception as error:  # noqa: BLE001 - whatever went wrong, the next try may succeed
+                    self._pause = min(max(_FIRST_PAUSE, self._pause * 2), _LONGEST_PAUSE)
+                    self._say(_sentence(error))
+                else:
+                    self._pause, self._trouble = 0.0, ""
+                self._wait()
+        finally:
+            if self._events is not None:
+                self._events.stop()
+
+    def _step(self) -> None:
+        self._follow()
+        now = time.monotonic()
+        if now >= self._rescan_at:
+            self._pending.add("", delay=0)
+            self._rescan_at = now + self._rescan_seconds()
+        self._index_due()
+        if now >= self._sweep_at:
+            self._sweep_at = now + _SWEEP
+            sweep(self.engine, self.clock(), self.cache)
+
+    def _wait(self) -> None:
+        # After a run the watcher rests as long, so that constant changes take half of its time at most.
+        time.sleep(max(self._pause, min(self._rest, _LONGEST_PAUSE)) or min(self._pending.seconds(), _WISHES))
+        self._rest = 0.0
+
+    def _follow(self) -> None:
+        """Make sure that events are reported; after a gap, everything is looked at."""
+        if self._events is not None:
+            if self._events.works():
+                return
+            self._events.stop()
+            self._events, self._follow_at = None, 0.0
+        if not self.settings.originals.is_dir():
+            msg = "The folder of originals does not exist; is the disk mounted?"
+            raise NotFoundError(msg)
+        now = time.monotonic()
+        if now < self._follow_at:
+            return
+        self._sees_all, self._rescan_at = False, 0.0
+        try:
+            self._events = FolderEvents(self.settings.originals, self._pending.add)
+        except OSError as error:
+            self._follow_at = now + self._rescan_seconds()
+            self.reporter.trouble(f"Changes are not reported ({error.strerror}); the originals are scanned regularly.")
+            return
+        unwatched = self._events.unwatched()
+        self._sees_all = not unwatched and not is_remote(self.settings.originals)
+        if unwatched:
+            self.reporter.trouble(f"{unwatched} folders are not watched; raise the limit fs.inotify.max_user_watches.")
+
+    def _rescan_seconds(self) -> int:
+        rescan, poll = self.settings.watch_rescan, self.settings.watch_poll
+        return rescan if self._sees_all else min(rescan, poll)
+
+    def _index_due(self) -> None:
+        with UnitOfWork(self.engine) as session:
+            wished = wishes.waiting(session)
+        runs = _runs(self._pending.take(), wished)
+        for number, (folder, force) in enumerate(runs):
+            try:
+                self._index(folder, force=force)
+            except Exception:
+                for left, _ in runs[number:]:
+                    self._pending.add(left, delay=0)
+                raise
+            done = [one for one in wished if force >= one.force and _is_within(one.folder, folder)]
+            if done:
+                with write_session(self.engine) as session:
+                    wishes.fulfil(session, done)
+
+    def _index(self, folder: str, *, force: bool) -> None:
+        unfinished: set[str] = set()
+        changed = False
+
+        def observe(file: Outcome) -> None:
+            nonlocal changed
+            if file.problem is not None and file.problem.reason in _UNFINISHED:
+                unfinished.add(parent(file.name))
+            elif file.status is Status.FAILED:
+                self.reporter.failed_file(file)
+                changed = changed or file.problem is None or file.problem.reason.validity is Validity.UNTIL_CHANGED
+            elif file.status in _CHANGES:
+                changed = True
+
+        settle = self.settings.watch_settle
+        options = IndexOptions(
+            subfolder=disk_name(_existing(self.settings.originals, folder)), force=force, settle=settle
+        )
+        with UnitOfWork(self.engine) as session:
+            summary = run_index(session, self.settings, self.clock, options, observer=observe)
+        self._rest += summary.seconds
+        for inner in unfinished:
+            self._pending.add(inner, delay=max(settle, self.quiet))
+        if changed or summary.rebuilt:
+            self.reporter.ran(folder, summary)
+
+    def _say(self, sentence: str) -> None:
+        if sentence != self._trouble:
+            self._trouble = sentence
+            self.reporter.trouble(sentence)
+
+
+def _sentence(error: Exception) -> str:
+    match error:
+        case PhotosvcError():
+            what = error.message
+        case DBAPIError():
+            what = f"The database cannot be used: {str(error.orig).strip()}"
+        case OSError():
+            what = f"{error.strerror or type(error).__name__}: {error.filename or 'a file of the library'}"
+        case _:
+            what = f"Unexpected {type(error).__name__}: {error}"
+    return f"{what} (trying again)"
+
+
+def _runs(folders: Collection[str], wished: Sequence[Wish]) -> list[tuple[str, bool]]:
+    """Few folders that cover all of these, and whether unchanged files are read again."""
+    forced = gathered(one.folder for one in wished if one.force)
+    plain = gathered([*folders, *(one.folder for one in wished if not one.force)])
+    covered = [(folder, False) for folder in plain if not any(_is_within(folder, other) for other in forced)]
+    return [(folder, True) for folder in forced] + covered
+
+
+def _is_within(folder: str, other: str) -> bool:
+    return folder == other or other in around(folder)
+
+
+def _existing(root: Path, folder: str) -> str:
+    """The folder, or the next one around it that exists, and that scans would reach: not through links."""
+    base = os.path.realpath(root)
+    for one in (folder, *around(folder)):
+        path = f"{base}/{disk_name(one)}" if one else base
+        is_reached = os.path.realpath(path) == path and not any(map(is_left_out, filter(None, one.split("/"))))
+        if is_reached and Path(path).is_dir():
+            return one
+    return ""

@@ -1,0 +1,60 @@
+"""What has expired leaves the database and the cache."""
+
+import os
+import time
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, insert, select
+
+from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.scopes import parse_scope
+from photosvc.auth.throttle.buckets import Allowance, Charge, take
+from photosvc.index.watch.sweep import sweep
+from photosvc.models import Credential, ThrottleBucket, ZipSelection
+from photosvc.models.database import MOST_SWEPT, write_session
+from photosvc.pictures.archives.selections import Waiting, store
+from photosvc.pictures.cache import PictureCache
+from photosvc.web.current import current_service
+from tests.clock import NOW
+
+
+@pytest.fixture
+def engine(library):
+    with library.app.app_context():
+        yield current_service().engine()
+
+
+def left(engine):
+    with write_session(engine) as session:
+        return [
+            session.scalar(select(func.count()).select_from(table))
+            for table in (Credential, ThrottleBucket, ZipSelection)
+        ]
+
+
+def test_expired_rows_and_abandoned_files_go_and_others_stay(engine, tmp_path):
+    cache = PictureCache(tmp_path / "cache", 1 << 30)
+    with write_session(engine) as session:
+        for lifetime in (60, 7200, -1):
+            issued = issue(session, NOW, name="test", scope=parse_scope("photos"), lifetime=lifetime)
+            take(session, Charge(Allowance("log-in", 5, max(lifetime, 5)), str(lifetime)), NOW)
+        store(session, NOW - timedelta(minutes=30), issued.credential.id, Waiting("early", [1]))
+        store(session, NOW, issued.credential.id, Waiting("late", [1]))
+    cache.write("a" * 40, "tile_100.jpg", b"kept")
+    half = tmp_path / "cache/pictures/a/a/a/.tmp-1"
+    half.write_bytes(b"half")
+    os.utime(half, (time.time() - 7200,) * 2)
+    assert left(engine) == [3, 3, 2]
+    assert sweep(engine, NOW + timedelta(minutes=45), cache) == 4
+    assert left(engine) == [2, 1, 1]
+    assert [path.name for path in half.parent.iterdir()] == ["a" * 40 + "_tile_100.jpg"]
+    assert sweep(engine, NOW + timedelta(minutes=45), cache) == 0
+
+
+def test_many_expired_rows_go_in_several_transactions(engine, tmp_path):
+    count = 2 * MOST_SWEPT + 1
+    with write_session(engine) as session:
+        session.execute(insert(ThrottleBucket), [{"key": str(number), "full_at": 0} for number in range(count)])
+    assert sweep(engine, NOW, PictureCache(tmp_path / "cache", 1 << 30)) == count
+    assert left(engine) == [0, 0, 0]

@@ -1,0 +1,38 @@
+"""Which folders of originals lie on network file systems."""
+
+import pytest
+
+from photosvc.index.watch.mounts import is_remote
+
+TABLE = """rootfs / ext4 rw 0 0
+nas:/photos {root}/srv/photos nfs4 rw 0 0
+/dev/sdb1 {root}/srv/photos/local ext4 rw 0 0
+me@host: {root}/home/My\\040pictures fuse.sshfs rw 0 0
+//win/share {root}/data/inner/win cifs rw 0 0
+/dev/sdc1 {root}/usb fuse.ntfs rw 0 0
+short
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "remote"),
+    [
+        ("srv/photos", True),
+        ("srv/photos/2020", True),
+        ("srv/photos/local/a", False),
+        ("srv/photos2", False),
+        ("home/My pictures", True),
+        ("data", True),
+        ("usb", False),
+        ("", True),
+        ("elsewhere", False),
+    ],
+)
+def test_the_innermost_mount_and_those_below_a_folder_count(tmp_path, folder, remote):
+    table = tmp_path / "mounts"
+    table.write_text(TABLE.format(root=tmp_path))
+    assert is_remote(tmp_path / folder, table) is remote
+
+
+def test_without_a_table_nothing_is_remote(tmp_path):
+    assert is_remote(tmp_path, tmp_path / "nothing") is False

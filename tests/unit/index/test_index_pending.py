@@ -1,0 +1,84 @@
+"""Folders that wait for an index run."""
+
+from math import inf
+
+import pytest
+
+from photosvc.index.watch import pending as module
+from photosvc.index.watch.pending import Pending, gathered
+
+
+@pytest.fixture
+def clock():
+    return [100.0]
+
+
+@pytest.fixture
+def pending(clock):
+    return Pending(quiet=2, longest=10, again=30, clock=lambda: clock[0])
+
+
+def test_a_folder_is_due_when_it_has_been_quiet(pending, clock):
+    pending.add("a")
+    assert pending.seconds() == 2
+    clock[0] += 1.5
+    pending.add("a")
+    clock[0] += 1
+    assert pending.take() == set()
+    clock[0] += 1
+    assert pending.take() == {"a"}
+    assert pending.take() == set()
+    assert pending.seconds() == inf
+
+
+def test_events_that_go_on_do_not_put_a_folder_off_for_ever(pending, clock):
+    taken = []
+    for _ in range(30):
+        pending.add("a")
+        clock[0] += 1
+        taken += pending.take()
+    assert taken == ["a", "a", "a"]
+
+
+def test_a_new_folder_is_looked_at_twice(pending, clock):
+    pending.add("a", new=True)
+    clock[0] += 2
+    assert pending.take() == {"a"}
+    assert pending.seconds() == 30
+    clock[0] += 30
+    assert pending.take() == {"a"}
+    assert pending.seconds() == inf
+
+
+def test_a_delay_puts_a_folder_off_and_never_forward(pending, clock):
+    pending.add("a", delay=20)
+    pending.add("a", delay=5)
+    clock[0] += 19
+    assert pending.take() == set()
+    clock[0] += 1
+    assert pending.take() == {"a"}
+
+
+def test_too_many_folders_are_one_look_at_everything(pending, clock, monkeypatch):
+    monkeypatch.setattr(module, "_MOST_WAITING", 5)
+    for number in range(20):
+        pending.add(f"a/{number}")
+    clock[0] += 10
+    taken = pending.take()
+    assert "" in taken
+    assert len(taken) <= 6
+
+
+@pytest.mark.parametrize(
+    ("folders", "most", "covering"),
+    [
+        ([], 8, []),
+        (["b", "a", "a/b", "ab"], 8, ["a", "ab", "b"]),
+        (["", "a/b"], 8, [""]),
+        (["a/1", "a/2", "a/3", "b"], 2, ["a", "b"]),
+        (["a/1/x", "a/2/y", "b/3/z"], 2, ["a", "b"]),
+        (["a/1", "b", "c"], 2, [""]),
+    ],
+)
+def test_few_folders_cover_many(folders, most, covering):
+    assert gathered(folders, most) == covering
