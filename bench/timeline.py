@@ -1,7 +1,8 @@
 """Times of the timeline and the map: `python -m bench.timeline FOLDER-OR-URI …`, of libraries made by `bench.library`.
 
 Each call is measured in this process, as it is served behind the token check: the query, its rows and their JSON text.
-SQLite runs in this process too, so its times are those of the processor, which other load lengthens less.
+Times are those of the processor, which other load lengthens less: of this process, in which SQLite runs too, and of the
+process with which PostgreSQL serves the connection, on the same machine and without parallel workers.
 """
 
 import gzip
@@ -14,7 +15,7 @@ from statistics import median, quantiles
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection, create_engine, text
 
 from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
 from photosvc.models.database import configure_engine
@@ -65,7 +66,7 @@ def calls(connection: Connection, query: PhotoQuery) -> dict[str, Callable[[], A
 def measure(connection: Connection, parameters: Mapping[str, str]) -> dict[str, list[float]]:
     """Times of each call in ms."""
     query = parse_query(parameters.items(), sees_private=False)
-    clock = time.process_time if connection.dialect.name == "sqlite" else time.perf_counter
+    clock = clock_of(connection)
     found: dict[str, list[float]] = {}
     for name, call in calls(connection, query).items():
         for number in range(-_WARM_UP, _REPEATS):
@@ -75,6 +76,16 @@ def measure(connection: Connection, parameters: Mapping[str, str]) -> dict[str, 
                 found.setdefault(name, []).append((clock() - started) * 1000)
         connection.rollback()
     return found
+
+
+def clock_of(connection: Connection) -> Callable[[], float]:
+    """Gives the seconds of processor time that this process and the server's have spent."""
+    if connection.dialect.name == "sqlite":
+        return time.process_time
+    connection.execute(text("SET max_parallel_workers_per_gather = 0"))
+    connection.commit()  # otherwise, the end of the transaction would undo it
+    server = Path(f"/proc/{connection.scalar(text('SELECT pg_backend_pid()'))}/schedstat")
+    return lambda: time.process_time() + int(server.read_text().split()[0]) / 1e9
 
 
 def sizes(connection: Connection) -> Iterator[str]:

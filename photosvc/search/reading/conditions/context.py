@@ -27,7 +27,7 @@ class Context:
     may_use_index: bool = False
     """Whether SQLite may look up the compared columns in their own indexes."""
     words_as_sets: bool = False
-    """Whether SQLite looks up words once in the full-text index, because every row is read; not in each row's text."""
+    """Whether words are looked up once in the full-text index, because every row is read; not in each row's text."""
 
     def column(self, column: Column) -> Column:
         """The column as conditions compare it."""

@@ -46,18 +46,20 @@ def contains(section: str, terms: Sequence[Term], context: Context) -> Condition
         context: the database.
 
     """
-    if context.words_as_sets:
-        # Compared with the key, which the covering indexes of all rows contain; `photo_id` is not in them.
-        with_words: Condition = (SearchRow.newest_key // 2**RANK_BITS).in_(matching(terms, {}))
+    found = [_has(getattr(SearchText, section), needle(term), context) for term in terms]
+    # A part of the key, which the covering indexes of all rows contain; `photo_id` is not in them.
+    photo_id: ColumnElement[int] = SearchRow.newest_key // 2**RANK_BITS
+    if context.on_postgresql:
+        indexed: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
+        found.append(indexed.op("@@")(cast(_tsquery(terms), _TsQuery)))
+        if context.words_as_sets:
+            return photo_id.in_(select(SearchText.photo_id).where(*found))
+    elif context.words_as_sets:
+        with_words: Condition = photo_id.in_(matching(terms, {}))
         if section == "words" and all(isinstance(term, Word) for term in terms):
             return with_words
         return and_(with_words, contains(section, terms, replace(context, words_as_sets=False)))
-    found = [_has(getattr(SearchText, section), needle(term), context) for term in terms]
-    query = select(1).where(SearchText.photo_id == SearchRow.photo_id, *found)
-    if context.on_postgresql:
-        indexed: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
-        query = query.where(indexed.op("@@")(cast(_tsquery(terms), _TsQuery)))
-    return query.exists()
+    return select(1).where(SearchText.photo_id == SearchRow.photo_id, *found).exists()
 
 
 def names_person(name: str, context: Context) -> Condition:
