@@ -2,25 +2,9 @@
 
 from flask import Blueprint, Response
 
-from photosvc.api import (
-    app_passwords,
-    clusters,
-    config,
-    downloads,
-    monitoring,
-    oauth,
-    openapi,
-    passcode,
-    photos,
-    search,
-    session,
-    thumbnails,
-    timeline,
-    users,
-    videos,
-    viewer,
-    zips,
-)
+from photosvc.api import clusters, config, monitoring, oauth, openapi, photos, search, timeline, viewer
+from photosvc.api.accounts import app_passwords, passcode, session, users
+from photosvc.api.pictures import downloads, thumbnails, videos, zips
 from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors

@@ -10,7 +10,7 @@ from weakref import finalize
 from flask import Blueprint, Response, request
 from sqlalchemy import Connection, Engine
 
-from photosvc.api.downloads import download_parameters, saved_name
+from photosvc.api.pictures.downloads import download_parameters, saved_name
 from photosvc.auth import policy
 from photosvc.auth.credentials import tokens
 from photosvc.auth.errors import InvalidTokenError
