@@ -20,7 +20,7 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 #: Characters of city and country together that still leave room for more in a title.
 _MAX_PLACE = 45
 
-_LIVE_TYPES = ("jpg", "heic")
+_LIVE_TYPES = ("jpg", "heic", "avif")
 #: Formats of the primary file by preference: those that every viewer reads come first.
 _PRIMARY_FORMATS = ("jpg", "png", "webp", "gif", "avif", "tiff", "bmp", "heic")
 #: Files by trust in their metadata: those of the camera come before those made from them.
@@ -65,10 +65,13 @@ def photo_type(files: Sequence[StackedFile]) -> str:
 def _is_live(files: Sequence[Extraction]) -> bool:
     stills = [file for file in files if file.media_type != "video" and file.file_type in _LIVE_TYPES]
     identifiers = {still.metadata.content_id for still in stills} - {""}
-    return bool(stills) and any(
-        0 < file.duration_ns <= LIVE_NS or file.metadata.content_id in identifiers
-        for file in files
-        if file.media_type == "video"
+    return any(still.motion for still in stills) or (
+        bool(stills)
+        and any(
+            0 < file.duration_ns <= LIVE_NS or file.metadata.content_id in identifiers
+            for file in files
+            if file.media_type == "video"
+        )
     )
 
 

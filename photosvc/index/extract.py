@@ -16,15 +16,18 @@ from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
 from photosvc.media.metadata import Metadata
 from photosvc.media.pixels.picture import read_picture
 from photosvc.media.video.container import read_video
+from photosvc.media.video.embedded import embedded_duration
 from photosvc.media.xmp.packet import read_sidecar
 from photosvc.media.xmp.tree import MAX_PACKET
 
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
 #: interrupted run continues where it ended.
-READER_VERSION: Final = 2
+READER_VERSION: Final = 3
 
 _CODECS: Final = {"jpg": "jpeg"}
+#: Formats of motion photos.
+_WITH_VIDEO: Final = frozenset(("jpg", "heic", "avif"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +51,10 @@ class Extraction:
     height: int = 0
     orientation: int = 1
     """Exif orientation 1 to 8."""
+    motion: bool = False
+    """It is a picture that contains a video, a motion photo."""
     duration_ns: int = 0
+    """Of a video, or of that in a motion photo; 0 when unknown."""
     fps: float = 0.0
     frames: int = 0
     projection: str = ""
@@ -175,8 +181,11 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
 
 def _with_picture(base: Extraction, file: BinaryIO, row: Format) -> Extraction:
     picture = read_picture(file, row)
+    duration_ns = embedded_duration(file, base.size) if row.name in _WITH_VIDEO else None
     return replace(
         base,
+        motion=duration_ns is not None,
+        duration_ns=duration_ns or 0,
         media_type="animated" if picture.frames else base.media_type,
         codec="" if row.media_type == "raw" else _CODECS.get(row.name, row.name),
         width=picture.width,

@@ -69,6 +69,8 @@ class File(Base):
     width: Mapped[int] = mapped_column(Integer, default=0)
     height: Mapped[int] = mapped_column(Integer, default=0)
     orientation: Mapped[int] = mapped_column(SmallInteger, default=1)
+    motion: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """It is a picture that contains a video."""
     duration_ns: Mapped[int] = mapped_column(BigInteger, default=0)
     fps: Mapped[float] = mapped_column(default=0.0)
     frames: Mapped[int] = mapped_column(Integer, default=0)

@@ -126,8 +126,8 @@ def test_every_field_of_an_extraction_survives_its_columns(library, session):
         original_name="m.jpg", regions=(Region(kind="face", name="Ada", x=0.1, y=0.2, w=0.3, h=0.4),),
     )  # fmt: skip
     extraction = new_extraction(
-        1, metadata=metadata, orientation=6, duration_ns=1, fps=29.97, frames=2, projection="equirectangular",
-        color_profile="sRGB", problem=Problem.of(Reason.OVER_PIXEL_LIMIT, 144, 100),
+        1, metadata=metadata, orientation=6, motion=True, duration_ns=1, fps=29.97, frames=2,
+        projection="equirectangular", color_profile="sRGB", problem=Problem.of(Reason.OVER_PIXEL_LIMIT, 144, 100),
     )  # fmt: skip
     assert [item.name for item in fields(Metadata) if getattr(metadata, item.name) == item.default] == []
     assert [item.name for item in fields(Extraction) if getattr(extraction, item.name) == item.default] == []

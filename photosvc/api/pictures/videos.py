@@ -72,17 +72,24 @@ def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa
 
 
 def _find(service: Service, content_hash: str) -> SeenFile:
-    """The file with this hash, or the video that belongs to the same photo."""
+    """The file with this hash when it is or contains a video, else the video of its photo, best that of its name."""
     with service.reading() as connection:
         sees_private = principal().sees_private
         found = file_with_hash(connection, content_hash, sees_private=sees_private)
-        if found is not None and found.media_type != "video":
+        if found is not None and found.media_type != "video" and not found.motion:
             files = files_of_photo(connection, found.photo_uid, sees_private=sees_private)
-            found = next((file for file in files if file.media_type == "video"), found)
+            videos = [file for file in files if file.media_type == "video"]
+            same = (file for file in videos if _base(file.name) == _base(found.name))
+            found = next(same, videos[0] if videos else found)
     if found is None:
         msg = "there is no such file"
         raise NotFoundError(msg, field="hash")
     return found
+
+
+def _base(name: str) -> str:
+    """Path without extension, in lower case: a stack may have several videos, each beside its own picture."""
+    return name.rpartition(".")[0].lower()
 
 
 def _answer(service: Service, file: FileIO, found: SeenFile, name: str, *, own: bool) -> Response:

@@ -58,7 +58,7 @@ def read_video(source: BinaryIO) -> Video:
         return Video(
             width=context.height if turned else context.width,
             height=context.width if turned else context.height,
-            duration_ns=_duration(container, stream),
+            duration_ns=duration_of(container, stream),
             fps=_rate(stream),
             frames=max(stream.frames, 0),
             codec=_codec(context),
@@ -111,7 +111,8 @@ def picture_of(frame: Any, longest: int) -> tuple[Image.Image, int]:  # noqa: AN
     return (picture.rotate(rotation, expand=True) if rotation else picture), rotation
 
 
-def _duration(container: Any, stream: Any) -> int:  # noqa: ANN401
+def duration_of(container: Any, stream: Any) -> int:  # noqa: ANN401
+    """Nanoseconds of an open video; 0 when unknown."""
     nanoseconds = (container.duration or 0) * 1000
     if nanoseconds <= 0 and stream.duration and stream.time_base:
         nanoseconds = int(stream.duration * stream.time_base * 10**9)

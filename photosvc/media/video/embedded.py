@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from photosvc.media.containers.jpeg import read_jpeg
+from photosvc.media.errors import DecodeError, has_extra
 from photosvc.media.isobmff import boxes
+from photosvc.media.pixels.decode import guarded
+from photosvc.media.video.container import duration_of, open_video
 from photosvc.media.xmp.tree import attribute, parse_packet, properties, tag
 
 _MAX_ITEMS: Final = 64
@@ -73,6 +76,23 @@ def find_embedded(source: BinaryIO, size: int) -> Slice | None:
     return next((part for part in found if _is_video(source, part, size)), None)
 
 
+def embedded_duration(source: BinaryIO, size: int) -> int | None:
+    """Nanoseconds of the video of a motion photo, 0 when unknown; None for a plain picture.
+
+    What av cannot open is no video. Without av, the mark at its beginning is believed.
+    """
+    part = find_embedded(source, size)
+    if part is None:
+        return None
+    if not has_extra("video"):
+        return 0
+    try:
+        with guarded(), open_video(open_slice(source, part)) as (container, stream):
+            return duration_of(container, stream)
+    except DecodeError:
+        return None
+
+
 def _is_video(source: BinaryIO, part: Slice, size: int) -> bool:
     if not 0 < part.start < part.stop <= size or part.stop - part.start < _LEAST:
         return False
@@ -89,7 +109,7 @@ def _in_boxes(source: BinaryIO, size: int) -> Iterator[Slice]:
 
 
 def _by_xmp(packet: bytes, size: int) -> Iterator[Slice]:
-    root = parse_packet(packet)
+    root = parse_packet(packet) if b"MotionPhoto" in packet or b"MicroVideo" in packet else None
     if root is None:
         return
     after = 0  # bytes of the items from the end on

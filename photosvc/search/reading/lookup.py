@@ -34,6 +34,8 @@ class SeenFile(NamedTuple):
     codec: str
     width: int
     height: int
+    motion: bool
+    """It is a picture that contains a video."""
     duration_ns: int
     primary: bool
     error: str
@@ -60,6 +62,7 @@ _COLUMNS: tuple[Any, ...] = (
     File.codec,
     File.width,
     File.height,
+    File.motion,
     File.duration_ns,
     File.primary,
     File.error,

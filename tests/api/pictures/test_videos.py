@@ -19,7 +19,7 @@ from photosvc.pictures import videos as conversions
 from photosvc.web.current import current_service
 from tests.api_client import check_error, open_api
 from tests.picture_client import BROWSER, PictureClient, named
-from tests.pictures import jpeg
+from tests.pictures import apple_note, exif, jpeg
 from tests.server import serve
 from tests.videos import film, google_photo, heic_photo, micro_video, samsung_photo, turned
 
@@ -157,6 +157,29 @@ def test_the_video_inside_a_motion_photo_is_cut_out_of_it_in_ranges(movies, name
     several = movies.video(content_hash, Range="bytes=0-1,5-6")
     assert data[:2] in several.data
     assert data[5:7] in several.data
+
+
+def test_motion_photos_are_found_as_live_with_the_duration_of_their_video(movies):
+    found = {record["FileName"]: record for record in movies.library.find(q="live:yes path:motion")}
+    assert sorted(found) == [
+        f"motion/{name}" for name in ("google.jpg", "micro.jpg", "new.jpg", "phone.heic", "samsung.jpg")
+    ]
+    assert {record["Type"] for record in found.values()} == {"live"}
+    assert found["motion/google.jpg"]["Duration"] == pytest.approx(10**9, rel=0.05)
+    assert found["motion/google.jpg"]["Duration"] == found["motion/phone.heic"]["Duration"]
+
+
+def test_pictures_of_one_photo_open_their_own_videos(movies, tmp_path):
+    first, second = (film(tmp_path / f"{number}.mp4", frames=number).read_bytes() for number in (7, 9))
+    note = {number: apple_note(burst_id="B-1", content_id=f"C-{number}") for number in (1, 2)}
+    for number, clip in ((1, first), (2, second)):
+        block = exif({0x010F: "Apple", 0x0110: "iPhone"}, {0x927C: note[number]})
+        movies.library.put(f"burst/{number}.jpg", jpeg(60 + number, 60, exif=block))
+        movies.library.put(f"burst/{number}.mp4", clip)
+    movies.library.index()
+    assert len({record["UID"] for record in movies.library.find(path="burst")}) == 1
+    assert movies.video(movies.hash_of("burst/1.jpg")).data == first
+    assert movies.video(movies.hash_of("burst/2.jpg")).data == second
 
 
 def test_the_video_inside_a_motion_photo_is_converted_when_browsers_do_not_play_it(movies):

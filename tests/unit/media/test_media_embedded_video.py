@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.media.video.embedded import Slice, find_embedded, open_slice
+from photosvc.media.video.embedded import Slice, embedded_duration, find_embedded, open_slice
+from tests.pictures import jpeg
 from tests.videos import google_photo, heic_photo, micro_video, samsung_photo, samsung_trailer
 
 VIDEO = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom" + b"the rest"
@@ -52,6 +53,14 @@ def test_the_video_of_a_motion_photo_is_found_to_the_byte(photo):
 )
 def test_what_does_not_hold_a_video_where_it_says_is_a_plain_picture(photo):
     assert found(photo) is None
+
+
+def test_what_av_cannot_open_is_a_plain_picture_and_without_av_the_mark_is_believed(monkeypatch):
+    photo = google_photo(VIDEO)
+    assert embedded_duration(BytesIO(photo), len(photo)) is None
+    monkeypatch.setattr("photosvc.media.video.embedded.has_extra", lambda _extra: False)
+    assert embedded_duration(BytesIO(photo), len(photo)) == 0
+    assert embedded_duration(BytesIO(jpeg()), len(jpeg())) is None
 
 
 @settings(max_examples=100, deadline=None)
