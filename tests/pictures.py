@@ -237,6 +237,8 @@ def video(path: Path, *, codec: str = "mpeg4", tags: Mapping[str, str] | None = 
         container.metadata.update(tags or {})
         stream = container.add_stream(codec, rate=24)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuvj420p" if codec == "mjpeg" else "yuv420p"
+        if codec == "dvvideo":  # it knows only the sizes of television
+            stream.width, stream.height, stream.rate = 720, 576, 25
         for _ in range(frames):
             container.mux(stream.encode(av.VideoFrame.from_image(quarters())))
         container.mux(stream.encode())

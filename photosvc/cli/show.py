@@ -1,4 +1,4 @@
-"""`svc show`: settings, scopes, the policy and search filters."""
+"""`svc show`: settings, scopes, the policy, search filters, sizes of thumbnails and formats."""
 
 import os
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ _OPERATORS = {"|": "or", "!": "not", "-": "not", "*": "wildcard", "&": "and", "~
 
 @click.group(cls=LazyGroup)
 def show() -> None:
-    """Show settings, scopes, the policy, search filters and sizes of thumbnails."""
+    """Show settings, scopes, the policy, search filters, sizes of thumbnails and formats."""
 
 
 @show.command()
@@ -125,3 +125,29 @@ def filters() -> None:
         for spec in FILTERS.values()
     ]
     print_list({**headings, "values": "Values", "operators": "Operators", "example": "Example"}, rows)
+
+
+@show.command()
+@format_options()
+def formats() -> None:
+    """Every format of files with the extra that it needs, and which formats are not read and why."""
+    from photosvc.media.errors import has_extra
+    from photosvc.media.formats import FORMATS, UNSUPPORTED
+
+    rows = [
+        {
+            "format": row.name,
+            "extensions": " ".join(row.extensions),
+            "kind": row.media_type,
+            "extra": row.extra,
+            "supported": not row.extra or has_extra(row.extra),
+            "note": row.note,
+        }
+        for row in FORMATS
+    ]
+    rows += [
+        {"format": "", "extensions": names, "kind": "", "extra": "", "supported": False, "note": reason}
+        for names, reason in UNSUPPORTED.items()
+    ]
+    headings = {"format": "Format", "extensions": "Extensions", "kind": "Kind", "extra": "Extra"}
+    print_list({**headings, "supported": "Supported", "note": "Note"}, rows)

@@ -19,7 +19,7 @@ from photosvc.index.scan import FoundFile, Unreachable, scan
 from photosvc.index.summary import Outcome, Status, Summary
 from photosvc.index.worklist import Worklist
 from photosvc.media.errors import MODULES
-from photosvc.media.formats import by_extension, is_sidecar
+from photosvc.media.formats import by_extension, is_sidecar, may_have_pixels
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile
 
 #: Rows that are read from the database at once.
@@ -156,11 +156,12 @@ def find_changes(
                 work.add_absent(found.name, gone=False)
         elif is_sidecar(found.name):
             summary.add(Outcome.of_problem(found.name, Problem(Reason.SIDECAR)))
-        elif by_extension(found.name) is None:
+        elif not may_have_pixels(found.name):
             summary.add(Outcome.of_problem(found.name, Problem(Reason.UNKNOWN_EXTENSION)))
         else:
-            work.found_any = True
             before = merged.take(found.name)
+            # A file without an extension may be a note in the folder of a disk that is not mounted.
+            work.found_any |= by_extension(found.name) is not None or (before is not None and before.problem is None)
             if settle and _may_be_written(found, before, settle):
                 summary.add(Outcome.of_problem(found.name, Problem(Reason.UNSETTLED)))
             elif before is None or force or before.is_outdated or not before.is_same(found):

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from io import BufferedReader
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO, Final
 
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
@@ -127,9 +127,10 @@ def _row(file: BinaryIO, status: os.stat_result, name: str, max_bytes: int) -> F
     if row is not None:
         return row
     promised = by_extension(name)
-    if promised is None:
+    if promised is None and PurePath(name).suffix:
         raise UnsupportedFileError(Reason.UNKNOWN_EXTENSION)
-    raise UnsupportedFileError(Reason.WRONG_CONTENT, "video" if promised.media_type == "video" else "picture")
+    kind = "picture or video" if promised is None else "video" if promised.media_type == "video" else "picture"
+    raise UnsupportedFileError(Reason.WRONG_CONTENT, kind)
 
 
 def _sha1(file: BufferedReader) -> str:

@@ -25,7 +25,9 @@ class Format:
     families: tuple[str, ...] = ()
     """Content families of its files; empty for sidecars, which only the extension identifies."""
     extra: str = ""
-    """The optional extra that decodes it: `heic`, `raw`, `video`, or empty for the core."""
+    """The optional extra that decodes it, a key of `media.errors.MODULES`; empty for the core."""
+    note: str = ""
+    """What is special about it: limits, and for camera raws what is tested."""
 
     @property
     def is_tiff(self) -> bool:
@@ -38,27 +40,46 @@ _TIFF_RAWS = (
     "sr2 srf srw sti"
 )
 
+_TIFF_NOTE: Final = "big-endian BigTIFF, floating point RGB, and those larger than the memory: extra vips"
+_HEIC_NOTE: Final = "a sequence without a still is a video"
+_PREVIEW_TESTED: Final = "metadata and preview tested with made files; development by LibRaw unproven"
+_UNTESTED: Final = "by LibRaw; unproven, for want of a free file"
+
 FORMATS: Final[tuple[Format, ...]] = (
-    Format("jpg", ("jpg", "jpeg", "jpe", "jfif", "jif", "thm", "mpo"), "image", "image/jpeg", ("jpeg",)),
+    Format("jpg", ("jpg", "jpeg", "jpe", "jfif", "jif", "thm", "mpo", "insp"), "image", "image/jpeg", ("jpeg",)),
     Format("png", ("png", "apng"), "image", "image/png", ("png",)),
     Format("webp", ("webp",), "image", "image/webp", ("webp",)),
     Format("gif", ("gif",), "image", "image/gif", ("gif",)),
-    Format("tiff", ("tif", "tiff"), "image", "image/tiff", ("tiff",)),
+    Format("tiff", ("tif", "tiff"), "image", "image/tiff", ("tiff",), note=_TIFF_NOTE),
     Format("bmp", ("bmp", "dib"), "image", "image/bmp", ("bmp",)),
-    Format("avif", ("avif", "avifs"), "image", "image/avif", ("avif",)),
-    Format("heic", ("heic", "heif", "heics", "heifs", "hif"), "image", "image/heic", ("heic",), "heic"),
-    Format("jp2", ("jp2", "j2k", "jpf", "jpx", "j2c", "jpc"), "image", "image/jp2", ("jp2",)),
+    Format(
+        "avif",
+        ("avif", "avifs"),
+        "image",
+        "image/avif",
+        ("avif",),
+        note="with alpha as old encoders wrote it: extra vips",
+    ),
+    Format("heic", ("heic", "heif", "heics", "heifs", "hif"), "image", "image/heic", ("heic",), "heic", _HEIC_NOTE),
+    Format(
+        "jp2",
+        ("jp2", "j2k", "jpf", "jpx", "j2c", "jpc"),
+        "image",
+        "image/jp2",
+        ("jp2",),
+        note="decoded at the resolution that is needed",
+    ),
     Format("jxl", ("jxl",), "image", "image/jxl", ("jxl",), "jxl"),
-    Format("svg", ("svg",), "image", "image/svg+xml", ("svg",), "vips"),
-    Format("psd", ("psd",), "image", "image/vnd.adobe.photoshop", ("psd",)),
-    Format("dng", ("dng",), "raw", "image/x-adobe-dng", ("tiff",), "raw"),
-    Format("raw", ("cr2",), "raw", "image/x-canon-cr2", ("tiff",), "raw"),
-    Format("raw", ("cr3",), "raw", "image/x-canon-cr3", ("cr3",), "raw"),
-    Format("raw", ("crw",), "raw", "image/x-canon-crw", ("crw",), "raw"),
-    Format("raw", ("raf",), "raw", "image/x-fuji-raf", ("raf",), "raw"),
-    Format("raw", ("x3f",), "raw", "image/x-sigma-x3f", ("x3f",), "raw"),
-    Format("raw", ("mrw",), "raw", "image/x-minolta-mrw", ("mrw",), "raw"),
-    Format("raw", tuple(_TIFF_RAWS.split()), "raw", "image/x-raw", ("tiff", "tiff-raw"), "raw"),
+    Format("svg", ("svg",), "image", "image/svg+xml", ("svg",), "vips", "drawn; nothing outside the file is loaded"),
+    Format("psd", ("psd",), "image", "image/vnd.adobe.photoshop", ("psd",), note="its merged picture"),
+    Format("dng", ("dng",), "raw", "image/x-adobe-dng", ("tiff",), "raw", "development and preview tested"),
+    Format("raw", ("cr2",), "raw", "image/x-canon-cr2", ("tiff",), "raw", _PREVIEW_TESTED),
+    Format("raw", ("cr3",), "raw", "image/x-canon-cr3", ("cr3",), "raw", _UNTESTED),
+    Format("raw", ("crw",), "raw", "image/x-canon-crw", ("crw",), "raw", _UNTESTED),
+    Format("raw", ("raf",), "raw", "image/x-fuji-raf", ("raf",), "raw", _PREVIEW_TESTED),
+    Format("raw", ("x3f",), "raw", "image/x-sigma-x3f", ("x3f",), "raw", _UNTESTED),
+    Format("raw", ("mrw",), "raw", "image/x-minolta-mrw", ("mrw",), "raw", _UNTESTED),
+    Format("raw", tuple(_TIFF_RAWS.split()), "raw", "image/x-raw", ("tiff", "tiff-raw"), "raw", _PREVIEW_TESTED),
     Format("mp4", ("mp4", "mp4v", "insv", "lrv"), "video", "video/mp4", ("mp4",), "video"),
     Format("mov", ("mov", "qt"), "video", "video/quicktime", ("mp4",), "video"),
     Format("m4v", ("m4v",), "video", "video/x-m4v", ("mp4",), "video"),
@@ -72,6 +93,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("wmv", ("wmv", "asf"), "video", "video/x-ms-wmv", ("asf",), "video"),
     Format("flv", ("flv", "f4v"), "video", "video/x-flv", ("flv", "mp4"), "video"),
     Format("ogv", ("ogv",), "video", "video/ogg", ("ogg",), "video"),
+    Format("dv", ("dv", "dif"), "video", "video/x-dv", ("dv",), "video"),
     Format("mxf", ("mxf",), "video", "application/mxf", ("mxf",), "video"),
     Format("xmp", ("xmp",), "sidecar", "application/rdf+xml"),
     Format("xml", ("xml",), "sidecar", "application/xml"),
@@ -82,6 +104,14 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("nfo", ("nfo",), "sidecar", "text/plain"),
     Format("md", ("md", "markdown"), "sidecar", "text/markdown"),
 )
+
+#: Extensions that are not indexed although they hold pictures or videos, and why.
+UNSUPPORTED: Final = {
+    "psb": "neither Pillow nor libvips reads it",
+    "ai eps pdf ps": "documents, whose interpreters are too powerful for files that are not trusted",
+    "exr hdr": "rendered light, not photographs",
+    "braw crm r3d": "no free decoder",
+}
 
 #: Bytes from the beginning of a file that `sniff` needs; a shorter file is passed whole.
 HEAD_SIZE: Final = 512
@@ -118,6 +148,8 @@ _MAGIC: Final = (
     (0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "asf"),
     (0, b"FLV\x01", "flv"),
     (0, b"OggS", "ogg"),
+    (0, b"\x1f\x07\x00\x3f", "dv"),
+    (0, b"\x1f\x07\x00\xbf", "dv"),
     (0, b"\x06\x0e\x2b\x34", "mxf"),
     (0, b"\0\0\x01\xba", "mpeg"),
     (0, b"\0\0\x01\xb3", "mpeg"),
@@ -132,6 +164,8 @@ _BRANDS: Final = {
 }
 # These major brands leave the codec open; the compatible brands name it.
 _IMAGE_BRANDS: Final = frozenset((b"mif1", b"mif2", b"msf1", b"miaf"))
+# Of image sequences; with a still they go on with a `meta` box (ISO/IEC 23008-12 section 7), else like a video.
+_SEQUENCE_BRANDS: Final = frozenset((b"msf1", b"hevc", b"hevx", b"hevm", b"hevs"))
 # A QuickTime file may lack `ftyp` and begin with one of these boxes.
 _QUICKTIME_BOXES: Final = frozenset((b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"))
 _TRANSPORT_PACKET: Final = 188
@@ -142,19 +176,25 @@ def by_extension(file_name: str) -> Format | None:
     return _BY_EXTENSION.get(PurePath(file_name).suffix[1:].lower())
 
 
+def may_have_pixels(file_name: str) -> bool:
+    """Whether the content has to decide: the extension is that of a picture or video, or there is none."""
+    row = by_extension(file_name)
+    return row.media_type != "sidecar" if row else not PurePath(file_name).suffix
+
+
 def sniff(head: bytes, file_name: str) -> Format | None:
     """The row a file belongs to, None when its extension is unknown or its content is of no known family.
 
     Args:
         head: its first `HEAD_SIZE` bytes.
-        file_name: only the extension counts.
+        file_name: only the extension counts; without one, the content alone.
 
     """
     named = by_extension(file_name)
-    if named is None or named.media_type == "sidecar":
+    if not may_have_pixels(file_name):
         return named
     family = _family_of(head)
-    return named if family in named.families else _FIRST_OF_FAMILY.get(family)
+    return named if named and family in named.families else _FIRST_OF_FAMILY.get(family)
 
 
 def is_sidecar(file_name: str) -> bool:
@@ -191,6 +231,8 @@ def _family_of(head: bytes) -> str:
 def _family_of_brands(head: bytes) -> str:
     end = min(int.from_bytes(head[:4], "big"), len(head))
     major, compatible = head[8:12], [head[i : i + 4] for i in range(16, end - 3, 4)]
+    if major in _SEQUENCE_BRANDS and head[end + 4 : end + 8] in _QUICKTIME_BOXES:
+        return "mp4"
     if major in _BRANDS:
         return _BRANDS[major]
     if major in _IMAGE_BRANDS:

@@ -1,5 +1,10 @@
 """What `svc show` tells, and what it keeps to itself."""
 
+import json
+
+from click.testing import CliRunner
+
+from photosvc.cli.show import show
 from tests.library import svc
 
 
@@ -23,3 +28,18 @@ def test_a_hosts_own_configuration_file_is_left_alone(tmp_path):
     PhotoService(host, db=SQLAlchemy(host))
     settings = host.extensions["photosvc"].settings
     assert settings.origins["originals"] == "app"
+
+
+def test_formats_are_shown_with_their_extra_and_what_is_not_read_with_the_reason(monkeypatch):
+    monkeypatch.setattr("photosvc.media.errors.has_extra", lambda extra: extra != "jxl")
+    rows = json.loads(CliRunner().invoke(show, ["formats", "--json"]).output)
+    by_extension = {extension: row for row in rows for extension in row["extensions"].split()}
+    assert by_extension["insp"] == {
+        "format": "jpg", "extensions": "jpg jpeg jpe jfif jif thm mpo insp", "kind": "image", "extra": "",
+        "supported": True, "note": "",
+    }  # fmt: skip
+    assert (by_extension["jxl"]["extra"], by_extension["jxl"]["supported"]) == ("jxl", False)
+    assert (by_extension["svg"]["extra"], by_extension["svg"]["supported"]) == ("vips", True)
+    assert by_extension["psb"]["note"] == "neither Pillow nor libvips reads it"
+    assert not by_extension["psb"]["supported"]
+    assert by_extension["x3f"]["note"] == "by LibRaw; unproven, for want of a free file"

@@ -4,13 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.media.formats import FORMATS, by_extension, is_sidecar, sniff
+from photosvc.media.formats import FORMATS, by_extension, is_sidecar, may_have_pixels, sniff
 from tests.pictures import encoded, quarters
 
 
 def ftyp(major: bytes, *compatible: bytes) -> bytes:
     body = b"ftyp" + major + b"\0\0\0\0" + b"".join(compatible)
     return struct.pack(">I", len(body) + 4) + body
+
+
+def box(kind: bytes) -> bytes:
+    return struct.pack(">I4s", 16, kind) + b"\0" * 8
 
 
 CONTENT = {
@@ -71,7 +75,7 @@ def test_a_text_or_sound_named_jpg_is_no_picture(content):
 
 def test_a_picture_with_a_foreign_extension_is_left_alone():
     assert sniff(CONTENT["jpg"], "a.exe") is None
-    assert sniff(CONTENT["jpg"], "a") is None
+    assert sniff(CONTENT["jpg"], "a.2019") is None
 
 
 def test_sidecars_are_identified_by_name_alone():
@@ -92,6 +96,27 @@ def test_the_table_names_each_extension_once_and_each_extra_correctly():
     assert len(listed) == len(set(listed))
     assert {row.extra for row in FORMATS} == {"", "heic", "jxl", "raw", "video", "vips"}
     assert sum(len(row.extensions) for row in FORMATS if row.media_type == "raw") == 37
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_without_an_extension_the_content_alone_decides(name):
+    found = sniff(CONTENT[name][:512], "IMG 0001")
+    assert found is not None
+    assert found.name == name
+    assert sniff(b"Dear diary", "README") is None
+    assert sniff(CONTENT[name][:512], "a.doc") is None
+
+
+def test_only_files_of_known_extensions_or_none_may_have_pixels():
+    names = ("a.JPG", "a", "a.xmp", "a.doc", "DCIM/a.b/IMG_1", "a.insp", "a.dv")
+    assert [name for name in names if may_have_pixels(name)] == ["a.JPG", "a", "DCIM/a.b/IMG_1", "a.insp", "a.dv"]
+
+
+def test_an_image_sequence_without_a_still_is_a_video():
+    for brand in (b"msf1", b"hevc"):
+        plain = sniff(ftyp(brand) + box(b"moov"), "a.heics")
+        with_still = sniff(ftyp(brand, b"heic") + box(b"meta"), "a.heics")
+        assert (plain.media_type, with_still.media_type) == ("video", "image")
 
 
 @settings(max_examples=200, deadline=None)
