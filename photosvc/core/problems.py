@@ -85,6 +85,7 @@ class Reason(StrEnum):
     NO_PIXELS = "no_pixels", "a {} has no pixels to open"
     UNDECODABLE_RAW = "undecodable_raw", "LibRaw cannot read this raw"
     RAW_WITHOUT_COLORS = "raw_without_colors", "the raw has no colours"
+    TRUNCATED_VIDEO = "truncated_video", "the video is truncated"
     NO_VIDEO = "no_video", "the file holds no video"
     NO_FRAME = "no_frame", "no frame of the video can be decoded"
     VIDEO_SIZE = "video_size", "the video has no size, or one beyond {} megapixels"

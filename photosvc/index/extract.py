@@ -16,6 +16,7 @@ from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
 from photosvc.media.metadata import Metadata
 from photosvc.media.pixels.picture import read_picture
 from photosvc.media.video.container import read_video
+from photosvc.media.video.described import read_video_metadata
 from photosvc.media.video.embedded import embedded_duration
 from photosvc.media.xmp.packet import read_sidecar
 from photosvc.media.xmp.tree import MAX_PACKET
@@ -166,7 +167,9 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
         video = read_video(file)
         colors = read_colors(video.frame) if video.frame else None
     except DecodeError as error:
-        return replace(base, problem=error.problem)
+        metadata, is_cut = read_video_metadata(file)
+        cut = is_cut and error.problem.reason is not Reason.MISSING_EXTRA
+        return replace(base, problem=Problem(Reason.TRUNCATED_VIDEO) if cut else error.problem, metadata=metadata)
     return replace(
         base,
         codec=video.codec,
@@ -176,6 +179,7 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
         fps=video.fps,
         frames=video.frames,
         metadata=video.metadata,
+        problem=video.problem,
         **(asdict(colors) if colors else {}),
     )
 

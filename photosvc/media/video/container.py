@@ -1,17 +1,17 @@
 """Video files: the facts in the container, and one frame to show."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from PIL import Image
 
-from photosvc.core.problems import Reason
+from photosvc.core.problems import Problem, Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
 from photosvc.media.metadata import Metadata
 from photosvc.media.pixels.decode import guarded
-from photosvc.media.video.tags import read_tags
+from photosvc.media.video.described import read_video_metadata
 
 #: Most pixels of a frame; 8K video has 33 million.
 MAX_PIXELS: Final = 50_000_000
@@ -41,6 +41,8 @@ class Video:
     metadata: Metadata = Metadata()
     frame: Image.Image | None = None
     """The first key frame, upright, at most 720 pixels long; None when none can be decoded."""
+    problem: Problem | None = None
+    """Why it cannot be played to its end."""
 
 
 def read_video(source: BinaryIO) -> Video:
@@ -55,6 +57,7 @@ def read_video(source: BinaryIO) -> Video:
         context = stream.codec_context
         frame, rotation = _first_frame(container, stream)
         turned = rotation % 180 == 90
+        metadata, is_cut = read_video_metadata(source, {**stream.metadata, **container.metadata})
         return Video(
             width=context.height if turned else context.width,
             height=context.width if turned else context.height,
@@ -62,8 +65,9 @@ def read_video(source: BinaryIO) -> Video:
             fps=_rate(stream),
             frames=max(stream.frames, 0),
             codec=_codec(context),
-            metadata=read_tags({**stream.metadata, **container.metadata}),
+            metadata=metadata,
             frame=frame,
+            problem=Problem.of(Reason.TRUNCATED_VIDEO) if is_cut else None,
         )
 
 
@@ -91,14 +95,15 @@ def open_video(source: BinaryIO) -> Iterator[tuple[Any, Any]]:
 def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:  # noqa: ANN401
     """The upright frame, and the degrees by which it was turned counter-clockwise."""
     stream.codec_context.skip_frame = "NONKEY"
-    try:
+    with suppress(Exception):  # a video is indexed even without a frame to show
         for count, packet in enumerate(container.demux(stream)):
             for frame in packet.decode():
                 return picture_of(frame, _FRAME_SIZE)
             if count >= MAX_PACKETS:
                 break
-    except Exception:  # noqa: BLE001 - a video is indexed even without a frame to show
-        return None, 0
+    with suppress(Exception):  # where the packets end in an error, the decoder may still hold the frame
+        for frame in stream.codec_context.decode(None):
+            return picture_of(frame, _FRAME_SIZE)
     return None, 0
 
 

@@ -1,0 +1,73 @@
+"""The recording time that AVCHD camcorders write into each picture of their H.264 stream.
+
+It stands in a message of user data (ISO/IEC 14496-10 annex D.1.6) named `MDPM`, whose entries ExifTool documents.
+"""
+
+import re
+from datetime import datetime
+from typing import BinaryIO, Final
+
+from photosvc.media.metadata import Metadata
+from photosvc.media.text import is_plausible
+
+_READ: Final = 1 << 21
+_MAX_STREAMS: Final = 32
+_MESSAGE: Final = bytes.fromhex("17ee8c60f84d11d98cd60800200c9a66") + b"MDPM"
+#: Bytes of the message that are looked at, and of one entry: its number and four bytes.
+_LENGTH, _ENTRY = 512, 5
+_DATE, _TIME, _MAKE = 0x18, 0x19, 0xE0
+_MAKES: Final = {0x0103: "Panasonic", 0x0108: "Sony", 0x1011: "Canon", 0x1104: "JVC"}
+_SYNC: Final = ord("G")
+
+
+def read_avchd(source: BinaryIO) -> Metadata:
+    """Wall time, offset and maker from the beginning of a transport stream; empty without the message."""
+    source.seek(0)
+    for stream in _streams(source.read(_READ)):
+        at = stream.find(_MESSAGE)
+        if at >= 0:
+            # Three bytes of an H.264 stream that would look like a start code carry a 3 between them.
+            body = re.sub(b"\0\0\3", b"\0\0", bytes(stream[at + len(_MESSAGE) : at + _LENGTH]))
+            entries = {
+                body[i]: body[i + 1 : i + _ENTRY] for i in range(1, 1 + _ENTRY * body[0], _ENTRY) if i < len(body)
+            }
+            return _metadata(entries)
+    return Metadata()
+
+
+def _streams(data: bytes) -> list[bytearray]:
+    """The contents of each stream; Blu-ray puts a time stamp of four bytes before each packet."""
+    start, step = (0, 188) if data[:1] == b"G" else (4, 192)
+    streams: dict[int, bytearray] = {}
+    for at in range(start, len(data) - 187, step):
+        if data[at] != _SYNC:
+            break
+        stream = (data[at + 1] & 0x1F) << 8 | data[at + 2]
+        control = data[at + 3] >> 4 & 3
+        begin = at + (5 + data[at + 4] if control == 3 else 4)
+        if control & 1 and (stream in streams or len(streams) < _MAX_STREAMS):
+            streams.setdefault(stream, bytearray()).extend(data[begin : at + 188])
+    return list(streams.values())
+
+
+def _metadata(entries: dict[int, bytes]) -> Metadata:
+    date, time = entries.get(_DATE, b""), entries.get(_TIME, b"")
+    make = _MAKES.get(int.from_bytes(entries.get(_MAKE, b"")[:2], "big"), "")
+    if len(date) < 4 or len(time) < 4:
+        return Metadata(camera_make=make)
+    try:  # each byte holds two decimal digits
+        century, year, month, day, hour, minute, second = (int(f"{byte:x}") for byte in date[1:] + time)
+        local = datetime(century * 100 + year, month, day, hour, minute, second)  # noqa: DTZ001 - wall time
+    except ValueError:
+        return Metadata(camera_make=make)
+    if not is_plausible(local):
+        return Metadata(camera_make=make)
+    return Metadata(taken_local=local, utc_offset=_offset(date[0]), camera_make=make)
+
+
+def _offset(zone: int) -> int | None:
+    """Minutes east of UTC: sign, hours and a half; None for 0, which also means that no zone is set."""
+    minutes = (zone >> 1 & 15) * 60 + (zone & 1) * 30
+    if zone & 0x80 or not minutes:
+        return None
+    return -minutes if zone & 0x20 else minutes

@@ -1,0 +1,252 @@
+import random
+import struct
+import sys
+from datetime import UTC, datetime
+from io import BytesIO
+
+import pytest
+
+from photosvc.core.problems import Problem, Reason
+from photosvc.index.extract import extract
+from photosvc.media.containers.heif import XMP_BOX
+from photosvc.media.metadata import Metadata
+from photosvc.media.video.described import read_video_metadata
+from tests.containers import box
+from tests.pictures import video, xmp
+
+XMP = xmp(attributes='photoshop:Headline="From XMP" xmp:Rating="4"')
+FTYP = box(b"ftyp", b"qt  \0\0\0\0qt  ")
+KEY = "com.apple.quicktime."
+CREATED = 3_700_000_000  # seconds since 1904
+PHONE = {
+    "creationdate": "2021-09-27T07:12:52-0600",
+    "location.ISO6709": "+43.4674-011.8851+312.5CRSWGS_84/",
+    "make": "Apple",
+    "model": "iPhone 13 Pro",
+    "software": "15.0",
+    "content.identifier": "ABC-1",
+    "title": "Hafen ß",
+    "description": "a boat",
+    "keywords": "sea, boat",
+}
+
+
+def data(value, form=1):
+    return box(b"data", struct.pack(">II", form, 0), value)
+
+
+def keyed(values, *, version=b""):
+    """A list of values with the keys of Apple."""
+    names = b"".join(box(b"mdta", (KEY + name).encode()) for name in values)
+    items = b"".join(box(struct.pack(">I", at), data(value.encode())) for at, value in enumerate(values.values(), 1))
+    keys = box(b"keys", struct.pack(">II", 0, len(values)), names)
+    return box(b"meta", version, box(b"hdlr", bytes(24)), keys, box(b"ilst", items))
+
+
+def mvhd(seconds=CREATED, *, wide=False):
+    return box(b"mvhd", bytes([wide, 0, 0, 0]) + struct.pack(">Q" if wide else ">I", seconds) + bytes(80))
+
+
+def movie(*parts):
+    return FTYP + box(b"moov", mvhd(), *parts)
+
+
+def text(kind, value, *, language=0):
+    return box(kind, struct.pack(">HH", len(value), language), value)
+
+
+def metadata_of(content):
+    return read_video_metadata(BytesIO(content))[0]
+
+
+@pytest.mark.parametrize("version", [b"", b"\0\0\0\0"])
+def test_the_keys_of_a_phone_are_read(version):
+    assert metadata_of(movie(keyed(PHONE, version=version))) == Metadata(
+        taken_local=datetime.fromisoformat("2021-09-27T07:12:52"),
+        taken_utc=datetime(2021, 9, 27, 13, 12, 52, tzinfo=UTC),
+        utc_offset=-360,
+        camera_make="Apple",
+        camera_model="iPhone 13 Pro",
+        lat=43.4674,
+        lng=-11.8851,
+        altitude=312,
+        title="Hafen ß",
+        description="a boat",
+        keywords=("sea", "boat"),
+        software="15.0",
+        document_id="ABC-1",
+        content_id="ABC-1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "title"),
+    [
+        ("Möwe".encode(), 1, "Möwe"), ("Möwe".encode("utf-16-be"), 2, "Möwe"), (b"\xff\xfe", 21, "-2"),
+        (b"\xff\xfe", 22, "65534"), (struct.pack(">f", 2.5), 23, "2.5"), (b"picture", 13, ""),
+    ],
+)  # fmt: skip
+def test_values_are_read_by_their_type(value, form, title):
+    listed = box(b"ilst", box(b"\xa9nam", data(value, form)))
+    assert metadata_of(movie(box(b"udta", box(b"meta", bytes(4), box(b"hdlr", bytes(24)), listed)))).title == title
+
+
+def test_user_data_of_quicktime_and_of_iso_files_are_read():
+    found = metadata_of(
+        movie(
+            box(
+                b"udta",
+                text(b"\xa9xyz", b"+43.4674+011.8851/"),
+                text(b"\xa9mak", b"Canon"),
+                text(b"\xa9mod", b"Canon EOS R"),
+                text(b"\xa9nam", "Möwe".encode("mac-roman")),
+                box(b"cprt", bytes(4) + b"\x15\xc7" + "© Ann\0".encode()),
+            )
+        )
+    )
+    assert (found.lat, found.lng, found.camera_make, found.camera_model) == (43.4674, 11.8851, "Canon", "EOS R")
+    assert (found.title, found.copyright) == ("Möwe", "© Ann")
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_time_of_the_movie_header_is_utc(wide):
+    found = metadata_of(FTYP + box(b"moov", mvhd(wide=wide)))
+    assert (found.taken_local, found.taken_utc) == (None, datetime(2021, 3, 31, 1, 46, 40, tzinfo=UTC))
+    assert metadata_of(FTYP + box(b"moov", mvhd(0, wide=wide))).taken_utc is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        movie() + box(b"uuid", XMP_BOX, XMP),
+        movie(box(b"uuid", XMP_BOX, XMP)),
+        movie(box(b"udta", box(b"XMP_", XMP))),
+        box(b"moov", mvhd(), box(b"udta", box(b"XMP_", XMP))),
+    ],
+    ids=["top", "movie", "user data", "without ftyp"],
+)
+def test_xmp_of_a_video_is_read(content):
+    found = metadata_of(content)
+    assert (found.title, found.rating) == ("From XMP", 4)
+
+
+def test_the_date_that_xmp_gives_comes_before_that_of_the_header():
+    packet = xmp(attributes='xmp:CreateDate="2019-01-02T03:04:05+02:00"')
+    found = metadata_of(movie() + box(b"uuid", XMP_BOX, packet))
+    assert (found.taken_local, found.utc_offset) == (datetime.fromisoformat("2019-01-02T03:04:05"), 120)
+
+
+def test_a_video_that_is_cut_behind_its_index_is_recorded_as_cut(tmp_path):
+    whole = video(tmp_path / "a.mp4", codec="libx264").read_bytes()
+    index, media = whole[whole.index(b"moov") - 4 :], whole[: whole.index(b"moov") - 4]
+    ftyp, mdat = media[: media.index(b"mdat") - 4], media[media.index(b"mdat") - 4 :]
+    data = ftyp + moved(index, len(index)) + mdat
+    assert extracted(tmp_path, data).problem is None
+    found = extracted(tmp_path, data[:-3])
+    assert found.problem == Problem(Reason.TRUNCATED_VIDEO)
+    assert found.problem.sentence == "the video is truncated"
+    assert (found.width, found.height, found.codec, len(found.colors)) == (64, 48, "avc1", 9)
+
+
+def moved(index, distance):
+    """The index of a video whose media data begin so many bytes later."""
+    at = index.index(b"stco") + 8
+    count = struct.unpack_from(">I", index, at)[0]
+    offsets = (value + distance for value in struct.unpack_from(f">{count}I", index, at + 4))
+    return index[: at + 4] + struct.pack(f">{count}I", *offsets) + index[at + 4 + 4 * count :]
+
+
+def extracted(tmp_path, data, name="b.mp4"):
+    path = tmp_path / name
+    path.write_bytes(data)
+    return extract(path)
+
+
+def test_a_video_that_is_cut_before_its_index_is_recorded_as_cut(tmp_path):
+    data = video(tmp_path / "a.mp4", codec="libx264").read_bytes()
+    assert extracted(tmp_path, data[: data.index(b"moov") - 40]).problem == Problem(Reason.TRUNCATED_VIDEO)
+
+
+def test_metadata_are_read_without_the_decoder_of_videos(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "av", None)
+    found = extracted(tmp_path, movie(keyed(PHONE)), "a.mov")
+    assert found.problem == Problem.of(Reason.MISSING_EXTRA, "video")
+    assert (found.metadata.camera_model, found.metadata.content_id) == ("iPhone 13 Pro", "ABC-1")
+
+
+def asf(created, *, before=b""):
+    identifier = bytes.fromhex("3026b2758e66cf11a6d900aa0062ce6c")
+    properties = bytes.fromhex("a1dcab8c47a9cf118ee400c00c205365")
+    body = before + properties + struct.pack("<Q", 104) + bytes(24) + struct.pack("<Q", created) + bytes(48)
+    return identifier + struct.pack("<QI", 30 + len(body), 2) + b"\1\2" + body
+
+
+def test_the_creation_date_of_asf_is_read():
+    created = 132_249_246_000_000_000 + 7
+    other = bytes(16) + struct.pack("<Q", 40) + bytes(16)
+    for content in (asf(created), asf(created, before=other)):
+        assert metadata_of(content).taken_utc == datetime(2020, 1, 31, 6, 10, tzinfo=UTC)
+    for nothing in (0, 1, 1 << 63):
+        assert metadata_of(asf(nothing)) == Metadata()
+
+
+def transport(message, *, blu_ray=False):
+    """A transport stream with this message between two packets of another stream."""
+    content = b"\0\0\1\xe0\0\0\x80\0\0\0\0\0\1\6\5\xff" + message
+    packets = [b"\x47\x40\0\x10" + b"\xff" * 184]
+    for start in range(0, len(content), 100):  # short pieces behind an adaptation field
+        piece = content[start : start + 100]
+        packets.append(b"\x47\x10\x11\x30" + bytes([183 - len(piece)]) + b"\xff" * (183 - len(piece)) + piece)
+        packets.append(b"\x47\0\x12\x10" + b"\xff" * 184)
+    return b"".join((b"\0\0\0\0" if blu_ray else b"") + packet for packet in packets)
+
+
+def recorded(*entries):
+    """The message of a camcorder, behind one of another kind; protected against start codes."""
+    body = bytes([len(entries)]) + b"".join(bytes([number]) + value for number, value in entries)
+    return b"x" * 90 + bytes.fromhex("17ee8c60f84d11d98cd60800200c9a66") + b"MDPM" + body.replace(b"\0\0", b"\0\0\3")
+
+
+@pytest.mark.parametrize("blu_ray", [False, True])
+@pytest.mark.parametrize(
+    ("zone", "offset"), [(0x00, None), (0x02, 60), (0x22, -60), (0x0B, 330), (0xFF, None), (0x42, 60)]
+)
+def test_the_recording_time_of_avchd_is_read(blu_ray, zone, offset):
+    entries = (
+        (0x13, b"\1\2\3\4"),
+        (0x18, bytes([zone]) + b"\x20\x09\x11"),
+        (0x19, b"\x02\x16\0\0"),
+        (0xE0, b"\1\x08\0\0"),
+    )
+    found = metadata_of(transport(recorded(*entries), blu_ray=blu_ray))
+    expected = Metadata(
+        taken_local=datetime.fromisoformat("2009-11-02T16:00:00"), utc_offset=offset, camera_make="Sony"
+    )
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        (),
+        [(0x18, b"\0\x20\x09\x11")],
+        [(0x18, b"\0\x99\x99\x11"), (0x19, b"\1\1\1\1")],
+        [(0x18, b"\0\x20\x09\xff"), (0x19, b"\1\1\1\1")],
+    ],
+)
+def test_a_recording_time_that_is_none_is_ignored(entries):
+    assert metadata_of(transport(recorded(*entries))) == Metadata()
+    assert metadata_of(transport(b"nothing")) == Metadata()
+
+
+def test_damaged_videos_give_what_is_left():
+    drawn = random.Random(2)
+    samples = [movie(keyed(PHONE)), movie(box(b"udta", text(b"\xa9nam", b"x"), box(b"XMP_", XMP))), asf(1 << 57)]
+    samples.append(transport(recorded((0x18, b"\0\x20\x09\x11"), (0x19, b"\x02\x16\0\0"))))
+    for sample in samples:
+        for _ in range(300):
+            damaged = bytearray(sample[: drawn.randrange(len(sample) + 1)] if drawn.random() < 0.5 else sample)
+            for _ in range(drawn.randrange(6)):
+                if damaged:
+                    damaged[drawn.randrange(len(damaged))] = drawn.choice((0, 1, 0x80, 0xFF, drawn.randrange(256)))
+            assert isinstance(metadata_of(bytes(damaged)), Metadata)
