@@ -18,6 +18,9 @@ from photosvc.pictures.originals import Original, OriginalChangedError, Original
 
 #: Name of the entry that lists what is missing.
 NOTE: Final = "NOT INCLUDED.txt"
+_HEADING: Final = (
+    "These files are not in the archive, or not whole, because they changed, vanished or cannot be read:\n\n"
+)
 
 _CHUNK: Final = 256 << 10
 #: Small files are sent together, in pieces of at least this many bytes.
@@ -56,8 +59,7 @@ def stream_zip(entries: Iterable[Entry | None]) -> Iterator[bytes]:
         if unnamed:
             missing.append(f"({unnamed} that are no longer in the library, or no longer open to you)")
         if missing:
-            text = "These files are not in the archive, or not whole, because they changed or vanished:\n\n"
-            archive.writestr(ZipInfo(names.take(NOTE)), text + "\n".join(missing) + "\n")
+            archive.writestr(ZipInfo(names.take(NOTE)), _HEADING + "\n".join(missing) + "\n")
     yield sink.take()
 
 

@@ -23,7 +23,7 @@ from tests.pictures import exif, jpeg
 
 TITLES = {"2020/lake.jpg": "Lake", "2021/tree.jpg": "Tree", "2022/secret.jpg": "Secret", "2019/old.jpg": "Old"}
 NOTE = "NOT INCLUDED.txt"
-HEADING = "These files are not in the archive, or not whole, because they changed or vanished:\n\n"
+HEADING = "These files are not in the archive, or not whole, because they changed, vanished or cannot be read:\n\n"
 
 
 def picture(year, width=64):
