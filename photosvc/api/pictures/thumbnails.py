@@ -16,7 +16,7 @@ from photosvc.search.reading.lookup import SeenFile, file_with_hash
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.files import FileAnswer, Headers, disposition, original_of, send_bytes, send_file
-from photosvc.web.icons import or_icon
+from photosvc.web.icons import accepts, or_icon
 from photosvc.web.protector import principal, require_thumbnail
 from photosvc.web.ranges import check_preconditions
 
@@ -75,12 +75,8 @@ def _target(content_hash: str, name: str) -> tuple[Target, str]:
         msg = "a hash has 40 hexadecimal digits; an area behind it lies inside the picture"
         raise NotFoundError(msg, field="hash")
     small = size.fills and max(size.width, size.height) <= _WEBP_SIDE
-    return Target(size, area, "webp" if small and _takes_webp() else "jpg"), match[1]
-
-
-def _takes_webp() -> bool:
-    """Whether `Accept` names WebP: clients that take any image are sent JPEG, which all of them can show."""
-    return "image/webp" in request.headers.get("Accept", "") and request.accept_mimetypes["image/webp"] > 0
+    # Clients that take any image are sent JPEG, which all of them can show.
+    return Target(size, area, "webp" if small and accepts("image/webp") else "jpg"), match[1]
 
 
 def _headers(found: SeenFile, target: Target) -> Headers:

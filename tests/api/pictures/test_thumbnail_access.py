@@ -1,5 +1,6 @@
 """Who may open which thumbnail: tokens and the credentials behind them, and what their owners may see."""
 
+import time
 from itertools import count
 
 import pytest
@@ -78,6 +79,13 @@ def test_a_refused_token_says_nothing_about_the_picture(pictures):
 def test_a_refused_token_is_an_icon_for_who_wants_an_image(pictures):
     answer = pictures.thumbnail(pictures.hash_of("photo.jpg"), token="x", Accept=BROWSER)
     assert (answer.status_code, answer.content_type) == (403, "image/svg+xml")
+
+
+def test_a_refused_request_costs_little_whatever_it_accepts(pictures):
+    began = time.process_time()
+    answer = pictures.thumbnail(pictures.hash_of("photo.jpg"), token="x", Accept="image/x" + " " * 60_000 + "x")
+    check_error(answer, 403)
+    assert time.process_time() - began < 0.5
 
 
 @pytest.fixture(scope="module")
