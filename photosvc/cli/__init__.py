@@ -9,6 +9,7 @@ svc = LazyGroup(
     commands={
         "auth": "photosvc.cli.auth:auth",
         "cache": "photosvc.cli.cache:cache",
+        "check": "photosvc.cli.check:check",
         "clients": "photosvc.cli.clients:clients",
         "db": "photosvc.cli.db:db",
         "index": "photosvc.cli.index:index",

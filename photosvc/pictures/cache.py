@@ -151,6 +151,14 @@ class PictureCache:
                 count += sum(_unlink(entry) for entry in entries if entry.name.partition("_")[0] in hashes)
         return count
 
+    def derived(self, hashes: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+        """The content's hash and the name of each derived file; only of these contents, unless None."""
+        folders = None if hashes is None else sorted({self.path(one, "").rpartition("/")[0] for one in hashes})
+        for entry, _ in self._entries(folders):
+            content_hash, _, what = entry.name.partition("_")
+            if not entry.name.startswith(_TEMPORARY) and (hashes is None or content_hash in hashes):
+                yield content_hash, what
+
     def usage(self) -> Usage:
         """How much there is; reads every folder."""
         files = size = 0
@@ -212,9 +220,9 @@ class PictureCache:
                 files, size = files + 1, size + status.st_size
         return Usage(files, size)
 
-    def _entries(self) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
-        """Every file below the folder; what vanishes meanwhile is passed over."""
-        folders = [self._root]
+    def _entries(self, folders: list[str] | None = None) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+        """Every file below the folder, or below these; what vanishes meanwhile is passed over."""
+        folders = [self._root] if folders is None else folders
         while folders:
             try:
                 with os.scandir(folders.pop()) as entries:

@@ -16,7 +16,7 @@ from photosvc.pictures.failures import Failures
 from photosvc.pictures.geometry import Job, Target, needed_side, thumbnail_size
 from photosvc.pictures.locks import ByteLocks
 from photosvc.pictures.originals import Original
-from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Size
+from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Area, Size
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 
 #: A larger thumbnail serves as source from this many times the pixels of a side on: below, a second JPEG generation
@@ -232,6 +232,15 @@ def file_name(target: Target) -> str:
     """What the cache calls it."""
     area = "" if target.area == WHOLE else f"{target.area}_"
     return f"{area}{target.size.name}.{target.encoding}"
+
+
+def named_target(name: str) -> Target | None:
+    """The thumbnail that the cache calls so; None for other derived files."""
+    stem, _, encoding = name.partition(".")
+    area, _, size = stem.partition("_")
+    shown = Area.parse(area)
+    known = SIZES.get(stem if shown is None else size)
+    return None if known is None or encoding not in ("jpg", "webp") else Target(known, shown or WHOLE, encoding)
 
 
 def _encoding(size: Size, target: Target) -> str:

@@ -44,7 +44,7 @@ def project(session: Session, photo_ids: Iterable[int]) -> int:
     count = 0
     for batch in _batches(photo_ids):
         _delete_rows(session, SearchRow.photo_id.in_(batch))
-        photos = [photo for photo in _load(session, batch) if not all(file.missing for file in photo.files)]
+        photos = load(session, batch)
         count += _write_rows(session, photos)
         _write_texts(session, photos)
         gone = set(batch).difference(photo.id for photo in photos)
@@ -118,7 +118,8 @@ def _delete_rows(session: Session, which: ColumnElement[bool]) -> None:
     session.execute(delete(SearchRow).where(which))
 
 
-def _load(session: Session, batch: list[int]) -> Sequence[Photo]:
+def load(session: Session, batch: Sequence[int]) -> list[Photo]:
+    """Those of these photos that have search rows, with all that their rows are made of."""
     statement = (
         select(Photo)
         .where(Photo.id.in_(batch))
@@ -131,19 +132,29 @@ def _load(session: Session, batch: list[int]) -> Sequence[Photo]:
         )
         .execution_options(populate_existing=True)
     )
-    return session.scalars(statement).all()
+    return [photo for photo in session.scalars(statement) if not all(file.missing for file in photo.files)]
 
 
-def _write_rows(session: Session, photos: Sequence[Photo]) -> int:
-    ids = [photo.id for photo in photos]
-    albums = _albums_of(session, ids)
-    rows, documents, in_albums = [], [], []
+Rows = list[dict[str, Any]]
+
+
+def rendered(session: Session, photos: Sequence[Photo]) -> tuple[Rows, Rows, Rows]:
+    """The columns of every `SearchRow`, `SearchDocument` and `SearchAlbum` of photos that `load` loaded."""
+    albums = _albums_of(session, [photo.id for photo in photos])
+    rows: Rows = []
+    documents: Rows = []
+    in_albums: Rows = []
     for photo in photos:
         for file, row in search_rows(photo, has_album=any(albums[photo.id].values())):
             rows.append(row)
             documents.append({"file_id": file.id, "result_head": render_head(photo, file), "file": render_file(file)})
             keys = {name: row[name] for name in _ALBUM_KEYS}
             in_albums += [{"album_id": album_id, **keys} for album_id in albums[photo.id]]
+    return rows, documents, in_albums
+
+
+def _write_rows(session: Session, photos: Sequence[Photo]) -> int:
+    rows, documents, in_albums = rendered(session, photos)
     if rows:
         session.execute(insert(SearchRow), rows)
         session.execute(insert(SearchDocument), documents)

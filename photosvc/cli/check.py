@@ -1,0 +1,90 @@
+"""`svc check`: compare originals, search rows and thumbnails with what the library knows."""
+
+import os
+import re
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from photosvc.cli.group import with_database
+from photosvc.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from photosvc.index.check.faults import Finding, Report
+    from photosvc.web.current import Service
+
+#: Findings that the JSON lists; all are counted.
+_MOST_LISTED: Final = 10_000
+
+
+@click.command()
+@click.argument("subfolder", default="")
+@click.option("--sample", metavar="N|P%", help="Check so many files, or such a share: the next ones with each call.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@with_database
+def check(service: "Service", subfolder: str, sample: str | None, as_json: bool) -> None:
+    """Check the library, or one SUBFOLDER of its originals.
+
+    Reads every original and compares its hash, which shows damage that no program notices; compares the search rows
+    with the library; and decodes the cached thumbnails. Changes nothing. The exit code is 1 when anything is wrong.
+    """
+    from photosvc.index.check.run import Check, CheckOptions
+    from photosvc.models.database import UnitOfWork
+
+    number, percent = _parse(sample)
+    listed: list[Finding] = []
+
+    def found(finding: "Finding") -> None:
+        if not as_json:
+            where = f" {finding.name}" if finding.name else f" {finding.number}"
+            click.echo(f"{finding.fault.value}{where}: {finding.fault.sentence}", err=True)
+        elif len(listed) < _MOST_LISTED:
+            listed.append(finding)
+
+    os.nice(10)  # requests come first
+    options = CheckOptions(subfolder=subfolder, sample=number, percent=percent)
+    with progress_bar("Checking") as progress, UnitOfWork(service.engine()) as session:
+        report = Check(session, service.settings, service.pictures.cache, options, found, progress).run()
+    _print(report, listed, as_json=as_json)
+    if not report.is_sound:
+        raise click.exceptions.Exit(1)
+
+
+def _parse(sample: str | None) -> tuple[int | None, float | None]:
+    """The number of files, or the percentage.
+
+    Raises:
+        click.BadParameter: the text is neither.
+
+    """
+    if sample is None:
+        return None, None
+    if re.fullmatch(r"[1-9][0-9]{0,11}", sample):
+        return int(sample), None
+    if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?%", sample) and 0 < float(sample[:-1]) <= 100:
+        return None, float(sample[:-1])
+    msg = f"{sample!r} is neither a number of files such as 500 nor a share such as 5%"
+    raise click.BadParameter(msg, param_hint="--sample")
+
+
+def _print(report: "Report", listed: "list[Finding]", *, as_json: bool) -> None:
+    counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos, "thumbnails": report.thumbnails}
+    faults = {fault.value: count for fault, count in sorted(report.faults.items())}
+    if as_json:
+        import orjson
+
+        record = {
+            **counts,
+            "sound": report.is_sound,
+            "faults": faults,
+            "findings": [
+                {"code": one.fault.value, "name": one.name, "count": one.number, "reason": one.fault.sentence}
+                for one in listed
+            ],
+            "seconds": round(report.seconds, 3),
+        }
+        click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
+        return
+    checked = ", ".join(f"{count} {what}" for what, count in counts.items() if what != "bytes")
+    found = ", ".join(f"{count} {code}" for code, count in faults.items()) or "nothing wrong"
+    click.echo(f"{checked} checked in {report.seconds:.1f} s: {found}")
