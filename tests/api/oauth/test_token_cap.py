@@ -12,34 +12,38 @@ from tests.oauth_client import GRANT, basic, count_live, open_oauth_api
 PROCESSES = 8
 
 
-def ask_often(instance, settings, client, count, start, outcomes):
-    """In a process of its own: ask `count` times, count the live tokens after each."""
+def ask_often(instance, settings, clients, count, start, outcomes):
+    """In a process of its own: ask `count` times for each client in turn, count its live tokens after each."""
     app = create_app(instance=Path(instance), settings=settings, environ={})
-    http, headers = app.test_client(), {"Authorization": basic(*client)}
-    start.wait()
-    statuses, most = [], 0
-    for _ in range(count):
-        statuses.append(http.post("/api/v1/oauth/token", data=GRANT, headers=headers).status_code)
-        with app.app_context():
-            service = current_service()
-            with service.reading() as connection:
-                most = max(most, count_live(connection, client[0], service.now()))
-    outcomes.put((statuses, most))
+    http, found = app.test_client(), []
+    for client in clients:
+        start.wait()
+        statuses, most = [], 0
+        for _ in range(count):
+            headers = {"Authorization": basic(*client)}
+            statuses.append(http.post("/api/v1/oauth/token", data=GRANT, headers=headers).status_code)
+            with app.app_context():
+                service = current_service()
+                with service.reading() as connection:
+                    most = max(most, count_live(connection, client[0], service.now()))
+        found.append((statuses, most))
+    outcomes.put(found)
 
 
-def race(instance, settings, client, count):
-    """The statuses of all answers, and the most tokens that anybody ever saw."""
+def race(instance, settings, clients, count):
+    """For each client the statuses of all answers, and the most tokens that any process ever saw."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["photosvc.app", "registered"])
     start, outcomes = context.Barrier(PROCESSES), context.Queue()
-    arguments = (str(instance), settings, tuple(client), count, start, outcomes)
+    arguments = (str(instance), settings, [tuple(client) for client in clients], count, start, outcomes)
     processes = [context.Process(target=ask_often, args=arguments) for _ in range(PROCESSES)]
     for process in processes:
         process.start()
     found = [outcomes.get(timeout=100) for _ in processes]
     for process in processes:
         process.join(20)
-    return [status for statuses, _ in found for status in statuses], max(most for _, most in found)
+    for of_client in zip(*found, strict=True):
+        yield [status for statuses, _ in of_client for status in statuses], max(most for _, most in of_client)
 
 
 @pytest.fixture
@@ -52,18 +56,19 @@ def live(oauth, client):
         return count_live(session, client.client_id, oauth.library.clock())
 
 
-@pytest.mark.parametrize("limit", [1, 10, -1])
-def test_eight_processes_at_once_never_pass_the_limit(tmp_path, settings, limit):
+def test_eight_processes_at_once_never_pass_the_limit(tmp_path, settings):
     with open_oauth_api(tmp_path, settings=settings) as oauth:
         # The other processes read the real clock: tokens must not look expired to anybody.
         from photosvc.core.clock import system_clock
 
         oauth.library.clock.present = system_clock()
-        client = oauth.register(limit=limit)
-        statuses, most = race(oauth.library.instance, settings, client, 5)
-        assert statuses == [200] * 40
-        assert (most <= limit) if limit > 0 else (most == 40)
-        assert live(oauth, client) == (limit if limit > 0 else 40)
+        limits = (1, 10, -1)
+        clients = [oauth.register(limit=limit) for limit in limits]
+        outcomes = race(oauth.library.instance, settings, clients, 5)
+        for limit, client, (statuses, most) in zip(limits, clients, outcomes, strict=True):
+            assert statuses == [200] * 40
+            assert (most <= limit) if limit > 0 else (most == 40)
+            assert live(oauth, client) == (limit if limit > 0 else 40)
 
 
 @pytest.mark.slow
@@ -76,7 +81,7 @@ def test_the_limit_holds_through_thirty_rounds_of_eight_processes(tmp_path, sett
         for number in range(30):
             limit = (10, 1, 3)[number % 3]
             client = oauth.register(limit=limit)
-            statuses, most = race(oauth.library.instance, settings, client, 20)
+            ((statuses, most),) = race(oauth.library.instance, settings, [client], 20)
             assert statuses == [200] * 160
             assert most <= limit
             assert live(oauth, client) == limit
