@@ -1,0 +1,167 @@
+"""Which sidecars a file may have, by the names in its folder alone.
+
+XMP and ExifTool append to the name of the picture or replace its extension. Google Takeout cuts names, moves numbers
+and gives edited copies and the videos of live photos no sidecar of their own; so the names of the sidecars are computed
+from the name of the picture, never the reverse.
+"""
+
+import html
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final
+
+#: Extensions of the sidecars that are read.
+READ: Final = (".xmp", ".json", ".aae")
+#: Characters that Takeout leaves of a name, without a number and the extension `.json`.
+CUT: Final = 46
+_SUPPLEMENTAL: Final = ".supplemental-metadata"
+#: What Google Photos appends to the names of edited copies, in its languages.
+EDITED: Final = tuple(
+    unicodedata.normalize("NFC", suffix)
+    for suffix in (
+        "-edited", "-effects", "-smile", "-mix", "-bearbeitet", "-modifié", "-modificato", "-bewerkt", "-edytowane",
+        "-編集済み", "-ha editado", "-editat",
+    )
+)  # fmt: skip
+_STILLS: Final = (".heic", ".jpg", ".jpeg")
+#: Extensions of videos of live photos, and those that their stills have.
+_STILLS_OF: Final = {".mp4": _STILLS, ".mov": _STILLS, ".mp": (*_STILLS, ".mp.jpg")}
+_NUMBER: Final = re.compile(r"(?P<rest>.+)(?P<number>\(\d{1,4}\))", re.DOTALL)
+_APPLE: Final = re.compile(r"img_(?P<number>\d{4,})")
+#: Files with the same cut name get numbers on their sidecars.
+_NUMBERS_OF_CUT: Final = ("", *(f"({number})" for number in range(1, 10)))
+#: Characters that Takeout leaves of the name of a picture, without a number.
+_CUT_PICTURE: Final = 51
+#: Files beyond these are ignored, so that the names in a hostile folder do not multiply.
+MOST_COMPANIONS: Final = 500
+
+
+def is_read(name: str) -> bool:
+    """Whether a file is a sidecar of a kind that is read, by its extension."""
+    return name[-5:].lower().endswith(READ)
+
+
+def key(name: str) -> str:
+    """The name as it is compared: file systems differ in case and in the composition of accents."""
+    return (name if name.isascii() else unicodedata.normalize("NFC", name)).casefold()
+
+
+def candidates(name: str) -> tuple[str, ...]:
+    """Keys of the sidecars that a file may have, the most specific first.
+
+    Args:
+        name: the file's name without its folder.
+
+    """
+    stem, extension = _split(name)
+    found = [f"{name}.xmp", f"{stem}.xmp", f"{name}.json", f"{stem}.json", f"{stem}.aae"]
+    apple = _APPLE.fullmatch(key(stem))
+    if apple:
+        found.append(f"img_o{apple['number']}.aae")
+    found += _takeout(stem, extension)
+    return tuple(dict.fromkeys(map(key, found)))
+
+
+def confirms(name: str, sidecar: str, title: str) -> bool:
+    """Whether a Takeout sidecar with this title belongs to a file that has its name among its candidates.
+
+    Where the name of the file fits into that of the sidecar, the name suffices. Of longer names files may share the
+    part that is left, and the title, the name before it was cut, decides.
+
+    Args:
+        name: the file's name without its folder.
+        sidecar: the sidecar's name without its folder.
+        title: the title in the sidecar; without one the names suffice.
+
+    """
+    stem, extension = _split(name)
+    whole = {key(one) for one, number in _variants(stem, extension) if len(one) <= CUT for one in _forms(one, number)}
+    if not title or key(sidecar) in whole | {key(f"{name}.json"), key(f"{stem}.json")}:
+        return True
+    names = {one for one, _ in _variants(stem, extension)}
+    written, written_extension = _split(html.unescape(title))
+    stated = {_letters(written), _letters(written + written_extension)}
+    if stated & {_letters(_split(one)[0]) for one in names}:
+        return True
+    cut = tuple(_letters(_split(one)[0]) for one in names if len(one) == _CUT_PICTURE)
+    return _letters(written).startswith(cut) if cut else False
+
+
+def companions(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Each file with the sidecars that it may have, and each sidecar with the files that it may belong to.
+
+    Args:
+        names: all names in one folder; the result has those with companions.
+
+    """
+    sidecars: dict[str, list[str]] = defaultdict(list)
+    files = []
+    for name in names:
+        if is_read(name):
+            sidecars[key(name)].append(name)
+        else:
+            files.append(name)
+    if not sidecars:
+        return {}
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in files:
+        own = [sidecar for one in candidates(name) for sidecar in sidecars.get(one, ())]
+        for sidecar in islice(own, MOST_COMPANIONS):
+            if len(found[sidecar]) < MOST_COMPANIONS:
+                found[sidecar].append(name)
+            found[name].append(sidecar)
+    return {name: tuple(others) for name, others in found.items()}
+
+
+def _takeout(stem: str, extension: str) -> Iterator[str]:
+    for name, number in _variants(stem, extension):
+        yield from _forms(name, number)
+    whole = stem + extension
+    if len(whole) > CUT:
+        for number in _NUMBERS_OF_CUT:
+            yield from _forms(whole, number)
+
+
+def _forms(name: str, number: str) -> tuple[str, str]:
+    """The sidecar of a name, as Takeout wrote it before 2024 and since; the number is never cut."""
+    return f"{name[:CUT]}{number}.json", f"{(name + _SUPPLEMENTAL)[:CUT]}{number}.json"
+
+
+def _variants(stem: str, extension: str) -> Iterator[tuple[str, str]]:
+    """The names that a sidecar may be computed from, with the number that it carries."""
+    stem, extension = unicodedata.normalize("NFC", stem), unicodedata.normalize("NFC", extension)
+    for one, number in _stems(stem):
+        yield one + extension, number
+    for still in _STILLS_OF.get(extension.lower(), ()):
+        for one, number in _stems(stem):
+            yield one + still, number
+
+
+def _stems(stem: str) -> Iterator[tuple[str, str]]:
+    """The stem, that of the original of an edited copy, each as it is and with its number apart."""
+    yield from _numbered(stem)
+    numbered = _NUMBER.fullmatch(stem)
+    rest, number = (numbered["rest"], numbered["number"]) if numbered else (stem, "")
+    for suffix in EDITED:
+        if rest.endswith(suffix) and rest != suffix:
+            yield from _numbered(rest.removesuffix(suffix) + number)
+
+
+def _numbered(stem: str) -> Iterator[tuple[str, str]]:
+    yield stem, ""
+    numbered = _NUMBER.fullmatch(stem)
+    if numbered:
+        yield numbered["rest"], numbered["number"]
+
+
+def _split(name: str) -> tuple[str, str]:
+    stem, dot, extension = name.rpartition(".")
+    return (stem, dot + extension) if stem else (name, "")
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone: Takeout replaces characters that file systems do not allow."""
+    return "".join(filter(str.isalnum, key(text)))

@@ -1,0 +1,158 @@
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.index.sidecars.names import MOST_COMPANIONS, candidates, companions, confirms
+
+LETTERS = "abcXYZ0189 _-.éß編é&"
+STEMS = st.text(LETTERS, min_size=1, max_size=70).map(str.strip).filter(lambda stem: stem.strip("."))
+
+
+def takeout_name(stem, extension, number, *, new):
+    """The name that Google Takeout gives the sidecar of a picture; `number` tells pictures of one name apart."""
+    name = unicodedata.normalize("NFC", stem + extension)
+    name = (name + ".supplemental-metadata")[:46] if new else name[:46]
+    return f"{name}{f'({number})' if number else ''}.json"
+
+
+def used(folder, name, titles):
+    """The sidecar that a file uses: the first that belongs to it."""
+    found = companions(folder).get(name, ())
+    return next((one for one in found if confirms(name, one, titles.get(one, ""))), None)
+
+
+@given(
+    stems=st.lists(STEMS, min_size=1, max_size=6, unique_by=lambda s: unicodedata.normalize("NFC", s).casefold()[:40]),
+    data=st.data(),
+)
+@settings(max_examples=100, deadline=None)
+def test_every_picture_finds_the_sidecar_that_takeout_wrote_for_it_and_no_other(stems, data):
+    own, titles = {}, {}
+    for stem in stems:
+        extension = data.draw(st.sampled_from([".jpg", ".JPG", ".heic", ".mp4", ".png"]))
+        for number in data.draw(st.sampled_from([("",), ("", 1), (2, 3)])):
+            name = f"{stem}{f'({number})' if number else ''}{extension}"
+            sidecar = takeout_name(stem, extension, number, new=data.draw(st.booleans()))
+            own[name], titles[sidecar] = sidecar, stem + extension
+    bare = {f"{stem}-bare.png" for stem in stems if len(stem) < 30}
+    folder = sorted({*own, *titles, *bare})
+    assert {name: used(folder, name, titles) for name in own} == own
+    assert [name for name in bare if name not in own and used(folder, name, titles)] == []
+
+
+@pytest.mark.parametrize(
+    ("picture", "sidecar"),
+    [
+        ("IMG_1.jpg", "IMG_1.jpg.json"),
+        ("IMG_1.jpg", "IMG_1.jpg.supplemental-metadata.json"),
+        ("IMG_1.jpg", "IMG_1.json"),
+        ("IMG_20200131_120000_portrait_long1.jpg", "IMG_20200131_120000_portrait_long1.jpg.supplem.json"),
+        (f"{'n' * 41}.jpg", f"{'n' * 41}.jpg..json"),
+        ("Screenshot_20220207_102421_com.snapchat.android.jpg", "Screenshot_20220207_102421_com.snapchat.androi.json"),
+        ("a(1).jpg", "a.jpg(1).json"),
+        ("a(1).jpg", "a(1).jpg.json"),
+        ("a(1).jpg", "a.jpg.supplemental-metadata(1).json"),
+        (f"{'n' * 50}(2).jpg", f"{'n' * 46}(2).json"),
+        ("a-edited.jpg", "a.jpg.json"),
+        ("a-bearbeitet.jpg", "a.jpg.supplemental-metadata.json"),
+        (unicodedata.normalize("NFD", "a-modifié.jpg"), "a.jpg.json"),
+        ("a-編集済み.jpg", "a.jpg.json"),
+        ("a-ha editado.jpg", "a.jpg.json"),
+        ("a(1)-edited.jpg", "a.jpg(1).json"),
+        ("a-edited(1).jpg", "a.jpg(1).json"),
+        ("IMG_2.MP4", "IMG_2.HEIC.supplemental-metadata.json"),
+        ("IMG_2(1).MOV", "IMG_2.HEIC(1).json"),
+        ("PXL_3.MP", "PXL_3.MP.jpg.json"),
+        ("a.cr2", "a.cr2.xmp"),
+        ("a.cr2", "a.XMP"),
+        ("A.JPG", "a.jpg.xmp"),
+        (unicodedata.normalize("NFD", "é.jpg"), unicodedata.normalize("NFC", "é.jpg.xmp")),
+        ("IMG_1234.HEIC", "IMG_1234.AAE"),
+        ("IMG_1234.HEIC", "IMG_O1234.AAE"),
+    ],
+)
+def test_a_sidecar_is_found_under_each_of_its_names(picture, sidecar):
+    assert companions([picture, sidecar]) == {picture: (sidecar,), sidecar: (picture,)}
+
+
+@pytest.mark.parametrize(
+    ("picture", "sidecar"),
+    [
+        ("a.jpg", "b.jpg.json"),
+        ("a.jpg", "a.jpg(1).json"),
+        ("a(1).jpg", "a.jpg.json"),
+        ("a(1).jpg", "a.jpg(2).json"),
+        ("a.jpg", "a-edited.jpg.json"),
+        ("a.jpg", "a.mp4.json"),
+        ("-edited.jpg", ".jpg.json"),
+        ("a.cr2", "a_01.cr2.xmp"),
+        ("a.jpg", "a.jpg.txt"),
+    ],
+)
+def test_a_sidecar_of_another_picture_is_not(picture, sidecar):
+    assert companions([picture, sidecar]) == {}
+
+
+def test_a_name_that_really_holds_a_number_comes_first():
+    found = companions(["a.jpg", "a(1).jpg", "a.jpg(1).json", "a(1).jpg.json"])
+    assert found["a(1).jpg"] == ("a(1).jpg.json", "a.jpg(1).json")
+    assert "a.jpg" not in found
+
+
+def test_the_title_decides_between_names_that_were_cut_alike():
+    first, second = f"{'n' * 46}-1.jpg", f"{'n' * 46}-2.jpg"
+    cut, numbered = f"{'n' * 46}.json", f"{'n' * 46}(1).json"
+    titles = {cut: first, numbered: second}
+    folder = [first, second, cut, numbered]
+    assert (used(folder, first, titles), used(folder, second, titles)) == (cut, numbered)
+
+
+@pytest.mark.parametrize(
+    ("title", "belongs"),
+    [
+        (f"{'n' * 46}-1.jpg", True),
+        (f"{'n' * 46}-1", True),
+        (f"{'n' * 46}_1.JPG", True),
+        (f"{'n' * 46}&#39;1.jpg", True),
+        (f"{'n' * 46}-12.jpg", False),
+        (f"{'n' * 46}-2.jpg", False),
+        ("", True),
+    ],
+)
+def test_a_title_is_compared_without_what_takeout_replaces(title, belongs):
+    assert confirms(f"{'n' * 46}-1.jpg", f"{'n' * 46}.json", title) is belongs
+
+
+def test_the_name_of_a_picture_may_have_been_cut_too():
+    assert confirms(f"{'n' * 47}.jpg", f"{'n' * 46}.json", f"{'n' * 60}.jpg")
+    assert not confirms(f"{'n' * 46}m.jpg", f"{'n' * 46}.json", f"{'n' * 60}.jpg")
+
+
+def test_the_title_of_a_name_that_was_not_cut_does_not_matter():
+    assert confirms("a.jpg", "a.jpg.json", "something else")
+
+
+def test_a_sidecar_of_raw_and_jpeg_belongs_to_both():
+    found = companions(["a.cr2", "a.jpg", "a.xmp", "a.jpg.xmp", "b.jpg"])
+    assert found["a.xmp"] == ("a.cr2", "a.jpg")
+    assert found["a.jpg"] == ("a.jpg.xmp", "a.xmp")
+
+
+def test_names_in_a_hostile_folder_do_not_multiply():
+    names = [f"{'n' * 60}{number}.jpg" for number in range(2 * MOST_COMPANIONS)]
+    found = companions([*names, f"{'n' * 46}.json"])
+    assert len(found[f"{'n' * 46}.json"]) == MOST_COMPANIONS
+    assert all(len(candidates(f"{edited}-edited.MP4")) < 100 for edited in ("a", "(1)" * 80, "-edited" * 30))
+
+
+def test_matching_takes_the_same_time_for_each_file_of_a_larger_folder():
+    def seconds(count):
+        names = [name for n in range(count) for name in (f"IMG {n}.jpg", f"IMG {n}.jpg.json")]
+        began = time.process_time()
+        assert len(companions(names)) == 2 * count
+        return (time.process_time() - began) / count
+
+    assert seconds(20_000) < 4 * min(seconds(1000) for _ in range(3))
