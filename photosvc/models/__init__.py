@@ -42,6 +42,7 @@ from photosvc.models.search.row import (
 )
 from photosvc.models.search.tables import SearchAlbum, SearchDocument, SearchText
 from photosvc.models.search.values import NOWHERE, FileKey
+from photosvc.models.sidecars import Sidecar, file_sidecars
 from photosvc.models.wishes import IndexWish
 from photosvc.models.zips import ZipSelection
 
@@ -89,9 +90,11 @@ __all__ = [
     "SearchDocument",
     "SearchRow",
     "SearchText",
+    "Sidecar",
     "StackKey",
     "ThrottleBucket",
     "User",
     "ZipSelection",
+    "file_sidecars",
     "photo_keywords",
 ]

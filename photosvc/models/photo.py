@@ -180,6 +180,7 @@ class Photo(Base):
     stack: Mapped[int] = mapped_column(SmallInteger, default=0)
     """1: stacked, 0: may be stacked, -1: never stacked."""
     favorite: Mapped[bool] = mapped_column(default=False)
+    favorite_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     private: Mapped[bool] = mapped_column(default=False)
     scan: Mapped[bool] = mapped_column(default=False)
     panorama: Mapped[bool] = mapped_column(default=False)
@@ -217,6 +218,7 @@ class Photo(Base):
     edited_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
     checked_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
     archived_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    archived_src: Mapped[str] = mapped_column(Text, default="", server_default="")
 
     files: Mapped[list[File]] = relationship(back_populates="photo", order_by=File.id)
     camera: Mapped[Camera] = relationship()
