@@ -65,6 +65,11 @@ class Reason(StrEnum):
     UNKNOWN_EXTENSION = "unknown_extension", "not a picture or video by its extension", _SKIPPED, _NOT_STORED
     UNSETTLED = "unsettled", "it may still be being written; a later run reads it", _SKIPPED, _NOT_STORED
 
+    # Found while reading a sidecar
+    BAD_SIDECAR = "bad_sidecar", "the sidecar cannot be read"
+    UNRELATED = "unrelated", "not a sidecar of a picture", _SKIPPED
+    NO_PICTURE = "no_picture", "a sidecar without its picture", _SKIPPED, _NOT_STORED
+
     # Found while opening the file
     UNREADABLE = "unreadable", "the file cannot be read: {}", _FAILED, _TRANSIENT
     CHANGED = "changed", "The file changed while it was read.", _FAILED, _NOT_STORED

@@ -15,6 +15,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
+from photosvc.index.sidecars.folders import Folders
 from photosvc.index.store import Store
 from photosvc.index.summary import Outcome, Status, Summary
 from photosvc.models.database import begin_write
@@ -39,6 +40,7 @@ class BatchWriter:
         self._session = session
         self._originals = originals
         self._kinds = kinds
+        self._folders = Folders(originals)
         self._clock = clock
         self._summary = summary
 
@@ -89,7 +91,7 @@ class BatchWriter:
         """One transaction: all of the batch or nothing."""
         begin_write(self._session)
         catalog = Catalog(self._session, Gazetteer.load())
-        store = Store(self._session, catalog, self._originals, self._clock(), self._kinds)
+        store = Store(self._session, catalog, self._originals, self._clock(), self._kinds, self._folders)
         yield store
         store.finish()
         self._session.commit()

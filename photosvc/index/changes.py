@@ -9,18 +9,19 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import collate, select
+from sqlalchemy import collate, literal, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.paths import clean_name
 from photosvc.core.problems import Problem, Reason, Severity, Validity
 from photosvc.index.extract import READER_VERSION
 from photosvc.index.scan import FoundFile, Unreachable, scan
+from photosvc.index.sidecars.names import is_read
 from photosvc.index.summary import Outcome, Status, Summary
 from photosvc.index.worklist import Worklist
 from photosvc.media.errors import MODULES
 from photosvc.media.formats import by_extension, is_sidecar, may_have_pixels
-from photosvc.models import ORIGINALS_ROOT, File, RejectedFile
+from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, Sidecar
 
 #: Rows that are read from the database at once.
 _PORTION = 1000
@@ -72,14 +73,15 @@ def known_files(session: Session, folder: str) -> Known:
     rejected = _rows(
         session, folder, RejectedFile, RejectedFile.reason, RejectedFile.detail, RejectedFile.reader_version
     )
+    sidecars = _rows(session, folder, Sidecar, literal(""), literal(""), Sidecar.reader_version)
     last = None
-    for name, known in heapq.merge(stored, rejected, key=itemgetter(0)):
+    for name, known in heapq.merge(stored, sidecars, rejected, key=itemgetter(0)):
         if name != last:  # a rejected file that an earlier run could read has both rows; that of the photo counts
             yield name, known
         last = name
 
 
-def _rows(session: Session, folder: str, table: type[File | RejectedFile], *columns: Any) -> Known:  # noqa: ANN401 - columns
+def _rows(session: Session, folder: str, table: type[File | RejectedFile | Sidecar], *columns: Any) -> Known:  # noqa: ANN401 - columns
     by_name = collate(table.name, "C") if session.get_bind().dialect.name == "postgresql" else table.name
     query = select(table.name, table.size, table.mtime_ns, *columns).where(table.root == ORIGINALS_ROOT)
     if folder:
@@ -154,18 +156,18 @@ def find_changes(
                 merged.pass_within(found.name and found.name + "/")
             elif found.problem.reason.severity is Severity.FAILED and merged.take(found.name):
                 work.add_absent(found.name, gone=False)
-        elif is_sidecar(found.name):
+        elif is_sidecar(found.name) and not is_read(found.name):
             summary.add(Outcome.of_problem(found.name, Problem(Reason.SIDECAR)))
-        elif not may_have_pixels(found.name):
+        elif not (is_read(found.name) or may_have_pixels(found.name)):
             summary.add(Outcome.of_problem(found.name, Problem(Reason.UNKNOWN_EXTENSION)))
         else:
             before = merged.take(found.name)
             # A file without an extension may be a note in the folder of a disk that is not mounted.
-            work.found_any |= by_extension(found.name) is not None or (before is not None and before.problem is None)
+            work.found_any |= _is_picture(found.name) or (before is not None and before.problem is None)
             if settle and _may_be_written(found, before, settle):
                 summary.add(Outcome.of_problem(found.name, Problem(Reason.UNSETTLED)))
             elif before is None or force or before.is_outdated or not before.is_same(found):
-                work.read(found, known=before is not None)
+                work.read(found, known=before is not None, first=is_read(found.name))
                 summary.read_again += before is not None and before.is_outdated and before.is_same(found)
             elif before.problem is None:
                 summary.add(Outcome(found.name, Status.UNCHANGED))
@@ -189,4 +191,9 @@ def _may_be_written(found: FoundFile, before: KnownFile | None, settle: float) -
 
 
 def _has_pictures(root: Path) -> bool:
-    return any(isinstance(found, FoundFile) and by_extension(found.name) is not None for found in scan(root))
+    return any(isinstance(found, FoundFile) and _is_picture(found.name) for found in scan(root))
+
+
+def _is_picture(name: str) -> bool:
+    """Whether the extension is that of a picture or video."""
+    return by_extension(name) is not None and not is_sidecar(name)

@@ -1,11 +1,12 @@
 """Write what the files of a photo contain into its row; values from sources of higher priority stay."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import object_session
 
-from photosvc.core.sources import AUTO, ESTIMATE, META, PRIORITY, gives_way
+from photosvc.core.sources import AUTO, ESTIMATE, META, PRIORITY, XMP, gives_way
 from photosvc.index.catalog import Catalog
 from photosvc.index.compose import (
     StackedFile,
@@ -16,6 +17,8 @@ from photosvc.index.compose import (
     split_name,
 )
 from photosvc.index.file_columns import bounded, read_extraction
+from photosvc.index.markers import write_markers
+from photosvc.index.sidecars.merge import Sources, StoredSidecar, marked, ranked, with_sidecars
 from photosvc.index.taken import taken
 from photosvc.media.metadata import Metadata
 from photosvc.models import UNKNOWN_PLACE, File, Photo
@@ -26,8 +29,16 @@ _REVIEW_BELOW = 3
 _PANORAMA_RATIO = 1.9
 
 
-def describe(photo: Photo, catalog: Catalog, now: datetime) -> None:
-    """Bring the row of a photo up to date with its files. A photo without files is hidden."""
+def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog: Catalog, now: datetime) -> None:
+    """Bring the row of a photo up to date with its files. A photo without files is hidden.
+
+    Args:
+        photo: its files are stored.
+        sidecars: those of its files, by the id of the file.
+        catalog: finds or adds cameras, places and keywords.
+        now: the present.
+
+    """
     files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)
     if not files:
         photo.quality = -1
@@ -37,17 +48,22 @@ def describe(photo: Photo, catalog: Catalog, now: datetime) -> None:
     primary = files[primary_index(stacked)]
     for file in photo.files:
         file.primary = file is primary
-    metadata = merged_metadata(stacked)
+    ranked_sidecars = [ranked(file.name, sidecars.get(file.id, ())) for file in files]
+    sources = with_sidecars(merged_metadata(stacked), [one for some in ranked_sidecars for one in some])
+    metadata = sources.metadata
+    for file, one, own in zip(files, stacked, ranked_sidecars, strict=True):
+        write_markers(file, marked(one.extraction.metadata.regions, file.orientation, own), now)
     photo.path, photo.name, _ = split_name(primary.name)
     if gives_way(photo.type_src, AUTO):
         photo.type = photo_type(stacked)
     photo.stack = max(photo.stack, 1) if len(files) > 1 and photo.stack >= 0 else min(photo.stack, 0)
-    _describe_time(photo, metadata, stacked, now)
-    _describe_camera(photo, metadata, catalog)
-    _describe_place(photo, metadata, catalog)
+    _describe_time(photo, sources, stacked, now)
+    _describe_camera(photo, sources, catalog)
+    _describe_place(photo, sources, catalog)
     _describe_picture(photo, files, primary)
-    _describe_texts(photo, metadata, catalog, files)
-    photo.quality = -1 if all(file.problem for file in files) else _score(photo)
+    _describe_texts(photo, sources, catalog, files)
+    _describe_flags(photo, metadata, now)
+    photo.quality = -1 if all(file.problem for file in files) else _score(photo, edited=metadata.edited)
     _set_times(photo, now)
 
 
@@ -58,38 +74,41 @@ def _set_times(photo: Photo, now: datetime) -> None:
     photo.checked_at = now
 
 
-def _describe_time(photo: Photo, metadata: Metadata, stacked: list[StackedFile], now: datetime) -> None:
-    when = taken(metadata, stacked, now if photo.id is None else photo.created_at)
+def _describe_time(photo: Photo, sources: Sources, stacked: list[StackedFile], now: datetime) -> None:
+    when = taken(sources.metadata, stacked, now if photo.id is None else photo.created_at)
     # The source of the new time does not matter: a time guessed now replaces one that the file no longer contains.
-    if not gives_way(photo.taken_src, META):
+    if not gives_way(photo.taken_src, XMP):
         return
-    photo.taken_at, photo.taken_at_local, photo.taken_src = when.at, when.local, when.source
+    photo.taken_at, photo.taken_at_local = when.at, when.local
+    photo.taken_src = sources.source_of("taken_local", "taken_utc") if when.source == META else when.source
     photo.time_zone = when.zone
     local = when.local
     known = (local.year, local.month, local.day)[: when.parts]
     photo.year, photo.month, photo.day = (*known, -1, -1, -1)[:3]
 
 
-def _describe_camera(photo: Photo, metadata: Metadata, catalog: Catalog) -> None:
+def _describe_camera(photo: Photo, sources: Sources, catalog: Catalog) -> None:
+    metadata = sources.metadata
     photo.iso, photo.focal_length = metadata.iso, metadata.focal_length
     photo.f_number, photo.exposure = metadata.f_number, metadata.exposure
-    if not gives_way(photo.camera_src, META):
+    if not gives_way(photo.camera_src, XMP):
         return
     camera = catalog.camera(metadata.camera_make, metadata.camera_model)
     photo.camera, photo.lens = camera, catalog.lens(metadata.lens_make, metadata.lens_model)
     photo.camera_serial = metadata.camera_serial
-    photo.camera_src = META if metadata.camera_make or metadata.camera_model else AUTO
+    photo.camera_src = sources.source_of("camera_model", "camera_make")
     photo.scan = camera.type == "scanner"
 
 
-def _describe_place(photo: Photo, metadata: Metadata, catalog: Catalog) -> None:
-    if not gives_way(photo.place_src, META):
+def _describe_place(photo: Photo, sources: Sources, catalog: Catalog) -> None:
+    metadata = sources.metadata
+    if not gives_way(photo.place_src, XMP):
         return
     known = metadata.lat is not None and metadata.lng is not None
     lat, lng = metadata.lat or 0.0, metadata.lng or 0.0
     cell = catalog.cell(lat, lng) if known else catalog.nowhere()
     photo.lat, photo.lng, photo.altitude = lat, lng, metadata.altitude if known else 0
-    photo.cell_id, photo.place, photo.place_src = cell.id, cell.place, META if known else AUTO
+    photo.cell_id, photo.place, photo.place_src = cell.id, cell.place, sources.source_of("lat", "lng")
     photo.country = cell.place.country
 
 
@@ -105,17 +124,32 @@ def _describe_picture(photo: Photo, files: list[File], primary: File) -> None:
     )
 
 
-def _describe_texts(photo: Photo, metadata: Metadata, catalog: Catalog, files: list[File]) -> None:
-    if gives_way(photo.description_src, META):
+def _describe_texts(photo: Photo, sources: Sources, catalog: Catalog, files: list[File]) -> None:
+    metadata = sources.metadata
+    if gives_way(photo.description_src, XMP):
         photo.description = metadata.description
-        photo.description_src = META if metadata.description else AUTO
+        photo.description_src = sources.source_of("description")
     for name in ("subject", "artist", "copyright", "license", "notes", "software", "rating", "document_id"):
         setattr(photo, name, getattr(metadata, name))
     photo.original_name = split_name(metadata.original_name)[1]
-    photo.keywords = catalog.keywords(metadata.keywords)
-    if gives_way(photo.title_src, META):
+    photo.keywords = catalog.keywords((*metadata.keywords, metadata.label))
+    if gives_way(photo.title_src, XMP):
         photo.title = metadata.title or _generated_title(photo, files)
-        photo.title_src = META if metadata.title else AUTO
+        photo.title_src = sources.source_of("title")
+
+
+def _describe_flags(photo: Photo, metadata: Metadata, now: datetime) -> None:
+    """A flag that a sidecar sets goes with it; one that a person set or took away stays as it is."""
+    if gives_way(photo.favorite_src, XMP):
+        if metadata.favorite and not photo.favorite:
+            photo.favorite, photo.favorite_src = True, META
+        elif photo.favorite_src and not metadata.favorite:
+            photo.favorite, photo.favorite_src = False, AUTO
+    if gives_way(photo.archived_src, XMP):
+        if metadata.archived and photo.archived_at is None:
+            photo.archived_at, photo.archived_src = now, META
+        elif photo.archived_src and not metadata.archived:
+            photo.archived_at, photo.archived_src = None, AUTO
 
 
 def _generated_title(photo: Photo, files: list[File]) -> str:
@@ -130,10 +164,10 @@ def _generated_title(photo: Photo, files: list[File]) -> str:
     )
 
 
-def _score(photo: Photo) -> int:
+def _score(photo: Photo, *, edited: bool) -> int:
     scored = Scored(
         favorite=bool(photo.favorite),
-        edited=photo.edited_at is not None,
+        edited=edited or photo.edited_at is not None,
         type=photo.type,
         taken_src=photo.taken_src,
         place_src=photo.place_src,

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, Final
 
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
+from photosvc.index.sidecars.read import MAX_BYTES, read_sidecar
 from photosvc.media.color import read_colors
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
@@ -18,8 +19,6 @@ from photosvc.media.pixels.picture import read_picture
 from photosvc.media.video.container import read_video
 from photosvc.media.video.described import read_video_metadata
 from photosvc.media.video.embedded import embedded_duration
-from photosvc.media.xmp.packet import read_sidecar
-from photosvc.media.xmp.tree import MAX_PACKET
 
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
@@ -46,7 +45,7 @@ class Extraction:
     """`image raw video animated sidecar`."""
     mime: str
     codec: str = ""
-    """`jpeg png heic avif mjpeg avc1 hvc1 …`, empty when unknown."""
+    """`jpeg png heic avif mjpeg avc1 hvc1 …`, of a sidecar its `Kind`; empty when unknown."""
     width: int = 0
     """Pixels, after orientation."""
     height: int = 0
@@ -156,10 +155,14 @@ def _extraction(file: BinaryIO, row: Format, digest: str, status: os.stat_result
 
 
 def _with_sidecar(base: Extraction, file: BinaryIO) -> Extraction:
-    if base.file_type != "xmp":
-        return base
     file.seek(0)
-    return replace(base, metadata=read_sidecar(file.read(MAX_PACKET + 1)))
+    try:
+        content = read_sidecar(file.read(MAX_BYTES + 1), base.file_type)
+    except FileProblemError as error:
+        return replace(base, problem=error.problem)
+    if content is None:
+        return replace(base, problem=Problem(Reason.UNRELATED))
+    return replace(base, codec=content.kind, metadata=content.metadata)
 
 
 def _with_video(base: Extraction, file: BinaryIO) -> Extraction:

@@ -21,6 +21,7 @@ from photosvc.index.describe import describe
 from photosvc.index.job import run_lock
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import disk_path, start_folder
+from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.summary import Summary
 from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, RejectedFile
 from photosvc.models.database import begin_write
@@ -175,8 +176,9 @@ def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> i
     gone = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids)))) - left
     _delete_rows(session, Photo.__table__, gone)
     catalog = Catalog(session, Gazetteer.load())
+    sidecars = sidecars_of(session, left)
     for photo in session.scalars(select(Photo).where(Photo.id.in_(left))):
-        describe(photo, catalog, clock())
+        describe(photo, sidecars, catalog, clock())
     if left or gone:
         project(session, [*left, *gone])
     session.expunge_all()

@@ -19,10 +19,12 @@ from photosvc.index.describe import describe
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.scan import FoundFile, clamped_time
+from photosvc.index.sidecars.folders import Folders
+from photosvc.index.sidecars.links import Sidecars, sidecars_of
 from photosvc.index.stacking.keys import keys_of
 from photosvc.index.stacking.restack import new_photo, restack
 from photosvc.index.stored_files import StoredFiles
-from photosvc.models import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile
+from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.search.projection.project import project, remove
 
 #: Statements whose rows no object in the session stands for.
@@ -42,7 +44,13 @@ class Store:
     """Stores one batch of an index run in the transaction of the session; `kinds` of stacks are on."""
 
     def __init__(
-        self, session: Session, catalog: Catalog, root: Path, now: datetime, kinds: Collection[str] = frozenset()
+        self,
+        session: Session,
+        catalog: Catalog,
+        root: Path,
+        now: datetime,
+        kinds: Collection[str] = frozenset(),
+        folders: Folders | None = None,
     ) -> None:
         self._session = session
         self._catalog = catalog
@@ -53,24 +61,31 @@ class Store:
         self._rejected: dict[str, RejectedFile | None] = {}
         self._changed: dict[Photo, None] = {}
         self._stack_keys: dict[File, frozenset[int]] = {}
+        self._sidecars = Sidecars(session, folders or Folders(root), now)
 
     def load(self, names: Collection[str], extractions: Sequence[Extraction] = ()) -> None:
         """Look up in advance what these files change: a few statements for a whole batch."""
+        self._sidecars.load(names)
         self._files.load(names, [extraction.hash for extraction in extractions])
         contents = [extraction.metadata for extraction in extractions]
         self._catalog.load_cells((one.lat, one.lng) for one in contents if one.lat is not None and one.lng is not None)
 
     def save(self, found: FoundFile, extraction: Extraction) -> Saved:
         """Store the extraction of one file; a duplicate of another file is rejected."""
+        if extraction.media_type == "sidecar":
+            return self._save_sidecar(found, extraction)
         file = self._files.named(found.name)
-        new = False
+        new = unknown = False
         if file is None:
             same, moved = self._same_content(extraction.hash)
             if same is not None:
                 problem = Problem.of(Reason.DUPLICATE, same.name)
+                if not self._is_rejected(found.name):
+                    self._sidecars.albums.add(found.name, same)
+                    self._changed[same.photo] = None
                 self.reject(found, problem)
                 return Saved(problem, new=False)
-            new = moved is None
+            new, unknown = moved is None, True
             file = moved if moved is not None else self._new_file(found)
         self._files.put(file, found.name, extraction.hash)
         write_extraction(file, extraction)
@@ -79,10 +94,28 @@ class Store:
             file.updated_at = self._now
         file.reader_version = READER_VERSION
         self._rejected[found.name] = None
-        self._write_markers(file, extraction)
+        self._sidecars.link(file, new=new)
+        if unknown:
+            self._sidecars.albums.add(found.name, file)
         self._changed[file.photo] = None
         self._stack_keys[file] = keys_of(file.name, extraction, self._kinds)
         return Saved(extraction.problem, new)
+
+    def _save_sidecar(self, found: FoundFile, extraction: Extraction) -> Saved:
+        """Store a sidecar; one that cannot be read, or says nothing about pictures, is rejected."""
+        if extraction.problem is None:
+            self._rejected[found.name] = None
+            return Saved(None, self._sidecars.save(found, extraction))
+        problem = extraction.problem if self._sidecars.has_picture(found.name) else Problem(Reason.UNRELATED)
+        self._change(self._sidecars.remove([found.name])[1])
+        self.reject(found, problem)
+        return Saved(problem, new=False)
+
+    def _change(self, photo_ids: Collection[int]) -> None:
+        """Note photos whose files did not change; those without files wait until one returns."""
+        if photo_ids:
+            query = select(Photo).where(Photo.id.in_(photo_ids), Photo.files.any(File.missing.is_(False)))
+            self._changed |= dict.fromkeys(self._session.scalars(query.order_by(Photo.id)))
 
     def reject(self, found: FoundFile, problem: Problem) -> None:
         """Record why this file is no part of a photo."""
@@ -103,7 +136,7 @@ class Store:
             self._changed[file.photo] = None
 
     def mark_missing(self, names: Sequence[str]) -> list[str]:
-        """Mark files as missing; gives the names of those that belong to a photo.
+        """Mark files as missing and delete sidecars; gives the names of those that there were.
 
         Photos of which no file is left are hidden by statements for all of them, the others are described again.
         """
@@ -119,7 +152,9 @@ class Store:
         self._changed |= dict.fromkeys(shown)
         self._hide(photo_ids.difference(photo.id for photo in shown))
         self._rejected |= dict.fromkeys(names)
-        return [row.name for row in rows]
+        sidecars, changed = self._sidecars.remove(names)
+        self._change(changed)
+        return [row.name for row in rows] + sidecars
 
     def _hide(self, photo_ids: Collection[int]) -> None:
         if photo_ids:
@@ -137,13 +172,16 @@ class Store:
         """Stack the changed files, describe every photo whose files changed and project it; gives their number."""
         self._write_rejections()
         self._session.flush()
+        self._change(self._sidecars.finish())
         keys = {file.id: keys for file, keys in self._stack_keys.items()}
         restacked = restack(self._session, keys, self._kinds, self._now)
         self._changed |= dict.fromkeys(restacked.changed)
+        self._sidecars.albums.finish()
         changed = [photo for photo in self._changed if photo.id not in restacked.gone]
+        sidecars = sidecars_of(self._session, [photo.id for photo in changed])
         with self._session.no_autoflush:
             for photo in changed:
-                describe(photo, self._catalog, self._now)
+                describe(photo, sidecars, self._catalog, self._now)
         if changed:
             self._session.flush()
             project(self._session, [*(photo.id for photo in changed), *restacked.gone])
@@ -158,6 +196,11 @@ class Store:
         )
         self._session.add_all(filter(None, self._rejected.values()))
         self._rejected.clear()
+
+    def _is_rejected(self, name: str) -> bool:
+        query = select(RejectedFile.id).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
+        with self._session.no_autoflush:
+            return self._session.scalar(query) is not None
 
     def _same_content(self, content_hash: str) -> tuple[File | None, File | None]:
         """A stored file with this content that is unchanged on disk; else one that is gone from the disk, so it moved.
@@ -203,19 +246,3 @@ class Store:
         )
         self._session.add(file)
         return file
-
-    def _write_markers(self, file: File, extraction: Extraction) -> None:
-        """Replace the markers that come from the file; those that users made stay."""
-        regions = [
-            (region.kind, region.name, region.x, region.y, region.w, region.h) for region in extraction.metadata.regions
-        ]
-        own = [marker for marker in file.markers if marker.src == "meta"]
-        if [(m.type, m.name, m.x, m.y, m.w, m.h) for m in own] == regions:
-            return
-        for marker in own:
-            file.markers.remove(marker)
-        for kind, name, x, y, w, h in regions:
-            uid = ids.new_uid(ids.MARKER, self._now)
-            file.markers.append(
-                Marker(uid=uid, type=kind, name=name, x=x, y=y, w=w, h=h, src="meta", created_at=self._now)
-            )

@@ -13,15 +13,15 @@ _SCHEMA = """
 PRAGMA temp_store = FILE;
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-CREATE TABLE to_read (again INTEGER, name TEXT, size INTEGER, mtime_ns INTEGER, known INTEGER,
-    PRIMARY KEY (again, name)) WITHOUT ROWID;
+CREATE TABLE to_read (phase INTEGER, name TEXT, size INTEGER, mtime_ns INTEGER, known INTEGER,
+    PRIMARY KEY (phase, name)) WITHOUT ROWID;
 CREATE TABLE absent (name TEXT PRIMARY KEY, gone INTEGER) WITHOUT ROWID;
 CREATE TABLE duplicates (name TEXT PRIMARY KEY, size INTEGER, mtime_ns INTEGER, other TEXT, code TEXT, detail TEXT)
     WITHOUT ROWID;
 BEGIN;
 """
 _IS_CHANGED = """
-(other IN (SELECT name FROM absent) OR other IN (SELECT name FROM to_read WHERE again = 0))
+(other IN (SELECT name FROM absent) OR other IN (SELECT name FROM to_read WHERE phase < 2))
 """
 
 
@@ -40,10 +40,17 @@ class Worklist:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def read(self, found: FoundFile, *, known: bool) -> None:
-        """Add a file to read; `known` when the database has a row of this name."""
-        row = (found.name, found.size, found.mtime_ns, known)
-        self._database.execute("INSERT INTO to_read VALUES (0, ?, ?, ?, ?)", row)
+    def read(self, found: FoundFile, *, known: bool, first: bool = False) -> None:
+        """Add a file to read.
+
+        Args:
+            found: the file.
+            known: the database has a row of this name.
+            first: read it before the others: a sidecar, so that its picture is described once.
+
+        """
+        row = (0 if first else 1, found.name, found.size, found.mtime_ns, known)
+        self._database.execute("INSERT INTO to_read VALUES (?, ?, ?, ?, ?)", row)
 
     def add_absent(self, name: str, *, gone: bool) -> None:
         """Add a known file that was not found; `gone` when it is to be marked as missing."""
@@ -60,7 +67,7 @@ class Worklist:
         Such a duplicate may be the last file with its content. It is read after the files it may be a duplicate of.
         """
         self._database.execute(
-            f"INSERT INTO to_read SELECT 1, name, size, mtime_ns, 1 FROM duplicates WHERE {_IS_CHANGED}"  # noqa: S608 - a constant
+            f"INSERT INTO to_read SELECT 2, name, size, mtime_ns, 1 FROM duplicates WHERE {_IS_CHANGED}"  # noqa: S608 - a constant
         )
         for name, code, detail in self._rows(f"SELECT name, code, detail FROM duplicates WHERE NOT {_IS_CHANGED}"):  # noqa: S608 - a constant
             problem = Problem.from_columns(code, detail)
@@ -73,7 +80,7 @@ class Worklist:
         return int(count)
 
     def to_read(self) -> Iterator[tuple[FoundFile, bool]]:
-        """The files to read by name, duplicates last, and whether the database has a row of that name."""
+        """The files to read, sidecars first, duplicates last, and whether the database has a row of their name."""
         for name, size, mtime_ns, known in self._rows("SELECT name, size, mtime_ns, known FROM to_read"):
             yield FoundFile(name, size, mtime_ns), bool(known)
 

@@ -74,6 +74,13 @@ class Metadata:
     instance_id: str = ""
     original_name: str = ""
     regions: tuple[Region, ...] = ()
+    label: str = ""
+    """The colour label of an editor, in its words."""
+    favorite: bool = False
+    archived: bool = False
+    """Archived, or in the trash."""
+    edited: bool = False
+    """An editor holds adjustments that the file does not show."""
 
 
 #: Facts that are only right together. All come from the first source with the first fact of the group; when no source

@@ -122,7 +122,8 @@ def test_every_field_of_an_extraction_survives_its_columns(library, session):
         camera_serial="7", lens_make="Lensmaker", lens_model="L1", iso=100, focal_length=50, f_number=2.8,
         exposure="1/60", lat=0.0, lng=0.0, altitude=-3, title="ä", description="b", keywords=("c", "d"), subject="e",
         artist="f", copyright="g", license="h", notes="i", software="j", rating=-1, document_id="k", instance_id="l",
-        content_id="n", burst_id="o",
+        content_id="n", burst_id="o", date_parts=1, modified_local=NOW.replace(tzinfo=None), modified_offset=60,
+        label="p", favorite=True, archived=True, edited=True,
         original_name="m.jpg", regions=(Region(kind="face", name="Ada", x=0.1, y=0.2, w=0.3, h=0.4),),
     )  # fmt: skip
     extraction = new_extraction(

@@ -5,7 +5,7 @@ from typing import Final
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from photosvc.core.sources import MANUAL, PRIORITY
+from photosvc.core.sources import AUTO, MANUAL, PRIORITY
 from photosvc.models import AlbumPhoto, File, Photo, photo_keywords
 
 #: Source column -> the values that it is the source of.
@@ -32,15 +32,17 @@ def inherit(session: Session, target: Photo, source: Photo) -> None:
         if priority >= PRIORITY[MANUAL] and priority > PRIORITY.get(getattr(target, src), 0):
             for name in (*names, src):
                 setattr(target, name, getattr(source, name))
-    target.favorite |= source.favorite
+    if source.favorite and not target.favorite:
+        target.favorite, target.favorite_src = True, source.favorite_src
     target.private |= source.private
     target.stack = min(target.stack, source.stack) if source.stack < 0 else target.stack
     target.edited_at = max(filter(None, (target.edited_at, source.edited_at)), default=None)
     if target.checked_at is None:
-        target.archived_at, target.created_at = source.archived_at, min(target.created_at, source.created_at)
+        target.archived_at, target.archived_src = source.archived_at, source.archived_src
+        target.created_at = min(target.created_at, source.created_at)
         target.checked_at = source.checked_at
     elif source.archived_at is None:
-        target.archived_at = None
+        target.archived_at, target.archived_src = None, AUTO
     _join_albums(session, target, source)
 
 

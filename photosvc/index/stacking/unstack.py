@@ -8,6 +8,7 @@ from photosvc.core.errors import ConflictError
 from photosvc.index.catalog import Catalog
 from photosvc.index.compose import split_name
 from photosvc.index.describe import describe
+from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.stacking.merge import inherit
 from photosvc.index.stacking.restack import new_photo
 from photosvc.models import File, Photo
@@ -37,7 +38,8 @@ def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Ph
     photo.stack = UNSTACKED
     file.photo, file.unstacked = photo, True
     session.flush()
+    sidecars = sidecars_of(session, [left.id, photo.id])
     for changed in (left, photo):
-        describe(changed, catalog, now)
+        describe(changed, sidecars, catalog, now)
     project(session, [left.id, photo.id])
     return photo

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from xml.etree.ElementTree import Element
 
 from photosvc.media import text
 from photosvc.media.cameras import lens_name, make_name, model_name
@@ -23,6 +24,8 @@ _COORDINATE: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"\s*[+-]?\d{1,9}(?:\.\d{1,40})?\s*", re.ASCII)
+#: Begins the subjects that darktable and digiKam write for their own use.
+_INTERNAL: Final = ("darktable|", "_Digikam_Internal_Tags_")
 _FRACTION: Final = re.compile(r"\s*(-?\d{1,12})(?:/(\d{1,12}))?\s*", re.ASCII)
 
 
@@ -41,8 +44,16 @@ class Xmp:
 def read_xmp(packet: bytes) -> Xmp:
     """The XMP of a packet; empty when it is malformed, too large, or declares entities."""
     root = parse_packet(packet)
-    if root is None:
-        return Xmp()
+    return Xmp() if root is None else _read(root)
+
+
+def read_sidecar(content: bytes) -> Metadata | None:
+    """The metadata of an `.xmp` file; None when it is malformed, too large, or declares entities."""
+    root = parse_packet(content)
+    return None if root is None else _read(root).metadata
+
+
+def _read(root: Element) -> Xmp:
     found = properties(root)
     taken, modified = _date(found, _DATES), _date(found, _MODIFIED)
     position = _position(found)
@@ -78,20 +89,27 @@ def read_xmp(packet: bytes) -> Xmp:
         instance_id=clean(_first(found, "xmpMM:InstanceID")),
         original_name=clean(_first(found, "xmpMM:PreservedFileName", "crs:RawFileName")),
         regions=read_regions(root),
+        label=clean(_first(found, "xmp:Label"), text.KEYWORD),
+        edited=_is_edited(found),
     )
     return Xmp(metadata, clean(_first(found, "GPano:ProjectionType"), 32).lower(), _orientation(found))
-
-
-def read_sidecar(content: bytes) -> Metadata:
-    """The metadata of an `.xmp` file; empty when it cannot be read."""
-    return read_xmp(content).metadata
 
 
 def _keywords(found: Properties) -> tuple[str, ...]:
     words = found.get("dc:subject", ())
     # Writers that do not know bags write all keywords as one, separated by commas.
     plain = text.keywords(words, split=len(words) == 1)
-    return text.keywords((*plain, *_subject(found.get("lr:hierarchicalSubject", ()))))
+    subjects = (*found.get("lr:hierarchicalSubject", ()), *_paths(found.get("digiKam:TagsList", ())))
+    return text.keywords((*_public(plain), *_subject(_public(subjects))))
+
+
+def _public(words: Iterable[str]) -> list[str]:
+    return [word for word in words if not word.startswith(_INTERNAL)]
+
+
+def _paths(values: Iterable[str]) -> list[str]:
+    """The tags of digiKam, whose levels slashes separate, as hierarchical subjects."""
+    return [value.replace("/", "|") for value in values]
 
 
 def _first(found: Properties, *names: str) -> str:
@@ -142,6 +160,19 @@ def _rating(found: Properties) -> int:
 def _subject(values: Iterable[str]) -> list[str]:
     """The most specific word of each hierarchical subject: `Rome` of `Places|Italy|Rome`."""
     return [value.rpartition("|")[2] for value in values]
+
+
+def _is_edited(found: Properties) -> bool:
+    """Whether Lightroom or darktable hold adjustments that the picture beside the sidecar does not show."""
+    if _first(found, "crs:HasSettings").lower() == "true":
+        return _first(found, "crs:AlreadyApplied").lower() != "true"
+    current = _first(found, "darktable:history_current_hash")
+    if current:  # darktable applies its defaults to every picture
+        return current not in (
+            _first(found, "darktable:history_basic_hash"),
+            _first(found, "darktable:history_auto_hash"),
+        )
+    return _first(found, "darktable:history_end").strip() not in ("", "0", "-1")
 
 
 def _degrees(written: str, signs: str) -> float | None:

@@ -38,6 +38,8 @@ _NAMESPACES: Final = {
     "MP": "http://ns.microsoft.com/photo/1.2/",
     "MPRI": "http://ns.microsoft.com/photo/1.2/t/RegionInfo#",
     "MPReg": "http://ns.microsoft.com/photo/1.2/t/Region#",
+    "digiKam": "http://www.digikam.org/ns/1.0/",
+    "darktable": "http://darktable.sf.net/",
     "GCamera": "http://ns.google.com/photos/1.0/camera/",
     "Container": "http://ns.google.com/photos/1.0/container/",
     "Item": "http://ns.google.com/photos/1.0/container/item/",

@@ -203,3 +203,38 @@ def test_any_packet_gets_an_answer(text, noise):
         noise,
     ):
         assert isinstance(read_xmp(packet), Xmp)
+
+
+def test_labels_and_the_tags_of_digikam_are_read_and_those_for_programs_are_not():
+    found = metadata_of(
+        bag("dc:subject", "lake", "darktable|changed")
+        + bag("lr:hierarchicalSubject", "darktable|format|cr2", "Places|Italy|Rome")
+        + '<digiKam:TagsList xmlns:digiKam="http://www.digikam.org/ns/1.0/"><rdf:Seq><rdf:li>People/Ada</rdf:li>'
+        "<rdf:li>_Digikam_Internal_Tags_/Need Resolving</rdf:li></rdf:Seq></digiKam:TagsList>",
+        'xmp:Label="Red" xmp:Rating="-1"',
+    )
+    assert (found.keywords, found.label, found.rating) == (("lake", "Rome", "Ada"), "Red", -1)
+
+
+LIGHTROOM = 'xmlns:crs="http://ns.adobe.com/camera-raw-settings/1.0/"'
+DARKTABLE = 'xmlns:darktable="http://darktable.sf.net/"'
+
+
+@pytest.mark.parametrize(
+    ("attributes", "edited"),
+    [
+        ("", False),
+        (f'{LIGHTROOM} crs:HasSettings="True"', True),
+        (f'{LIGHTROOM} crs:HasSettings="False"', False),
+        (f'{LIGHTROOM} crs:HasSettings="True" crs:AlreadyApplied="True"', False),
+        (f'{DARKTABLE} darktable:history_end="3"', True),
+        (f'{DARKTABLE} darktable:history_end="0"', False),
+        (f'{DARKTABLE} darktable:history_end="3" darktable:history_current_hash="a"', True),
+        (
+            f'{DARKTABLE} darktable:history_end="3" darktable:history_current_hash="a" darktable:history_auto_hash="a"',
+            False,
+        ),
+    ],
+)
+def test_adjustments_that_the_picture_does_not_show_are_noted(attributes, edited):
+    assert metadata_of(attributes=attributes).edited is edited

@@ -1,0 +1,166 @@
+"""The rows of sidecars, and to which files they belong.
+
+A link is made by whichever of the two is stored last, so that both may come in any order and in different runs.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+
+from sqlalchemy import Column, delete, select
+from sqlalchemy.orm import Session
+
+from photosvc.index.extract import READER_VERSION, Extraction
+from photosvc.index.file_columns import dump_metadata, load_metadata
+from photosvc.index.scan import FoundFile
+from photosvc.index.sidecars.albums import FolderAlbums
+from photosvc.index.sidecars.folders import Folders
+from photosvc.index.sidecars.merge import StoredSidecar
+from photosvc.index.sidecars.names import confirms, is_read
+from photosvc.index.sidecars.read import Kind
+from photosvc.media.metadata import Metadata
+from photosvc.models import ORIGINALS_ROOT, File, Sidecar, file_sidecars
+from photosvc.models.database import insert_into
+
+_BATCH = 500
+
+
+class Sidecars:
+    """Stores the sidecars of a batch and links them with files, in the transaction of the session."""
+
+    def __init__(self, session: Session, folders: Folders, now: datetime) -> None:
+        self._session = session
+        self._folders = folders
+        self._now = now
+        self._known: dict[str, Sidecar | None] = {}
+        self._saved: dict[str, tuple[Sidecar, Metadata | None]] = {}
+        self._files: dict[File, bool] = {}
+        self.albums = FolderAlbums(session, now)
+
+    def load(self, names: Iterable[str]) -> None:
+        """Look up in advance which of these files are known sidecars."""
+        wanted = [name for name in names if is_read(name)]
+        self._known |= dict.fromkeys(wanted) | self._find(wanted)
+
+    def has_picture(self, name: str) -> bool:
+        """Whether a file may have the sidecar of this name, by the names in its folder."""
+        return bool(self._folders.companions(name))
+
+    def save(self, found: FoundFile, extraction: Extraction) -> bool:
+        """Store a sidecar that could be read; gives whether it is new."""
+        if found.name not in self._known:
+            self.load([found.name])
+        row = self._known[found.name]
+        before = load_metadata(row.details) if row and row.kind == extraction.codec else None
+        new = row is None
+        if row is None:
+            folder = found.name.rpartition("/")[0]
+            row = Sidecar(root=ORIGINALS_ROOT, name=found.name, folder=folder, created_at=self._now)
+            self._session.add(row)
+            self._known[found.name] = row
+        row.size, row.mtime_ns, row.updated_at = found.size, found.mtime_ns, self._now
+        row.kind, row.details, row.reader_version = extraction.codec, dump_metadata(extraction.metadata), READER_VERSION
+        self._saved[found.name] = row, before
+        return new
+
+    def link(self, file: File, *, new: bool) -> None:
+        """Note a file that is stored, which may have sidecars."""
+        self._files[file] = new
+
+    def remove(self, names: Sequence[str]) -> tuple[list[str], set[int]]:
+        """Delete sidecars; gives the names of those that there were, and the ids of the photos that used them."""
+        rows = self._find(names)
+        if not rows:
+            return [], set()
+        ids = [row.id for row in rows.values()]
+        changed = self._photos(ids)
+        self._session.execute(delete(file_sidecars).where(file_sidecars.c.sidecar_id.in_(ids)))
+        self._session.execute(delete(Sidecar).where(Sidecar.id.in_(ids)))
+        self._known |= dict.fromkeys(rows)
+        return sorted(rows), changed
+
+    def finish(self) -> set[int]:
+        """Link the flushed files and sidecars; gives the ids of the photos that sidecars change."""
+        changed: set[int] = set()
+        for row, before in self._saved.values():
+            if row.kind == Kind.ALBUM:
+                changed.update(self.albums.save(row, load_metadata(row.details), before))
+        saved = {name: row for name, (row, _) in self._saved.items()}
+        known = [row.id for row, _ in self._saved.values()]
+        changed |= self._photos(known)
+        pairs = self._pairs_of_sidecars(saved) | self._pairs_of_files()
+        self._delete_links(file_sidecars.c.sidecar_id, known)
+        self._delete_links(file_sidecars.c.file_id, [file.id for file, new in self._files.items() if not new])
+        if pairs:
+            rows = [{"file_id": file.id, "sidecar_id": row.id} for file, row in pairs]
+            self._session.execute(insert_into(file_sidecars, self._session).on_conflict_do_nothing(), rows)
+        changed.update(file.photo_id for file, row in pairs if row.name in saved)
+        self._saved.clear()
+        self._files.clear()
+        return changed
+
+    def _pairs_of_sidecars(self, saved: Mapping[str, Sidecar]) -> set[tuple[File, Sidecar]]:
+        companions = {name: self._folders.companions(name) for name, row in saved.items() if row.kind != Kind.ALBUM}
+        files: dict[str, File] = {}
+        for names in _portions({one for some in companions.values() for one in some}):
+            query = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(names))
+            files |= {file.name: file for file in self._session.scalars(query)}
+        return _confirmed(
+            (files[one], saved[name]) for name, others in companions.items() for one in others if one in files
+        )
+
+    def _pairs_of_files(self) -> set[tuple[File, Sidecar]]:
+        companions = {file: self._folders.companions(file.name) for file in self._files}
+        rows = self._find({one for some in companions.values() for one in some})
+        return _confirmed((file, rows[one]) for file, others in companions.items() for one in others if one in rows)
+
+    def _find(self, names: Collection[str]) -> dict[str, Sidecar]:
+        found: dict[str, Sidecar] = {}
+        for some in _portions(names):
+            query = select(Sidecar).where(Sidecar.root == ORIGINALS_ROOT, Sidecar.name.in_(some))
+            found |= {row.name: row for row in self._session.scalars(query)}
+        return found
+
+    def _photos(self, sidecar_ids: Sequence[int]) -> set[int]:
+        if not sidecar_ids:
+            return set()
+        query = select(File.photo_id).join(file_sidecars, file_sidecars.c.file_id == File.id)
+        return set(self._session.scalars(query.where(file_sidecars.c.sidecar_id.in_(sidecar_ids))))
+
+    def _delete_links(self, column: Column[int], ids: Sequence[int]) -> None:
+        if ids:
+            self._session.execute(delete(file_sidecars).where(column.in_(ids)))
+
+
+def _confirmed(pairs: Iterable[tuple[File, Sidecar]]) -> set[tuple[File, Sidecar]]:
+    """Those whose sidecar belongs to the file, not only by its name."""
+    return {(file, row) for file, row in pairs if row.kind != Kind.ALBUM and _belongs(row, file)}
+
+
+def _belongs(row: Sidecar, file: File) -> bool:
+    title = load_metadata(row.details).original_name if row.kind == Kind.TAKEOUT else ""
+    return confirms(file.name.rpartition("/")[2], row.name.rpartition("/")[2], title)
+
+
+def _portions(names: Iterable[str]) -> Iterator[list[str]]:
+    """As many names as one statement takes."""
+    every = iter(names)
+    while some := list(islice(every, _BATCH)):
+        yield some
+
+
+def sidecars_of(session: Session, photo_ids: Iterable[int]) -> dict[int, list[StoredSidecar]]:
+    """File id -> its sidecars, for the files of these photos that have any."""
+    found: defaultdict[int, list[StoredSidecar]] = defaultdict(list)
+    ids = list(photo_ids)
+    for start in range(0, len(ids), _BATCH):
+        query = (
+            select(file_sidecars.c.file_id, Sidecar.name, Sidecar.kind, Sidecar.details)
+            .join(Sidecar, Sidecar.id == file_sidecars.c.sidecar_id)
+            .join(File, File.id == file_sidecars.c.file_id)
+            .where(File.photo_id.in_(ids[start : start + _BATCH]))
+        )
+        for file_id, name, kind, details in session.execute(query):
+            found[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details)))
+    return found

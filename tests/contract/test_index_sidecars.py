@@ -1,0 +1,240 @@
+"""Sidecars over HTTP: what an owner sees of a folder of pictures with sidecars, in whatever order they come."""
+
+import json
+from itertools import permutations
+
+import pytest
+
+from photosvc.models import Album, AlbumPhoto, File, Photo, Sidecar
+from tests.library import counts, reasons
+from tests.pictures import jpeg, xmp
+
+TAKEN = 1_580_472_000  # 2020-01-31T12:00:00Z
+
+
+def takeout(title="a.jpg", **values):
+    record = {
+        "title": title,
+        "description": "At the lake",
+        "photoTakenTime": {"timestamp": str(TAKEN), "formatted": "Jan 31, 2020, 12:00:00 PM UTC"},
+        "geoData": {"latitude": 48.8584, "longitude": 2.2945, "altitude": 30.0},
+        "people": [{"name": "Ada"}, {"name": "Bob"}],
+        **values,
+    }
+    return json.dumps(record).encode()
+
+
+def rated(stars, attributes="", properties=""):
+    return xmp(properties, f'xmp:Rating="{stars}" {attributes}')
+
+
+def ratings(library):
+    with library.session() as session:
+        return {photo.name: photo.rating for photo in session.query(Photo)}
+
+
+def test_a_takeout_gives_its_pictures_date_place_people_and_texts(library):
+    library.put("a.jpg", jpeg(61))
+    library.put("a.jpg.supplemental-metadata.json", takeout(favorited=True))
+    assert counts(library.index()) == (2, 0, 0, 0, 0, 0)
+    (record,) = library.find()
+    assert {name: record[name] for name in ("TakenAt", "TakenSrc", "Description", "Favorite", "PlaceCity")} == {
+        "TakenAt": "2020-01-31T12:00:00Z",
+        "TakenSrc": "meta",
+        "Description": "At the lake",
+        "Favorite": True,
+        "PlaceCity": "Paris",
+    }
+    assert (record["Lat"], record["Lng"], record["TimeZone"]) == (48.8584, 2.2945, "Europe/Paris")
+    assert library.names(people="ada") == library.names(people="bob") == ["a.jpg"]
+    assert library.names(people="eve") == []
+
+
+PARTS = {"a.jpg": jpeg(61), "a.xmp": rated(4), "a.jpg.json": takeout()}
+
+
+@pytest.mark.parametrize("order", list(permutations(PARTS)))
+def test_a_picture_and_its_sidecars_may_come_in_any_order(library, order):
+    for name in order:
+        library.put(name, PARTS[name])
+        library.index()
+    assert ratings(library) == {"a": 4}
+    assert [record["Description"] for record in library.find()] == ["At the lake"]
+    assert counts(library.index()) == (0, 0, 3, 0, 0, 0)
+
+
+def test_a_changed_sidecar_reads_no_picture_again(library):
+    picture = library.put("a.jpg", jpeg(61))
+    library.put("a.jpg.xmp", rated(2))
+    library.index()
+    seen = picture.stat().st_atime_ns
+    library.put("a.jpg.xmp", rated(5), age=1800)
+    assert counts(library.index()) == (0, 1, 1, 0, 0, 0)
+    assert ratings(library) == {"a": 5}
+    assert picture.stat().st_atime_ns == seen
+
+
+def test_a_sidecar_that_is_gone_takes_its_values_with_it(library):
+    library.put("a.jpg", jpeg(61))
+    library.index()
+    bare = library.stored()
+    face = (
+        '<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:RegionList><rdf:Bag><rdf:li rdf:parseType="Resource">'
+        "<mwg-rs:Name>Ada</mwg-rs:Name><mwg-rs:Type>Face</mwg-rs:Type><mwg-rs:Area stArea:x='0.5' stArea:y='0.5' "
+        "stArea:w='0.2' stArea:h='0.2' stArea:unit='normalized'/></rdf:li></rdf:Bag></mwg-rs:RegionList>"
+        "</mwg-rs:Regions>"
+    )
+    sidecars = [
+        library.put("a.xmp", rated(3, 'xmp:Label="Red" photoshop:DateCreated="2021-05-06T07:08:09"', face)),
+        library.put("a.jpg.json", takeout(favorited=True, archived=True)),
+    ]
+    library.index()
+    with library.session() as session:
+        photo = session.query(Photo).one()
+        assert (photo.rating, photo.favorite, photo.archived_at, photo.taken_src) == (3, True, library.clock(), "xmp")
+        assert [word.word for word in photo.keywords] == ["Red"]
+        markers = [(marker.name, marker.type, marker.src, marker.x, marker.w) for marker in photo.files[0].markers]
+        assert markers == [("Ada", "face", "xmp", 0.4, 0.2), ("Bob", "", "meta", 0.0, 1.0)]
+    for sidecar in sidecars:
+        sidecar.unlink()
+    assert counts(library.index()) == (0, 0, 1, 2, 0, 0)
+    assert library.stored() == bare
+
+
+def test_what_people_set_stays(library):
+    library.put("a.jpg", jpeg(61))
+    library.index()
+    with library.session() as session:
+        photo = session.query(Photo).one()
+        photo.description, photo.description_src = "by hand", "manual"
+        photo.favorite, photo.favorite_src = False, "manual"
+    library.put("a.jpg.json", takeout(favorited=True))
+    library.index()
+    (record,) = library.find()
+    assert (record["Description"], record["Favorite"], record["PlaceCity"]) == ("by hand", False, "Paris")
+
+
+def test_one_sidecar_may_belong_to_several_pictures(library):
+    library.put("a.jpg", jpeg(61))
+    library.put("a-edited.jpg", jpeg(62))
+    library.put("a.png", jpeg(63))
+    library.put("a.jpg.json", takeout())
+    library.put("a.xmp", rated(4))
+    library.index()
+    described = {record["FileName"]: record["Description"] for record in library.find()}
+    assert {described[name] for name in described if name.startswith("a")} == {"At the lake"}
+    assert ratings(library)["a"] == 4
+
+
+def test_the_owner_of_a_sidecar_moves_with_it(library):
+    picture, sidecar = library.put("a.jpg", jpeg(61)), library.put("a.jpg.xmp", rated(4))
+    library.index()
+    (library.originals / "b").mkdir()
+    picture.rename(library.originals / "b/c.jpg")
+    library.index()
+    assert ratings(library) == {"c": 0}
+    sidecar.rename(library.originals / "b/c.jpg.xmp")
+    library.index()
+    assert ratings(library) == {"c": 4}
+
+
+def test_a_broken_sidecar_is_named_and_harms_no_picture(library):
+    library.put("a.jpg", jpeg(61))
+    library.put("a.xmp", b"<x:xmpmeta")
+    library.put("b.jpg", jpeg(62))
+    library.put("b.jpg.json", b'{"title": ')
+    run = library.index()
+    assert counts(run) == (2, 0, 0, 0, 0, 2)
+    assert reasons(run.failed) == [(name, "the sidecar cannot be read") for name in ("a.xmp", "b.jpg.json")]
+    assert library.names() == ["a.jpg", "b.jpg"]
+    assert counts(library.index()) == (0, 0, 2, 0, 2, 0)
+
+
+def test_other_json_files_are_skipped_without_a_failure(library):
+    library.put("a.jpg", jpeg(61))
+    library.put("package.json", b'{"name": "x", "title": "y"}')
+    library.put("cut.json", b'{"name": ')
+    library.put("list.json", b"[1, 2]")
+    library.put("a.json", b"7")
+    assert counts(library.index()) == (1, 0, 0, 0, 4, 0)
+    assert counts(library.index()) == (0, 0, 1, 0, 4, 0)
+
+
+def album_titles(library):
+    with library.session() as session:
+        albums = session.query(Album).order_by(Album.title)
+        return {
+            album.title: sorted(
+                session.get(Photo, row.photo_id).name for row in session.query(AlbumPhoto).filter_by(album_id=album.id)
+            )
+            for album in albums
+        }
+
+
+def album(title="Trip", **values):
+    return json.dumps({"title": title, "description": "By train", "access": "protected", **values}).encode()
+
+
+def test_a_folder_of_takeout_becomes_an_album_of_its_photos_and_of_copies(library):
+    library.put("Photos from 2020/a.jpg", jpeg(61))
+    library.put("Photos from 2020/metadata.json", album("Photos from 2020"))
+    library.put("Trip/a.jpg", jpeg(61))
+    library.put("Trip/b.jpg", jpeg(62))
+    library.put("Trip/Metadaten.json", album())
+    library.index()
+    assert album_titles(library) == {"Trip": ["a", "b"]}
+    assert library.names(album="Trip") == ["Photos from 2020/a.jpg", "Trip/b.jpg"]
+    library.put("Trip/c.jpg", jpeg(63))
+    library.index()
+    assert album_titles(library) == {"Trip": ["a", "b", "c"]}
+
+
+def test_an_album_is_made_of_photos_that_were_there_before(library):
+    library.put("Old/a.jpg", jpeg(61))
+    library.put("Trip/a.jpg", jpeg(61))
+    library.put("Trip/b.jpg", jpeg(62))
+    library.index()
+    library.put("Trip/metadata.json", album())
+    library.index()
+    assert library.names(album="Trip") == ["Old/a.jpg", "Trip/b.jpg"]
+
+
+def test_an_album_belongs_to_its_owner(library):
+    library.put("Trip/a.jpg", jpeg(61))
+    library.put("Trip/b.jpg", jpeg(62))
+    library.put("Trip/metadata.json", album())
+    library.index()
+    with library.session() as session:
+        session.query(Album).one().title = "Our trip"
+        session.query(AlbumPhoto).filter_by(photo_id=1).delete()
+    library.put("Trip/metadata.json", album("Journey", description="By ship"), age=1800)
+    library.index(force=True)
+    with library.session() as session:
+        found = session.query(Album).one()
+        assert (found.title, found.description) == ("Our trip", "By ship")
+        session.query(AlbumPhoto).delete()
+        session.query(Album).delete()
+    library.put("Trip/metadata.json", album("Again"), age=900)
+    library.index()
+    assert album_titles(library) == {}
+
+
+def test_sidecars_leave_no_row_behind_and_originals_as_they_were(library):
+    paths = [library.put(name, PARTS[name]) for name in PARTS]
+    before = [(path.read_bytes(), path.stat().st_mtime_ns) for path in paths]
+    library.index()
+    assert [(path.read_bytes(), path.stat().st_mtime_ns) for path in paths] == before
+    for path in paths[1:]:
+        path.unlink()
+    library.index()
+    with library.session() as session:
+        assert (session.query(Sidecar).count(), session.query(File).count()) == (0, 1)
+
+
+def test_a_subfolder_without_its_sidecar_finds_the_one_that_came_before(library):
+    library.put("x/a.jpg.xmp", rated(4))
+    library.put("x/b.jpg", jpeg(62))
+    library.index(subfolder="x")
+    library.put("x/a.jpg", jpeg(61))
+    library.index(subfolder="x")
+    assert ratings(library) == {"a": 4, "b": 0}
