@@ -75,7 +75,7 @@ def _rebuild(service: "Service") -> None:
     from photosvc.models.database import UnitOfWork
 
     with UnitOfWork(service.engine()) as session:
-        count = rebuild_search(session, service.settings)
+        count = rebuild_search(session, service.settings, service.clock)
     click.echo(f"{count} search rows rendered again.", err=True)
 
 

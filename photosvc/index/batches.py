@@ -14,14 +14,15 @@ from photosvc.core.problems import Problem, Reason, Validity
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.places import Gazetteer
+from photosvc.index.run_lock import Lease
 from photosvc.index.scan import FoundFile
 from photosvc.index.sidecars.folders import Folders
 from photosvc.index.store import Store
 from photosvc.index.summary import Outcome, Status, Summary
-from photosvc.models.database import begin_write
+from photosvc.models.pace import Pace
 
-#: Files a transaction stores.
-BATCH_SIZE = 100
+#: Files that the first transaction stores or marks, and the most.
+_FIRST_SIZE, _MOST = 25, 500
 #: A file with its extraction, or the reason why there is none.
 ReadFile = tuple[FoundFile, Extraction | Problem]
 
@@ -36,6 +37,7 @@ class BatchWriter:
         clock: Clock,
         summary: Summary,
         kinds: frozenset[str] = frozenset(),
+        lease: Lease | None = None,
     ) -> None:
         self._session = session
         self._originals = originals
@@ -43,6 +45,14 @@ class BatchWriter:
         self._folders = Folders(originals)
         self._clock = clock
         self._summary = summary
+        self._lease = lease
+        self._storing = Pace(_FIRST_SIZE, _MOST)
+        self._marking = Pace(_FIRST_SIZE, _MOST)
+
+    @property
+    def size(self) -> int:
+        """The number of files to store next."""
+        return self._storing.size
 
     def store(self, batch: Sequence[ReadFile]) -> None:
         """Store a batch; when the database refuses it, store file by file, so that only the one at fault is left out.
@@ -61,8 +71,8 @@ class BatchWriter:
 
     def mark_missing(self, names: Iterator[str]) -> None:
         """Mark files that are gone from the folder as missing."""
-        while batch := list(islice(names, BATCH_SIZE)):
-            with self._transaction() as store:
+        while batch := list(islice(names, self._marking.size)):
+            with self._transaction(self._marking, len(batch)) as store:
                 missing = store.mark_missing(batch)
             for name in missing:
                 self._summary.add(Outcome(name, Status.MISSING))
@@ -80,21 +90,22 @@ class BatchWriter:
                 self._summary.add(Outcome.of_problem(found.name, problem))
 
     def _write(self, batch: Sequence[ReadFile]) -> None:
-        with self._transaction() as store:
+        with self._transaction(self._storing, len(batch)) as store:
             store.load([found.name for found, _ in batch], [read for _, read in batch if isinstance(read, Extraction)])
             outcomes = [_save(store, found, result) for found, result in batch]
         for outcome in outcomes:
             self._summary.add(outcome)
 
     @contextmanager
-    def _transaction(self) -> Iterator[Store]:
+    def _transaction(self, pace: Pace, items: int) -> Iterator[Store]:
         """One transaction: all of the batch or nothing."""
-        begin_write(self._session)
-        catalog = Catalog(self._session, Gazetteer.load())
-        store = Store(self._session, catalog, self._originals, self._clock(), self._kinds, self._folders)
-        yield store
-        store.finish()
-        self._session.commit()
+        with pace.writing(self._session, items):
+            if self._lease:
+                self._lease.check(self._session)
+            catalog = Catalog(self._session, Gazetteer.load())
+            store = Store(self._session, catalog, self._originals, self._clock(), self._kinds, self._folders)
+            yield store
+            store.finish()
         self._session.expunge_all()
 
     def _roll_back(self, error: Exception) -> None:

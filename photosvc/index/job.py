@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -11,12 +11,12 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.lock import exclusive_lock
 from photosvc.core.problems import FileProblemError, Problem, Reason
 from photosvc.core.stacks import parse_kinds
-from photosvc.index.batches import BATCH_SIZE, BatchWriter, ReadFile
+from photosvc.index.batches import BatchWriter, ReadFile
 from photosvc.index.changes import find_changes, known_files
 from photosvc.index.extract import Extraction, extract
+from photosvc.index.run_lock import run_lock
 from photosvc.index.scan import FoundFile, disk_path, start_folder
 from photosvc.index.stacking.library import restack_library
 from photosvc.index.summary import IndexOptions, Observer, Outcome, Status, Summary
@@ -58,7 +58,7 @@ def run_index(
     folder = start_folder(settings.originals, options.subfolder)
     kinds = parse_kinds(settings.stack_by)
     summary = Summary(observer=observer)
-    with run_lock(settings), Worklist() as work:
+    with run_lock(session, settings, clock, writes=not options.dry_run) as lease, Worklist() as work:
         if is_stale(session) and not options.dry_run:
             summary.rebuilt = rebuild(session)
         if not options.dry_run:
@@ -72,7 +72,7 @@ def run_index(
             for name in work.gone():
                 summary.add(Outcome(name, Status.MISSING))
         else:
-            writer = BatchWriter(session, settings.originals, clock, summary, kinds)
+            writer = BatchWriter(session, settings.originals, clock, summary, kinds, lease)
             if work.count_to_read():
                 _read(work, writer, settings, options, summary, progress)
             writer.mark_missing(work.gone())
@@ -80,25 +80,15 @@ def run_index(
     return summary
 
 
-def rebuild_search(session: Session, settings: Settings) -> int:
+def rebuild_search(session: Session, settings: Settings, clock: Clock) -> int:
     """Render every search row again; gives their number.
 
     Raises:
         ConflictError: an index run is going on.
 
     """
-    with run_lock(settings):
+    with run_lock(session, settings, clock):
         return rebuild(session)
-
-
-def run_lock(settings: Settings) -> AbstractContextManager[None]:
-    """Held by all that writes the library from the originals, one at a time.
-
-    Raises:
-        ConflictError: another process holds it.
-
-    """
-    return exclusive_lock(settings.cache / "index.lock", "Another index run is going on; wait for it to end.")
 
 
 def _read(
@@ -126,7 +116,7 @@ def _read(
             batch.append((given.pop(path), _problem(result) if isinstance(result, PhotosvcError) else result))
             if progress:
                 progress(done, total)
-            if len(batch) >= BATCH_SIZE or time.monotonic() - began > _BATCH_SECONDS:
+            if len(batch) >= writer.size or time.monotonic() - began > _BATCH_SECONDS:
                 writer.store(batch)
                 batch, began = [], time.monotonic()
         if batch:

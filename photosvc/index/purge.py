@@ -18,8 +18,8 @@ from photosvc.core.problems import Reason
 from photosvc.index.batches import BatchWriter
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
-from photosvc.index.job import run_lock
 from photosvc.index.places import Gazetteer
+from photosvc.index.run_lock import run_lock
 from photosvc.index.scan import disk_path, start_folder
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.summary import Summary
@@ -124,8 +124,8 @@ def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> i
 
     """
     summary = Summary()
-    with run_lock(settings):
-        writer = BatchWriter(session, settings.originals, clock, summary)
+    with run_lock(session, settings, clock) as lease:
+        writer = BatchWriter(session, settings.originals, clock, summary, lease=lease)
         for ids in _batches(found.unmarked, _MANY):
             names = session.scalars(select(File.name).where(File.id.in_(ids))).all()
             session.rollback()
@@ -141,7 +141,7 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
 
     """
     total = Removed()
-    with run_lock(settings):
+    with run_lock(session, settings, clock):
         for ids in _batches(found.files, _BATCH):
             begin_write(session)
             rows = session.execute(select(File.id, File.name, File.hash, File.photo_id).where(File.id.in_(ids))).all()

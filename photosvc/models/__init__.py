@@ -14,6 +14,7 @@ from photosvc.models.accounts import (
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.library import (
     CHANGES,
+    INDEXER,
     PROJECTION,
     STACKING,
     STATE,
@@ -52,6 +53,7 @@ __all__ = [
     "CHANGES",
     "CLIENT_TOKEN",
     "FILTER_COLUMNS",
+    "INDEXER",
     "LOGIN_SESSION",
     "LOOKUP_COLUMNS",
     "NOWHERE",

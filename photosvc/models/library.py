@@ -129,6 +129,9 @@ PROJECTION = "projection"
 #: The rules of stacking that the photos were made by, as a number; see `index.stacking.restack`.
 STACKING = "stacking"
 
+#: Which index run may write the library, and until when; see `index.run_lock`.
+INDEXER = "indexer"
+
 
 class LibraryState(Base):
     """A named number."""

@@ -25,9 +25,12 @@ from photosvc.models import (
     SearchText,
 )
 from photosvc.models.database import begin_write, insert_into
+from photosvc.models.pace import Pace
 from photosvc.search.projection.compute import render_file, render_head, search_rows, search_text
 
 _BATCH = 500
+#: Photos of the first transaction of a rebuild.
+_FIRST_BATCH = 50
 
 #: Columns that rows of `SearchAlbum` copy from the row of the file.
 _ALBUM_KEYS = [column.key for column in SearchAlbum.__table__.columns if column.key != "album_id"]
@@ -66,14 +69,15 @@ def rebuild(session: Session) -> int:
     Commits after each batch, so that others can write in between; readers see either the old or the new rows of a
     photo. The projection version is stored at the end: a rebuild that was interrupted starts again.
     """
-    begin_write(session)
-    count = 0
-    for batch in _batches(session.scalars(select(Photo.id).order_by(Photo.id)).all()):
-        begin_write(session)
-        _delete_rows(session, SearchRow.file_id.in_(select(File.id).where(File.photo_id.in_(batch))))
-        count += project(session, batch)
-        session.commit()
+    count, last, pace = 0, 0, Pace(_FIRST_BATCH, _BATCH)
+    session.rollback()
+    after = select(Photo.id).order_by(Photo.id)
+    while batch := session.scalars(after.where(Photo.id > last).limit(pace.size)).all():
+        with pace.writing(session, len(batch)):
+            _delete_rows(session, SearchRow.file_id.in_(select(File.id).where(File.photo_id.in_(batch))))
+            count += project(session, batch)
         session.expunge_all()
+        last = batch[-1]
     begin_write(session)
     _delete_rows(session, SearchRow.photo_id.not_in(select(Photo.id)))
     session.execute(delete(SearchText).where(SearchText.photo_id.not_in(select(Photo.id))))

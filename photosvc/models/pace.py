@@ -1,0 +1,56 @@
+"""How much a long job writes in one transaction, so that other writers of the database need not wait for long."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from photosvc.models.database import begin_write
+
+#: Seconds for which a transaction should hold the write lock; half of what another writer may have to wait.
+_TARGET: Final = 0.05
+#: Fewer items save no time: each transaction has costs of its own.
+_LEAST: Final = 5
+#: Transactions after which other writers are no longer expected when none has committed since.
+_MEMORY: Final = 20
+
+
+class Pace:
+    """The number of items for the next transaction, by the time that the last ones took.
+
+    On SQLite, where only one connection writes at a time and the others try again every few milliseconds, it also
+    leaves them time between transactions, as long as there are others that write.
+    """
+
+    def __init__(self, size: int, most: int) -> None:
+        self.size = min(size, most)
+        """Items to write in the next transaction."""
+        self._most = most
+        self._version: int | None = None
+        self._others = 0
+
+    @contextmanager
+    def writing(self, session: Session, items: int) -> Iterator[None]:
+        """A write transaction for this number of items, committed at the end of the block."""
+        begin_write(session)
+        self._notice_others(session)
+        began = time.monotonic()
+        yield
+        session.commit()
+        held = time.monotonic() - began
+        if items >= self.size // 2:
+            wanted = items * min(2.0, max(0.25, _TARGET / max(held, 1e-4)))
+            self.size = min(self._most, max(_LEAST, round(wanted)))
+        if self._others:
+            time.sleep(min(held, 2 * _TARGET))
+
+    def _notice_others(self, session: Session) -> None:
+        if session.get_bind().dialect.name != "sqlite":
+            return
+        driver: Any = session.connection().connection.driver_connection
+        ((version,),) = driver.execute("PRAGMA data_version")  # changes when another connection has committed
+        changed = self._version is not None and version != self._version
+        self._version = version
+        self._others = _MEMORY if changed else max(0, self._others - 1)
