@@ -24,10 +24,12 @@ _STALL_SECONDS = 10  # for the rest of a message that has begun
 
 #: Environment variables that a child inherits; decoders must not see the keys and addresses of the service.
 _INHERITED = {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV"}
+#: A worker reads one file at a time. Each thread of a library would reserve address space, which is what is limited.
+_FIXED = {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name in _INHERITED or name.startswith("LC_")}
+    return _FIXED | {name: value for name, value in os.environ.items() if name in _INHERITED or name.startswith("LC_")}
 
 
 class Worker(Generic[Item]):
