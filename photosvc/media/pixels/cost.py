@@ -4,7 +4,7 @@ The limit is the memory of the worker. Blank pictures are the exception: DEFLATE
 """
 
 from math import ceil
-from typing import Final, cast
+from typing import BinaryIO, Final, cast
 
 from PIL import Image
 from PIL.Jpeg2KImagePlugin import Jpeg2KImageFile
@@ -26,6 +26,8 @@ _CONVERTED: Final = {"1": 1, "P": 4, "LA": 4, "I;16": 9, "I;16B": 9, "I;16L": 9,
 #: Bits of a pixel in the file, by mode; a PNG or GIF may have fewer, never more for its mode.
 _BITS_OF_MODE: Final = {"1": 1, "L": 8, "P": 8, "LA": 16, "I;16": 16, "RGB": 24, "RGBA": 32}
 
+#: Left for what follows the decode: the scaled copy, the thumbnail, its encoder.
+_MARGIN: Final = 32 << 20
 #: Pictures that take less memory are decoded however small their file is.
 BOMB_MEMORY: Final = 100_000_000
 #: DEFLATE packs at most 1,032 bytes into one (RFC 1951), LZW of GIF 2,730; only blank pictures have such a ratio.
@@ -48,13 +50,38 @@ def check_cost(picture: Image.Image, file_size: int, longest: int = 0) -> None:
 
     """
     memory = decode_memory(picture, file_size, longest)
-    if memory > available_memory():
+    if not _is_available(memory):
         raise PictureTooLargeError(Reason.OVER_MEMORY, memory // 1_000_000)
     if picture.format in ("PNG", "GIF") and memory > BOMB_MEMORY:
         pixels = picture.width * picture.height
         ratio = pixels * _packed_bits(picture) // 8 // max(file_size, 1)
         if ratio > BOMB_RATIO:
             raise PictureTooLargeError(Reason.BOMB, pixels // 1_000_000, ratio)
+
+
+def _is_available(memory: int) -> bool:
+    return memory + _MARGIN <= available_memory()
+
+
+def vast_webp(source: BinaryIO) -> Image.Image | None:
+    """The size of a WebP as a picture without pixels, if there is not the memory for these; else None.
+
+    Its reader takes part of that memory when it opens the file (sizes: RFC 9649 sections 2.5 to 2.7).
+    """
+    source.seek(0)
+    head = source.read(30).ljust(30, b"\0")
+    if head[12:16] == b"VP8X":
+        width, height = (int.from_bytes(head[at : at + 3], "little") + 1 for at in (24, 27))
+    elif head[12:16] == b"VP8L":
+        bits = int.from_bytes(head[21:25], "little")
+        width, height = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    else:
+        width, height = (int.from_bytes(head[at : at + 2], "little") & 0x3FFF for at in (26, 28))
+    if _is_available(_BYTES_EACH["WEBP"] * width * height):
+        return None
+    vast = Image.Image()
+    vast.format, vast._size, vast._mode = "WEBP", (width, height), "RGB"  # noqa: SLF001 - as readers of Pillow do
+    return vast
 
 
 def decode_memory(picture: Image.Image, file_size: int, longest: int = 0) -> int:

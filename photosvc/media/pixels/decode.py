@@ -24,9 +24,8 @@ from photosvc.media.errors import (
 )
 from photosvc.media.exif.reader import read_exif_file
 from photosvc.media.formats import Format
-from photosvc.media.isobmff import is_whole
-from photosvc.media.pixels.cost import check_cost, leave_out_pixels, read_levels
-from photosvc.media.pixels.embedded import add_metadata
+from photosvc.media.isobmff import boxes, is_whole
+from photosvc.media.pixels.cost import check_cost, leave_out_pixels, read_levels, vast_webp
 from photosvc.media.pixels.raw import open_raw
 from photosvc.media.pixels.vips import open_scaled
 
@@ -150,6 +149,8 @@ def _read_header(source: BinaryIO, row: Format) -> Image.Image:
         register_jxl()
     else:
         import_module(f"PIL.{module}")
+    if name == "WEBP" and (vast := vast_webp(source)) is not None:
+        return vast
     source.seek(0)
     try:
         picture: Image.Image = Image.OPEN[name][0](source, "")
@@ -158,12 +159,10 @@ def _read_header(source: BinaryIO, row: Format) -> Image.Image:
     if name == "JPEG2000":
         source.seek(0)
         picture.info["levels"] = read_levels(source.read(_JP2_HEAD))
-    if name in ("JPEG2000", "JXL", "PSD"):
-        add_metadata(picture, source, size_of(source))
-    if picture.info.get("compressed_metadata"):
+    if name == "JXL" and any(kind == b"brob" for kind, _, _ in boxes(source, 0, size_of(source))):
         check_cost(picture, size_of(source))
         source.seek(0)
-        picture.load()
+        picture.load()  # compressed metadata are only unpacked together with the pixels
     return picture
 
 

@@ -29,7 +29,7 @@ def worker(monkeypatch):
     """Sets the memory that a worker with so many MB has left."""
 
     def limit(megabytes):
-        monkeypatch.setattr("photosvc.media.pixels.cost.available_memory", lambda: megabytes * 1_000_000)
+        monkeypatch.setattr("photosvc.media.pixels.cost.available_memory", lambda: megabytes * 1_000_000 + (32 << 20))
 
     return limit
 
@@ -98,6 +98,23 @@ def test_a_heic_of_200_megapixels_keeps_its_metadata(worker):
     assert found.problem.sentence == NEEDS.format(1598)
     assert (found.width, found.height, found.metadata.camera_model) == (16_320, 12_240, "SM-S928B")
     assert str(found.metadata.taken_local) == "2024-05-06 07:08:09"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"quality": 50}, {"lossless": True}, {"quality": 50, "save_all": True}],
+    ids=["lossy", "lossless", "extended"],
+)
+def test_a_webp_is_refused_before_its_reader_takes_memory(worker, options):
+    if "save_all" in options:
+        options = {**options, "append_images": [quarters(1000, 600).rotate(180)]}
+    data = encoded(quarters(1000, 600), "WEBP", exif=exif({0x010F: "Canon", 0x0110: "EOS R5"}), **options)
+    worker(10)
+    found = read(data, "webp")
+    assert found.problem.sentence == NEEDS.format(10)
+    assert (found.width, found.height, found.metadata.camera_model) == (1000, 600, "EOS R5")
+    worker(11)
+    assert read(data, "webp").problem is None
 
 
 def test_a_large_png_is_refused_by_the_memory_it_needs(worker):
