@@ -53,6 +53,7 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
     with _ended_by_signals():
         if parent is not None:
             threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        os.nice(10)  # requests come first
         click.echo(f"Watching {service.settings.originals}", err=True)
         reporter = Reporter(ran, failed_file, trouble)
         cache = service.pictures.cache

@@ -148,8 +148,7 @@ class Watcher:
     def _index_due(self) -> None:
         with UnitOfWork(self.engine) as session:
             wished = wishes.waiting(session)
-        runs = _runs(self._pending.take(), wished)
-        for number, (folder, force) in enumerate(runs):
+        for number, (folder, force) in enumerate(runs := self._runs(self._pending.take(), wished)):
             try:
                 self._index(folder, force=force)
             except Exception:
@@ -187,6 +186,15 @@ class Watcher:
         if changed or summary.rebuilt:
             self.reporter.ran(folder, summary)
 
+    def _runs(self, folders: Collection[str], wished: Sequence[Wish]) -> list[tuple[str, bool]]:
+        """Few folders that cover all of these, and whether unchanged files are read again."""
+        root = self.settings.originals
+        forced = gathered(_existing(root, one.folder) for one in wished if one.force)
+        others = [*folders, *(one.folder for one in wished if not one.force)]
+        plain = gathered(_existing(root, folder) for folder in others)
+        left = [(folder, False) for folder in plain if not any(_is_within(folder, other) for other in forced)]
+        return [(folder, True) for folder in forced] + left
+
     def _say(self, sentence: str) -> None:
         if sentence != self._trouble:
             self._trouble = sentence
@@ -204,14 +212,6 @@ def _sentence(error: Exception) -> str:
         case _:
             what = f"Unexpected {type(error).__name__}: {error}"
     return f"{what} (trying again)"
-
-
-def _runs(folders: Collection[str], wished: Sequence[Wish]) -> list[tuple[str, bool]]:
-    """Few folders that cover all of these, and whether unchanged files are read again."""
-    forced = gathered(one.folder for one in wished if one.force)
-    plain = gathered([*folders, *(one.folder for one in wished if not one.force)])
-    covered = [(folder, False) for folder in plain if not any(_is_within(folder, other) for other in forced)]
-    return [(folder, True) for folder in forced] + covered
 
 
 def _is_within(folder: str, other: str) -> bool:

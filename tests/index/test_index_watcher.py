@@ -1,0 +1,186 @@
+"""The loop of the watcher when something is wrong: what it says, and that it goes on."""
+
+import errno
+import logging
+import threading
+from time import monotonic
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from photosvc.core.errors import ConflictError
+from photosvc.index.summary import Summary
+from photosvc.index.watch import watcher as module
+from photosvc.index.watch.events import FolderEvents
+from photosvc.index.watch.watcher import Reporter, Watcher
+from photosvc.index.wishes import waiting, wish
+from photosvc.web.current import current_service
+from tests.clock import NOW
+from tests.library import Library, open_library
+from tests.pictures import jpeg
+from tests.watching import wait
+
+
+class StopError(BaseException):
+    """Ends the loop."""
+
+
+class Watched:
+    """A watcher that makes so many steps, with all that it says; its pauses take no time."""
+
+    def __init__(self, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.library = library
+        self.said: list[str] = []
+        self.ran: list[str] = []
+        self.pauses: list[float] = []
+        self.steps = 0
+        monkeypatch.setattr(module.time, "sleep", self.sleep)
+
+    def sleep(self, seconds):
+        self.pauses.append(seconds)
+        self.steps -= 1
+        if not self.steps:
+            raise StopError
+
+    def run(self, steps):
+        self.steps = steps
+        with self.library.app.app_context():
+            service = current_service()
+            reporter = Reporter(lambda folder, _: self.ran.append(folder), lambda _: None, self.said.append)
+            watcher = Watcher(
+                service.engine(), service.settings, service.clock, service.pictures.cache, reporter, quiet=0.0
+            )
+            with pytest.raises(StopError):
+                watcher.run()
+
+
+@pytest.fixture
+def watched(library, monkeypatch):
+    return Watched(library, monkeypatch)
+
+
+def failing(monkeypatch, *errors):
+    """Let the first runs raise these errors and others do nothing; gives the folders of all runs."""
+    left, folders = list(errors), []
+
+    def run_index(session, settings, clock, options, observer):
+        folders.append((options.subfolder, options.force))
+        if left:
+            raise left.pop(0)
+        return Summary(seconds=0.5)
+
+    monkeypatch.setattr(module, "run_index", run_index)
+    return folders
+
+
+def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monkeypatch):
+    locked = OperationalError("BEGIN", None, Exception("database is locked"))
+    busy = ConflictError("Another index run is going on; wait for it to end.")
+    folders = failing(
+        monkeypatch, busy, busy, busy, locked, OSError(errno.EIO, "Input/output error", "/x"), ValueError("?")
+    )
+    watched.run(8)
+    assert watched.said == [
+        "Another index run is going on; wait for it to end. (trying again)",
+        "The database cannot be used: database is locked (trying again)",
+        "Input/output error: /x (trying again)",
+        "Unexpected ValueError: ? (trying again)",
+    ]
+    assert watched.pauses[:6] == [1, 2, 4, 8, 16, 32]
+    assert folders == [("", False)] * 7
+    assert watched.pauses[6] == 0.5
+    assert watched.ran == []
+
+
+def test_a_wish_stays_until_its_run_has_succeeded_and_none_is_lost(watched, monkeypatch):
+    for folder in ("a", "b/c"):
+        (watched.library.originals / folder).mkdir(parents=True)
+    with watched.library.session() as session:
+        wish(session, NOW, "a", force=True)
+        wish(session, NOW, "b/c/gone")
+    failing(monkeypatch, ConflictError("busy"))
+    watched.run(1)
+    with watched.library.session() as session:
+        assert len(waiting(session)) == 2
+    folders = failing(monkeypatch)
+    watched.run(2)
+    assert folders == [("a", True), ("", False)]
+    with watched.library.session() as session:
+        assert waiting(session) == []
+
+
+def test_many_wishes_become_few_runs_around_folders_that_exist(watched, monkeypatch):
+    (watched.library.originals / "x/y").mkdir(parents=True)
+    (watched.library.originals / "z").mkdir()
+    (watched.library.originals / "link").symlink_to(watched.library.originals / "z")
+    folders = failing(monkeypatch)
+    watched.run(2)
+    with watched.library.session() as session:
+        for number in range(20):
+            wish(session, NOW, f"x/y/gone {number}/deeper", force=True)
+        wish(session, NOW, ".hidden/a", force=True)
+    watched.run(1)
+    assert folders[1:] == [("", True)]
+    with watched.library.session() as session:
+        wish(session, NOW, "x/y/gone", force=True)
+        wish(session, NOW, "z", force=True)
+    watched.run(1)
+    assert folders[2:] == [("x/y", True), ("z", True), ("", False)]
+
+
+def test_without_watches_the_originals_are_scanned_and_one_sentence_says_so(watched, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EMFILE, "inotify instance limit reached")
+
+    folders = failing(monkeypatch)
+    monkeypatch.setattr(module, "FolderEvents", refuse)
+    watched.run(4)
+    assert watched.said == [
+        "Changes are not reported (inotify instance limit reached); the originals are scanned regularly."
+    ]
+    assert folders == [("", False)]
+
+
+def test_a_missing_folder_of_originals_is_said_once(tmp_path, monkeypatch):
+    library = open_library(tmp_path / "instance")
+    library.originals.rmdir()
+    watched = Watched(library, monkeypatch)
+    watched.run(3)
+    assert watched.said == ["The folder of originals does not exist; is the disk mounted? (trying again)"]
+
+
+class Reports:
+    """What `FolderEvents` reports."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.folders: list[tuple[str, bool]] = []
+
+    def __call__(self, folder, *, new=False):
+        with self.lock:
+            self.folders.append((folder, new))
+
+
+def test_events_name_folders_and_leave_out_what_scans_leave_out(tmp_path):
+    reports = Reports()
+    (tmp_path / "a").mkdir()
+    events = FolderEvents(tmp_path, reports)
+    try:
+        assert events.works()
+        assert events.unwatched() == 0
+        (tmp_path / "a/.hidden.jpg").write_bytes(jpeg())
+        (tmp_path / "@eaDir").mkdir()
+        (tmp_path / "a/b.jpg").write_bytes(jpeg())
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new").rename(tmp_path / "renamed")
+        wait(lambda: ("renamed", True) in reports.folders)
+        assert set(reports.folders) == {("a", False), ("new", True), ("new", False), ("renamed", True)}
+        reports.folders.clear()
+        logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed")
+        assert reports.folders == [("", False)]
+        tmp_path.rename(tmp_path.with_name("moved"))
+        assert not events.works()
+    finally:
+        began = monotonic()
+        events.stop()
+    assert monotonic() - began < 5
