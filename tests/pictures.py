@@ -1,5 +1,6 @@
 """Small files for the tests to read: pictures with metadata, raws, videos, bombs and broken ones, all drawn here."""
 
+import random
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,13 @@ def quarters(width: int = 64, height: int = 48) -> Image.Image:
         left, top = (number % 2) * width // 2, (number // 2) * height // 2
         picture.paste(colour, (left, top, left + width // 2, top + height // 2))
     return picture
+
+
+def clouds(seed: int, width: int = 320, height: int = 240) -> Image.Image:
+    """A picture of soft spots; each seed gives another one."""
+    draw = random.Random(seed)
+    spots = Image.frombytes("RGB", (6, 5), bytes(draw.randrange(256) for _ in range(90)))
+    return spots.resize((width, height), Image.Resampling.BICUBIC)
 
 
 def encoded(picture: Image.Image, kind: str, **options: Any) -> bytes:

@@ -28,6 +28,19 @@ from photosvc.query.parser import parse_query
 from photosvc.query.values.areas import locate
 
 
+def alike(photo, other):
+    """Whether files that show two photos look alike."""
+    return any((one ^ two).bit_count() <= 10 for one in looks(photo) for two in looks(other))
+
+
+def looks(photo):
+    return [
+        file.look_1 << 48 | file.look_2 << 32 | file.look_3 << 16 | file.look_4
+        for file in photo.files
+        if file.primary and not file.missing and file.look_1 >= 0
+    ]
+
+
 class Matcher:
     """Answers for one library whether a file of it matches a query."""
 
@@ -83,6 +96,8 @@ class Matcher:
                 return inside(file.photo, box)
             case Box():
                 return inside(file.photo, item)
+            case Uid(text, "photo_id"):
+                return alike(self.photos[text], file.photo)
             case Uid(text, column):
                 return text in {"photo_uid": [file.photo.uid], "file_uid": [file.uid], "hash": [file.hash]}.get(
                     column, [album.uid for album in self.albums_of(file)]

@@ -42,6 +42,7 @@ VALUES = {
     ),
     Kind.ID_OR_WORDS: ("canon", "eos", "1", "2|3", "!nikon", '"50mm f1"', "elm", "d-750", "unknown", "leica"),
     Kind.UID: (uid("p", 3), uid("f", 70), f"{20:040x}", f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('f', 50)}"),
+    Kind.PHOTO: (uid("p", 3), uid("p", 8), f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('p', 2)}"),
     Kind.COUNTRY: ("de", "fj|zz", "!zz"),
     Kind.COLOR: ("black", "red|blue", "!grey", "gray"),
     Kind.INTEGER: ("3", "100-400", "-400", "12-", "!24", "0"),

@@ -12,6 +12,7 @@ svc = LazyGroup(
         "check": "photosvc.cli.check:check",
         "clients": "photosvc.cli.clients:clients",
         "db": "photosvc.cli.db:db",
+        "duplicates": "photosvc.cli.duplicates:duplicates",
         "index": "photosvc.cli.index:index",
         "keys": "photosvc.cli.keys:keys",
         "passwd": "photosvc.cli.users:passwd",

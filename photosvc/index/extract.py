@@ -14,6 +14,7 @@ from photosvc.index.sidecars.read import MAX_BYTES, read_sidecar
 from photosvc.media.color import read_colors
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
+from photosvc.media.look import Look, read_look
 from photosvc.media.metadata import Metadata
 from photosvc.media.pixels.picture import read_picture
 from photosvc.media.video.container import read_video
@@ -23,7 +24,7 @@ from photosvc.media.video.embedded import embedded_duration
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
 #: interrupted run continues where it ended.
-READER_VERSION: Final = 3
+READER_VERSION: Final = 4
 
 _CODECS: Final = {"jpg": "jpeg"}
 #: Formats of motion photos.
@@ -65,6 +66,11 @@ class Extraction:
     main_color: int = -1
     chroma: int = -1
     diff: int = -1
+    look_1: int = -1
+    """The perceptual hash in four parts, see `media.look.Look`."""
+    look_2: int = -1
+    look_3: int = -1
+    look_4: int = -1
     problem: Problem | None = None
     """Why the file cannot be shown."""
     metadata: Metadata = field(default_factory=Metadata)
@@ -169,6 +175,7 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
     try:
         video = read_video(file)
         colors = read_colors(video.frame) if video.frame else None
+        look = read_look(video.frame) if video.frame else Look()
     except DecodeError as error:
         metadata, is_cut = read_video_metadata(file)
         cut = is_cut and error.problem.reason is not Reason.MISSING_EXTRA
@@ -183,6 +190,7 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
         frames=video.frames,
         metadata=video.metadata,
         problem=video.problem,
+        **asdict(look),
         **(asdict(colors) if colors else {}),
     )
 
@@ -204,6 +212,7 @@ def _with_picture(base: Extraction, file: BinaryIO, row: Format) -> Extraction:
         color_profile=picture.color_profile,
         problem=picture.problem,
         metadata=picture.metadata,
+        **asdict(picture.look),
         **(asdict(picture.colors) if picture.colors else {}),
     )
 

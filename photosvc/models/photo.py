@@ -81,6 +81,11 @@ class File(Base):
     luminance: Mapped[str] = mapped_column(Text, default="")
     diff: Mapped[int] = mapped_column(Integer, default=-1)
     chroma: Mapped[int] = mapped_column(SmallInteger, default=-1)
+    look_1: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
+    """The perceptual hash in four parts, see `media.look.Look`."""
+    look_2: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
+    look_3: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
+    look_4: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
     instance_id: Mapped[str] = mapped_column(Text, default="", index=True)
     details: Mapped[str] = mapped_column(Text, default="{}")
     """The metadata of the file as one JSON record; see `index.file_columns`."""

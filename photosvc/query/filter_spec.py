@@ -20,6 +20,8 @@ class Kind(StrEnum):
     ID_OR_WORDS = "id or words"
     """A number is an id, anything else words."""
     UID = "uid"
+    PHOTO = "photo"
+    """The UID of a photo."""
     COUNTRY = "country"
     COLOR = "color"
     INTEGER = "integer"

@@ -59,6 +59,14 @@ _ROWS = (
     _text(
         "id", "Instance or document identifiers from the metadata.", "id:xmp.did:4a8e*", "instance_id", "document_id"
     ),
+    FilterSpec(
+        "similar",
+        Kind.PHOTO,
+        ("photo_id",),
+        "Photos that look like another, given by its UID, and that photo.",
+        "similar:pqbcf5j446s0futy",
+        operators=_CHOICE,
+    ),
     _text("hash", "SHA1 hashes of files, or their beginnings with a wildcard.", "hash:2fd4e1*"),
     # Names and texts
     _text("path", "Folders of the photo.", 'path:"2023/Summer*"', kind=Kind.PATH, aliases=("folder",)),

@@ -22,7 +22,7 @@ from photosvc.query.filters import FILTERS
 ELSEWHERE = {"description", "keywords", "subjects", "albums", "camera_text", "lens_text"}
 
 #: Columns that neither a filter nor an order compares: keys, and what conditions on who sees what and where need.
-INTERNAL = {"file_id", "photo_id", "listed", "present", "x", "y", "z", "shuffle", "is_first", "timeline_day"}
+INTERNAL = {"file_id", "listed", "present", "x", "y", "z", "shuffle", "is_first", "timeline_day"}
 
 
 @pytest.fixture(scope="module")

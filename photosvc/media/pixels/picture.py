@@ -15,6 +15,7 @@ from photosvc.media.errors import DecodeError
 from photosvc.media.exif.reader import Exif, read_exif
 from photosvc.media.formats import Format
 from photosvc.media.isobmff import is_whole
+from photosvc.media.look import Look, read_look
 from photosvc.media.metadata import Metadata
 from photosvc.media.pixels.decode import affordable, guarded, open_picture, scaled, size_of
 from photosvc.media.text import clean
@@ -45,6 +46,7 @@ class Picture:
     projection: str = ""
     color_profile: str = ""
     colors: Colors | None = None
+    look: Look = Look()
     problem: Problem | None = None
     """Why it cannot be shown."""
     metadata: Metadata = Metadata()
@@ -59,7 +61,8 @@ def read_picture(source: BinaryIO, row: Format) -> Picture:
             embedded = completed(embedded, opened, row)
             picture = replace(_from_metadata(embedded), **_shape(opened, row, embedded.exif))
             shown = _checked(opened, source, row)
-            return replace(picture, colors=_colors(source, row, shown, embedded.exif))
+            small = _small(source, row, shown, embedded.exif)
+            return replace(picture, colors=read_colors(small), look=read_look(small))
     except DecodeError as error:
         return replace(picture, problem=error.problem)
 
@@ -145,16 +148,17 @@ def _checked(opened: Image.Image, source: BinaryIO, row: Format) -> Image.Image:
     return affordable(opened, source, row, _COLOR_SIZE)
 
 
-def _colors(source: BinaryIO, row: Format, opened: Image.Image, exif: Exif) -> Colors:
+def _small(source: BinaryIO, row: Format, opened: Image.Image, exif: Exif) -> Image.Image:
+    """The upright picture in a size that is enough for its colours."""
     turn = orientation_to_apply(opened, row, exif)
     if exif.thumbnail and row.name == "jpg" and _is_whole_jpeg(source):
         try:
             with guarded(), Image.open(BytesIO(exif.thumbnail), formats=("JPEG",)) as thumbnail:
                 if _is_usable(thumbnail.size, opened.size):
-                    return read_colors(scaled(thumbnail, _COLOR_SIZE, turn))
+                    return scaled(thumbnail, _COLOR_SIZE, turn)
         except DecodeError:
             pass  # the picture itself may be intact
-    return read_colors(scaled(opened, _COLOR_SIZE, turn))
+    return scaled(opened, _COLOR_SIZE, turn)
 
 
 def _is_usable(small: tuple[int, int], whole: tuple[int, int]) -> bool:

@@ -49,6 +49,7 @@ EXPECTED: dict[Kind, str] = {
     Kind.WORDS: "words, with * only at their end",
     Kind.ID_OR_WORDS: "an id, or words with * only at their end",
     Kind.UID: "the UID of a photo or file, or a SHA1 hash",
+    Kind.PHOTO: "the UID of a photo",
     Kind.COUNTRY: "two letters, such as de",
     Kind.COLOR: ", ".join(COLORS),
     Kind.INTEGER: "a number or a range such as 100-400, 100- or -400",
@@ -135,6 +136,13 @@ def _uid(found: Alternative, _: FilterSpec) -> Operand:
     raise ValueError(text)
 
 
+def _photo(found: Alternative, spec: FilterSpec) -> Operand:
+    text = found.text.lower()
+    if not is_uid(text, PHOTO):
+        raise ValueError(text)
+    return Uid(text, spec.columns[0])
+
+
 def _country(found: Alternative, _: FilterSpec) -> Operand:
     text = found.text.lower()
     if not re.fullmatch(r"[a-z]{2}", text):
@@ -153,6 +161,7 @@ _ITEMS: dict[Kind, _Reader] = {
     Kind.WORDS: _words,
     Kind.ID_OR_WORDS: _id_or_words,
     Kind.UID: _uid,
+    Kind.PHOTO: _photo,
     Kind.COUNTRY: _country,
     Kind.COLOR: _color,
     Kind.INTEGER: lambda found, spec: read_range(found.text, spec.least),

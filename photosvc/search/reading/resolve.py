@@ -8,12 +8,14 @@ A resolved query compares ids and points only, so that compiling it needs no dat
 | `album`, `albums` by UIDs and titles | ids of plain albums; for a smart album the resolved query of its filter |
 | `subject` with wildcards | the names of people as their markers spell them |
 | `near` a photo | a circle around its position |
+| `similar` to a photo | the ids of photos that look like it |
 
 There are few names and many photos, so names are compared in Python, by the word rule of `query.fold.words`.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, Row, literal_column, select
@@ -42,6 +44,7 @@ from photosvc.query.parser import parse_query
 from photosvc.query.values.areas import locate
 from photosvc.search.reading.conditions.columns import LAST
 from photosvc.search.reading.conditions.visible import visible, visible_albums
+from photosvc.search.reading.look_alikes import similar_photos
 from photosvc.search.word_text import gear_name, needle, word_text
 
 Operands: TypeAlias = tuple[Operand, ...]
@@ -50,6 +53,8 @@ Operands: TypeAlias = tuple[Operand, ...]
 _DEEPEST_ALBUM = 3
 #: Smart albums that one filter may stand for; further ones are left out.
 _MOST_SMART_ALBUMS = 20
+#: Photos that one filter may compare with all others; further ones are left out.
+_MOST_LOOKS = 10
 #: Words that a prefix may stand for; FTS5 looks up a prefix of more words by itself.
 _MOST_EXPANDED = 64
 
@@ -58,7 +63,7 @@ def resolve(node: Node, album: str, connection: Connection, *, sees_private: boo
     """The query with ids in place of names, inside the album with the UID `album`; empty: all photos.
 
     Raises:
-        NotFoundError: the album, or the photo of `near`, does not exist or may not be seen.
+        NotFoundError: the album, or the photo of `near` or `similar`, does not exist or may not be seen.
 
     """
     if not album and isinstance(node, Everything):
@@ -133,6 +138,8 @@ class _Resolver:
                 return _with_operands(node, value, self._people)
             case _ if node.name == "near":
                 return _with_operands(node, value, lambda operands: self._circles(operands, required=not inside))
+            case _ if node.name == "similar":
+                return _with_operands(node, value, lambda operands: self._look_alikes(operands, required=not inside))
             case _:
                 return node
 
@@ -204,6 +211,18 @@ class _Resolver:
                 position = self._position(operand.uid, required=required)
                 found += [Circle(*position, operand.km)] if position else []
         return tuple(found)
+
+    def _look_alikes(self, operands: Operands, *, required: bool) -> Operands:
+        """Photos as the ids of those that look like them."""
+        found: set[int] = set()
+        for uid in [operand.text for operand in operands if isinstance(operand, Uid)][:_MOST_LOOKS]:
+            look_up = partial(similar_photos, self._connection, uid, sees_private=self._sees_private)
+            ids = self._once(("similar", uid), look_up)
+            if ids is None and required:
+                msg = f"there is no photo {uid}"
+                raise NotFoundError(msg, field="similar")
+            found.update(ids or ())
+        return tuple(sorted(found))
 
     def _position(self, uid: str, *, required: bool) -> tuple[float, float] | None:
         query = select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid)

@@ -91,7 +91,7 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
             return or_(
                 *(full_text.contains("keywords", [item], context) for item in items if isinstance(item, Word | Phrase))
             )
-    if spec.kind in {Kind.COLOR, Kind.COUNTRY, Kind.ID_OR_WORDS} or spec.columns == ("photo_type",):
+    if spec.kind in {Kind.COLOR, Kind.COUNTRY, Kind.ID_OR_WORDS, Kind.PHOTO} or spec.columns == ("photo_type",):
         exact, rest = columns.split_exact(items)
         listed = [columns.one_of(spec.columns[0], exact, context)] if exact else []
         return or_(false(), *listed, *(_item(spec, item, context) for item in rest))

@@ -1,0 +1,137 @@
+"""Groups of photos that look alike: copies in other sizes, formats and qualities."""
+
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, select
+
+from photosvc.models import File, SearchRow
+from photosvc.search.reading.conditions.visible import visible
+from photosvc.search.reading.look_alikes import PARTS, number, shows
+
+#: Bits in which copies differ at most. Of a million hashes by chance, two pairs differ in so few bits.
+MOST_BITS: Final = 6
+#: Of eight bytes of two hashes, at least two are equal when at most six bits differ.
+_BYTE_PAIRS: Final = tuple(combinations(range(0, 64, 8), 2))
+#: Different hashes with two equal bytes that one is compared with; more occur only where somebody made them.
+_MOST_COMPARED: Final = 2000
+_READ_AT_ONCE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A photo of a group."""
+
+    uid: str
+    name: str
+    """Path of the file that shows it."""
+    width: int
+    height: int
+    size: int
+    """Bytes."""
+    distance: int
+    """Bits in which its hash differs from that of the first of the group."""
+
+
+def find_duplicates(connection: Connection, distance: int = MOST_BITS) -> list[list[Copy]]:
+    """Groups of listed photos, the best of each first: most pixels, then most bytes, then the first in the library.
+
+    A photo is in the group of the best photo from which it differs in at most `distance` bits. Memory: about 50 bytes
+    for each photo of the library.
+
+    Args:
+        connection: for reading.
+        distance: bits, 0 to 6.
+
+    """
+    looks, ids = _looks(connection)
+    neighbours: dict[int, set[int]] = {}
+    same: dict[int, list[int]] = {}
+    for first, last in _runs(looks):
+        if last - first > 1:
+            same[looks[first]] = list(ids[first:last])
+    distinct = array("Q", (looks[first] for first, _ in _runs(looks)))
+    for one, other in _pairs(distinct, distance):
+        neighbours.setdefault(one, set()).add(other)
+        neighbours.setdefault(other, set()).add(one)
+    wanted = neighbours.keys() | same.keys()
+    photos = {look: [photo] for look, photo in zip(looks, ids, strict=True) if look in wanted} | same
+    return _grouped(connection, photos, neighbours)
+
+
+def _looks(connection: Connection) -> tuple["array[int]", "array[int]"]:
+    """The hashes of all listed photos, sorted, and the ids of the files that show them."""
+    query = select(File.id, *PARTS).join(SearchRow, SearchRow.file_id == File.id)
+    found = connection.execution_options(yield_per=10_000).execute(query.where(shows(), visible(sees_private=True)))
+    looks, ids = array("Q"), array("q")
+    for file_id, *parts in found:
+        looks.append(number(parts))
+        ids.append(file_id)
+    order = sorted(range(len(looks)), key=lambda at: (looks[at], ids[at]))
+    return array("Q", (looks[at] for at in order)), array("q", (ids[at] for at in order))
+
+
+def _runs(values: "array[int]") -> Iterator[tuple[int, int]]:
+    """Begin and end of each run of equal values."""
+    first = 0
+    for at in range(1, len(values) + 1):
+        if at == len(values) or values[at] != values[first]:
+            yield first, at
+            first = at
+
+
+def _pairs(looks: "array[int]", distance: int) -> Iterator[tuple[int, int]]:
+    """Different hashes that differ in at most `distance` bits; a pair may come more than once."""
+    for high, low in _BYTE_PAIRS:
+        keys = array("H", ((look >> high & 0xFF) << 8 | look >> low & 0xFF for look in looks))
+        order = sorted(range(len(looks)), key=keys.__getitem__)
+        for at, one in enumerate(order):
+            for other in order[at + 1 : at + 1 + _MOST_COMPARED]:
+                if keys[other] != keys[one]:
+                    break
+                if (looks[one] ^ looks[other]).bit_count() <= distance:
+                    yield looks[one], looks[other]
+
+
+def _grouped(connection: Connection, files: dict[int, list[int]], neighbours: dict[int, set[int]]) -> list[list[Copy]]:
+    """Files by hash as groups around the best of them, each from the best to the worst."""
+    look_of = {file_id: look for look, ids in files.items() for file_id in ids}
+    read = _read(connection, list(look_of))
+    free = {look: dict.fromkeys(ids) for look, ids in files.items()}
+    groups = []
+    ranked = sorted(read, key=lambda one: (-read[one].width * read[one].height, -read[one].size, one))
+    rank = {file_id: at for at, file_id in enumerate(ranked)}
+    for best in ranked:
+        look = look_of[best]
+        if best not in free[look]:
+            continue
+        members = [
+            (file_id, (look ^ near).bit_count())
+            for near in (look, *sorted(neighbours.get(look, ())))
+            for file_id in free[near]
+            if file_id != best and file_id in read
+        ]
+        members.sort(key=lambda member: rank[member[0]])
+        for file_id in (best, *(file_id for file_id, _ in members)):
+            free[look_of[file_id]].pop(file_id)
+        if members:
+            groups.append([_copy(read[best], 0), *(_copy(read[file_id], bits) for file_id, bits in members)])
+    return groups
+
+
+def _read(connection: Connection, ids: list[int]) -> Mapping[int, Any]:
+    """What groups show of these files."""
+    query = select(File.id, SearchRow.photo_uid, File.name, File.width, File.height, File.size)
+    query = query.join(SearchRow, SearchRow.file_id == File.id)
+    read: dict[int, Any] = {}
+    for start in range(0, len(ids), _READ_AT_ONCE):
+        for row in connection.execute(query.where(File.id.in_(ids[start : start + _READ_AT_ONCE]))):
+            read[row.id] = row
+    return read
+
+
+def _copy(row: Row[Any], distance: int) -> Copy:
+    return Copy(row.photo_uid, row.name, row.width, row.height, row.size, distance)

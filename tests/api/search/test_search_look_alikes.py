@@ -1,0 +1,80 @@
+"""`similar=UID`, and `svc duplicates`: pictures that look alike."""
+
+import json
+
+import pytest
+from PIL import Image
+
+from tests.library import open_library, svc
+from tests.pictures import clouds, encoded
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("looks") / "instance")
+    library.put("a/lake.jpg", encoded(clouds(1, 640, 480), "JPEG", quality=90))
+    library.put("b/lake-small.jpg", encoded(clouds(1), "JPEG", quality=40))
+    library.put("b/lake.png", encoded(clouds(1, 500, 375), "PNG"))
+    library.put("c/hill.jpg", encoded(clouds(2), "JPEG"))
+    library.put("c/plain.png", encoded(Image.new("RGB", (64, 48), "navy"), "PNG"))
+    library.put("c/plain-too.png", encoded(Image.new("RGB", (65, 48), "navy"), "PNG"))
+    library.index()
+    yield library
+    library.close()
+
+
+@pytest.fixture(scope="module")
+def uids(library):
+    return {record["FileName"]: record["UID"] for record in library.find()}
+
+
+def names(library, **parameters):
+    return [record["FileName"] for record in library.find(order="name", **parameters)]
+
+
+LAKES = ["a/lake.jpg", "b/lake.png", "b/lake-small.jpg"]
+
+
+def test_similar_finds_copies_of_other_sizes_and_formats_and_the_photo_itself(library, uids):
+    for name in LAKES:
+        assert sorted(names(library, similar=uids[name])) == sorted(LAKES)
+    assert names(library, similar=uids["c/hill.jpg"]) == ["c/hill.jpg"]
+
+
+def test_similar_combines_with_other_filters(library, uids):
+    assert names(library, q=f"similar:{uids['a/lake.jpg']} path:b/*|b -filename:*.png") == ["b/lake-small.jpg"]
+    assert names(library, q=f"-similar:{uids['a/lake.jpg']} path:c") == names(library, path="c")
+
+
+def test_a_picture_of_one_colour_is_similar_to_none(library, uids):
+    assert names(library, similar=uids["c/plain.png"]) == []
+
+
+def test_similar_to_an_unknown_photo_is_not_found(library):
+    answer = library.get({"similar": "pzzzzzzzzzzzzzzz"})
+    assert (answer.status_code, answer.get_json()["details"][0]["field"]) == (404, "similar")
+
+
+def test_duplicates_are_groups_with_the_best_file_first(library, uids):
+    answer = svc("duplicates", "--json", instance=library.instance)
+    [group] = json.loads(answer.stdout)
+    assert [(copy["name"], copy["uid"], copy["width"]) for copy in group] == [
+        (name, uids[name], width)
+        for name, width in (("a/lake.jpg", 640), ("b/lake.png", 500), ("b/lake-small.jpg", 320))
+    ]
+    assert group[0]["distance"] == 0
+    assert all(copy["distance"] <= 6 for copy in group)
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
+def test_duplicates_are_a_table_too(library, uids):
+    lines = svc("duplicates", "--csv", instance=library.instance).stdout.splitlines()
+    size = (library.originals / "a/lake.jpg").stat().st_size
+    assert lines[:2] == ["Group,UID,Bytes,Pixels,Bits,File", f"1,{uids['a/lake.jpg']},{size},640x480,0,a/lake.jpg"]
+    assert len(lines) == 4
+
+
+def test_more_than_six_bits_are_refused(library):
+    answer = svc("duplicates", "--distance", "7", instance=library.instance)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert "0<=x<=6" in answer.stderr

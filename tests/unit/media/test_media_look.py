@@ -1,0 +1,62 @@
+"""The perceptual hash: copies differ in few bits, other pictures in many."""
+
+import random
+from io import BytesIO
+
+import pytest
+from PIL import Image, ImageOps
+
+from photosvc.media.look import Look, perceptual_hash, read_look
+from tests.pictures import clouds, encoded
+
+
+def bits(one, other):
+    return (perceptual_hash(one) ^ perceptual_hash(other)).bit_count()
+
+
+def test_a_fixed_picture_has_the_hash_that_the_library_imagehash_gives():
+    draw = random.Random(7)
+    picture = Image.frombytes("L", (32, 32), bytes(draw.randrange(256) for _ in range(1024)))
+    assert f"{perceptual_hash(picture):016x}" == "eb2da3d14a4d06c7"
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        pytest.param(lambda one: one.resize((160, 120)), id="half the size"),
+        pytest.param(lambda one: Image.open(BytesIO(encoded(one, "JPEG", quality=30))), id="low quality"),
+        pytest.param(lambda one: one.convert("L"), id="grey"),
+        pytest.param(lambda one: Image.eval(one, lambda level: level * 3 // 4 + 20), id="paler"),
+    ],
+)
+def test_a_copy_differs_in_at_most_six_bits(copied):
+    for seed in range(20):
+        assert bits(clouds(seed), copied(clouds(seed))) <= 6
+
+
+def test_different_pictures_differ_in_more_than_ten_bits():
+    pictures = [clouds(seed) for seed in range(40)]
+    assert min(bits(one, other) for at, one in enumerate(pictures) for other in pictures[:at]) > 10
+
+
+def test_a_mirrored_picture_is_another_one():
+    assert bits(clouds(1), ImageOps.mirror(clouds(1))) > 10
+
+
+@pytest.mark.parametrize(
+    "picture", [Image.new("RGB", (50, 50), "red"), Image.linear_gradient("L").point(lambda v: v // 25)]
+)
+def test_a_picture_without_contrast_has_no_hash(picture):
+    assert read_look(picture) == Look(-1, -1, -1, -1)
+
+
+def test_transparent_pixels_count_as_white():
+    seen = clouds(3).convert("RGBA")
+    seen.putalpha(Image.linear_gradient("L").resize(seen.size))
+    on_white = Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen).convert("RGB")
+    assert bits(seen, on_white) <= 1
+
+
+def test_the_parts_are_the_hash_from_the_highest_bits_on():
+    look, whole = read_look(clouds(5)), perceptual_hash(clouds(5))
+    assert look.look_1 << 48 | look.look_2 << 32 | look.look_3 << 16 | look.look_4 == whole
