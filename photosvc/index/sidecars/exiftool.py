@@ -25,7 +25,7 @@ _DATES: Final = (
     ("SubSecCreateDate", ""),
     ("CreateDate", "OffsetTimeDigitized"),
 )
-_NUMBER: Final = re.compile(r"\s*([+-]?\d{1,12}(?:\.\d{1,20})?)", re.ASCII)
+_NUMBER: Final = re.compile(r"\s*([+-]?\d{1,12}(?:\.\d{1,20})?)(?=\s|$)", re.ASCII)
 _FRACTION: Final = re.compile(r"\s*(\d{1,9})/(\d{1,9})\s*", re.ASCII)
 #: `48 deg 51' 23.81" N`
 _DEGREES: Final = re.compile(
@@ -156,8 +156,9 @@ def _degrees(tags: _Tags, name: str, negative: str) -> float | None:
 def _altitude(tags: _Tags) -> int:
     """Metres: signed, or `12.3 m Below Sea Level`, or with its own tag for the side of the sea level."""
     metres = tags.number("GPSAltitude")
-    below = any(part in tags.text(name).lower() for name in ("GPSAltitude", "GPSAltitudeRef") for part in ("below",))
-    return valid_altitude(-abs(metres) if below or tags.text("GPSAltitudeRef") == "1" else metres)
+    side = tags.text("GPSAltitudeRef")
+    below = side == "1" or "below" in f"{tags.text('GPSAltitude')} {side}".lower()
+    return valid_altitude(-abs(metres) if below else metres)
 
 
 def _rating(tags: _Tags) -> int:

@@ -1,0 +1,230 @@
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.core.problems import FileProblemError, Reason
+from photosvc.index.sidecars.read import MAX_BYTES, Content, Kind, read_sidecar
+from photosvc.media.metadata import Metadata, Region
+from tests.pictures import xmp
+
+PICTURE = {
+    "title": "IMG_1.jpg",
+    "description": "At the lake",
+    "photoTakenTime": {"timestamp": "1580472000"},
+    "geoData": {"latitude": 48.8584, "longitude": 2.2945, "altitude": 30.4},
+    "geoDataExif": {"latitude": 1.0, "longitude": 1.0, "altitude": 0.0},
+    "people": [{"name": "Ada"}, {"name": "Ada"}, {"name": "Bob"}],
+    "favorited": True,
+    "trashed": True,
+}
+APPLE = (
+    b"<?xml version='1.0'?><plist><dict><key>adjustmentFormatIdentifier</key><string>com.apple</string></dict></plist>"
+)
+
+
+def content(record, file_type="json"):
+    data = record if isinstance(record, bytes) else json.dumps(record).encode()
+    return read_sidecar(data, file_type)
+
+
+def content_or_reason(record, file_type="json"):
+    try:
+        return content(record, file_type)
+    except FileProblemError as error:
+        return error.problem.reason
+
+
+def metadata(**values):
+    found = content({**PICTURE, **values})
+    assert found is not None
+    assert found.kind is Kind.TAKEOUT
+    return found.metadata
+
+
+def test_all_that_takeout_says_of_a_picture_is_read():
+    assert metadata() == Metadata(
+        taken_utc=datetime(2020, 1, 31, 12, tzinfo=UTC),
+        lat=48.8584,
+        lng=2.2945,
+        altitude=30,
+        description="At the lake",
+        original_name="IMG_1.jpg",
+        regions=tuple(Region(name, "", 0.0, 0.0, 1.0, 1.0) for name in ("Ada", "Bob")),
+        favorite=True,
+        archived=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "year"),
+    [
+        ("-1000000000", 1938), (1580472000, 2020), ("0", None), ("1e9", None), (1.5e9, None), ("٣٣٣", None),
+        ("99999999999", None), ("9" * 400, None), (-(10**15), None), (None, None), (True, None), ([1], None),
+    ],
+)  # fmt: skip
+def test_times_are_seconds_of_plausible_years(timestamp, year):
+    found = metadata(photoTakenTime={"timestamp": timestamp}).taken_utc
+    assert (found and found.year) == year
+
+
+@pytest.mark.parametrize(
+    ("own", "of_file", "position"),
+    [
+        ((0.0, 0.0), (1.5, 2.5), (1.5, 2.5)),
+        ((0.0, 0.0), (0.0, 0.0), (None, None)),
+        ((91.0, 0.0), (1.5, 2.5), (1.5, 2.5)),
+        ((True, 1.0), (1.5, 2.5), (1.5, 2.5)),
+        (("48", "2"), None, (None, None)),
+        ((-90, 180), None, (-90.0, 180.0)),
+    ],
+)
+def test_a_position_of_zeros_is_none(own, of_file, position):
+    def data(pair):
+        return pair and {"latitude": pair[0], "longitude": pair[1], "altitude": 1e300}
+
+    found = metadata(geoData=data(own), geoDataExif=data(of_file))
+    assert ((found.lat, found.lng), found.altitude) == (position, 0)
+
+
+@pytest.mark.parametrize("wrong", [None, 7, "x", [], [None], {}, {"name": 1}, [{"name": ["a"]}, 5, {"name": "\u202e"}]])
+def test_wrong_types_are_as_good_as_absent(wrong):
+    found = metadata(**dict.fromkeys(set(PICTURE) - {"photoTakenTime"}, wrong))
+    text = "x" if wrong == "x" else ""
+    assert found == Metadata(taken_utc=datetime(2020, 1, 31, 12, tzinfo=UTC), description=text, original_name=text)
+
+
+def test_texts_and_numbers_of_people_are_bounded():
+    found = metadata(
+        description="a\u202eb\nc" * 5000, title="t" * 5000, people=[{"name": f"P{number}"} for number in range(5000)]
+    )
+    assert found.description.startswith("ab cab c")
+    assert (len(found.description), len(found.original_name), len(found.regions)) == (4096, 255, 256)
+
+
+@pytest.mark.parametrize(
+    ("record", "title"),
+    [
+        ({"title": "Trip", "description": "By train", "access": "protected", "date": {"timestamp": "1"}}, "Trip"),
+        ({"albumData": {"title": "Trip", "description": "By train"}}, "Trip"),
+        ({"title": "Photos from 2020", "access": "protected"}, None),
+        ({"title": "Fotos von 2020", "date": {}}, None),
+        ({"title": "Summer 2020", "description": "By train", "date": {}}, "Summer 2020"),
+        ({"title": "", "access": "protected"}, None),
+        ({"title": 5, "albumData": 5}, None),
+        ({"title": "a page", "lang": "en"}, None),
+    ],
+)
+def test_an_album_has_a_title_and_no_time(record, title):
+    expected = title and Content(Kind.ALBUM, Metadata(title=title, description="By train"))
+    assert content(record) == expected
+
+
+EXIFTOOL = {
+    "SourceFile": "./a.jpg", "EXIF:DateTimeOriginal": "2020:01:31 13:00:00", "EXIF:OffsetTimeOriginal": "+01:00",
+    "EXIF:Make": "NIKON CORPORATION", "EXIF:Model": "NIKON D750", "EXIF:LensModel": "50mm f/1.8", "EXIF:ISO": 100,
+    "EXIF:FNumber": 2.8, "EXIF:ExposureTime": "1/160", "EXIF:FocalLength": "50.0 mm",
+    "Composite:GPSLatitude": "48 deg 51' 30.24\" N", "Composite:GPSLongitude": "2 deg 17' 40.20\" W",
+    "Composite:GPSAltitude": "12.3 m Below Sea Level", "XMP:Title": "Tower", "IPTC:Caption-Abstract": "By night",
+    "IPTC:Keywords": ["steel", "lights"], "XMP:Rating": -1, "XMP:Label": "Red", "XMP:Creator": ["Ann", "Bob"],
+}  # fmt: skip
+
+
+def test_what_exiftool_prints_is_read_with_and_without_groups():
+    plain = {name.rpartition(":")[2]: value for name, value in EXIFTOOL.items()}
+    expected = Metadata(
+        taken_local=datetime(2020, 1, 31, 13),  # noqa: DTZ001 - wall time
+        utc_offset=60, camera_make="NIKON", camera_model="D750", lens_model="50mm f/1.8", iso=100, f_number=2.8,
+        exposure="1/160", focal_length=50, lat=48.8584, lng=-2.2945, altitude=-12, title="Tower",
+        description="By night", keywords=("steel", "lights"), rating=-1, label="Red", artist="Ann, Bob",
+    )  # fmt: skip
+    assert content([EXIFTOOL]) == content([plain]) == Content(Kind.EXIFTOOL, expected)
+
+
+def test_numbers_of_exiftool_are_read_too():
+    numbers = {
+        "SourceFile": "a", "ExposureTime": 0.00625, "GPSLatitude": 48.8584, "GPSLatitudeRef": "S",
+        "GPSLongitude": -2.2945, "GPSAltitude": 12.3, "GPSAltitudeRef": 1,
+    }  # fmt: skip
+    found = content([numbers])
+    assert found is not None
+    assert (found.metadata.exposure, found.metadata.lat, found.metadata.lng, found.metadata.altitude) == (
+        "1/160", -48.8584, -2.2945, -12,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [10**400, "9" * 400, "1/0", "nan", -1e300, True, None, [[[]]], {"a": 1}, "\x00" * 99])
+def test_impossible_values_of_exiftool_are_left_out(value):
+    names = (
+        "DateTimeOriginal", "ISO", "FNumber", "ExposureTime", "FocalLength", "GPSLatitude", "GPSLongitude",
+        "GPSAltitude", "Rating",
+    )  # fmt: skip
+    found = content_or_reason([{"SourceFile": "a", **dict.fromkeys(names, value)}])
+    assert found in (Content(Kind.EXIFTOOL, Metadata()), Reason.BAD_SIDECAR)
+
+
+def test_the_adjustments_of_apple_are_noted():
+    assert content(APPLE, "aae") == Content(Kind.APPLE, Metadata(edited=True))
+
+
+def test_an_xmp_sidecar_is_read():
+    found = content(xmp("", 'xmp:Rating="5"'), "xmp")
+    assert found is not None
+    assert (found.kind, found.metadata.rating) == (Kind.XMP, 5)
+
+
+@pytest.mark.parametrize(
+    ("data", "file_type"),
+    [
+        (b"", "json"), (b"{", "json"), (b'{"a": NaN}', "json"), (b'{"a": "\xff"}', "json"), (b"[" * 100_000, "json"),
+        (b"", "xmp"), (b"<a>", "xmp"), (b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "xmp"),
+        (b"<a/>" + b" " * MAX_BYTES, "xmp"), (b"<plist/>", "aae"), (APPLE + b" " * MAX_BYTES, "aae"),
+    ],
+)  # fmt: skip
+def test_a_broken_sidecar_is_an_error(data, file_type):
+    with pytest.raises(FileProblemError) as error:
+        content(data, file_type)
+    assert error.value.problem.reason is Reason.BAD_SIDECAR
+
+
+@pytest.mark.parametrize(
+    "record", [7, [], [1], [{}, {}], {}, {"title": "x"}, {"photoTakenTime": 5}, b'"' + b"a" * MAX_BYTES + b'"']
+)
+def test_other_json_says_nothing_about_pictures(record):
+    assert content(record) is None
+
+
+SIDECARS = (
+    (json.dumps(PICTURE).encode(), "json"),
+    (json.dumps([EXIFTOOL]).encode(), "json"),
+    (xmp("", 'xmp:Rating="5" xmp:Label="Red"'), "xmp"),
+    (APPLE, "aae"),
+)
+
+
+@given(st.sampled_from(SIDECARS), st.data())
+@settings(max_examples=150, deadline=None)
+def test_no_damage_makes_another_error(sidecar, data):
+    written, file_type = sidecar
+    damaged = bytearray(written[: data.draw(st.integers(0, len(written)))])
+    for _ in range(data.draw(st.integers(0, 4)) if damaged else 0):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    found = content_or_reason(bytes(damaged), file_type)
+    assert found in (None, Reason.BAD_SIDECAR) or isinstance(found, Content)
+
+
+NAMES = [*PICTURE, *EXIFTOOL, "albumData", "date", "access", "timestamp", "latitude", "longitude", "altitude", "name"]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(NAMES), inner),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), VALUES))
+@settings(max_examples=100, deadline=None)
+def test_no_record_makes_another_error(record):
+    found = content_or_reason(record)
+    assert found in (None, Reason.BAD_SIDECAR) or isinstance(found, Content)
