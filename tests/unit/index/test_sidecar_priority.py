@@ -1,0 +1,90 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from photosvc.index.sidecars.merge import StoredSidecar, marked, ranked, with_sidecars
+from photosvc.index.sidecars.read import Kind
+from photosvc.media.metadata import Metadata, Region
+
+NOON = datetime(2020, 1, 31, 12)  # noqa: DTZ001 - wall time
+LATER = datetime(2021, 5, 6, 7)  # noqa: DTZ001 - wall time
+
+
+def sidecar(kind, name="a.xmp", **values):
+    return StoredSidecar(name, kind, Metadata(**values))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "values"),
+    [
+        ((Kind.XMP, Kind.TAKEOUT, Kind.EXIFTOOL), (Kind.XMP, Kind.XMP)),
+        ((Kind.TAKEOUT, Kind.EXIFTOOL), (Kind.TAKEOUT, "file")),
+        ((Kind.EXIFTOOL,), ("file", "file")),
+    ],
+)
+def test_texts_come_from_xmp_takeout_file_exiftool_and_facts_from_xmp_file_takeout_exiftool(kinds, values):
+    own = Metadata(description="file", camera_model="file")
+    told = [sidecar(kind, description=kind, camera_model=kind) for kind in kinds]
+    for order in (told, told[::-1]):
+        found = with_sidecars(own, order).metadata
+        assert (found.description, found.camera_model) == values
+
+
+def test_what_a_file_lacks_comes_from_takeout_before_exiftool():
+    told = [sidecar(Kind.EXIFTOOL, lat=3.0, lng=4.0, iso=200), sidecar(Kind.TAKEOUT, lat=1.0, lng=2.0)]
+    found = with_sidecars(Metadata(), told).metadata
+    assert (found.lat, found.lng, found.iso) == (1.0, 2.0, 200)
+
+
+def test_the_source_of_a_value_is_told():
+    found = with_sidecars(Metadata(title="file"), [sidecar(Kind.XMP, description="edited", lat=1.0, lng=2.0)])
+    assert [found.source_of(*names) for names in (("title",), ("description",), ("lat", "lng"), ("artist",))] == [
+        "meta", "xmp", "xmp", "",
+    ]  # fmt: skip
+
+
+def test_a_copied_wall_time_does_not_drop_the_offset_of_the_file():
+    own = Metadata(taken_local=NOON.replace(microsecond=500_000), utc_offset=60)
+    copied = with_sidecars(own, [sidecar(Kind.XMP, taken_local=NOON)])
+    assert (copied.metadata, copied.source_of("taken_local")) == (own, "meta")
+    changed = with_sidecars(own, [sidecar(Kind.XMP, taken_local=LATER)])
+    assert (changed.metadata.taken_local, changed.metadata.utc_offset) == (LATER, None)
+    assert changed.source_of("taken_local") == "xmp"
+
+
+def test_the_time_of_takeout_yields_to_that_of_the_file():
+    utc = datetime(2019, 1, 1, tzinfo=UTC)
+    told = [sidecar(Kind.TAKEOUT, taken_utc=utc)]
+    assert with_sidecars(Metadata(taken_local=NOON), told).metadata.taken_utc is None
+    assert with_sidecars(Metadata(), told).metadata.taken_utc == utc
+
+
+def test_an_adjusted_picture_is_edited_whatever_else_is_known():
+    assert with_sidecars(Metadata(), [sidecar(Kind.APPLE, edited=True)]).metadata.edited
+
+
+def test_the_most_specific_sidecar_comes_first_and_only_one_of_takeout_counts():
+    told = [
+        sidecar(Kind.TAKEOUT, "x/a.jpg.json"),
+        sidecar(Kind.TAKEOUT, "x/a-edited.jpg.json"),
+        sidecar(Kind.XMP, "x/a-edited.xmp"),
+        sidecar(Kind.XMP, "x/a-edited.jpg.xmp"),
+    ]
+    assert [one.name for one in ranked("x/a-edited.jpg", told)] == [
+        "x/a-edited.jpg.xmp", "x/a-edited.xmp", "x/a-edited.jpg.json",
+    ]  # fmt: skip
+
+
+def area(name, kind="face"):
+    return Region(name, kind, 0.1, 0.2, 0.3, 0.4)
+
+
+def test_areas_of_xmp_replace_those_of_the_file_and_turn_with_it():
+    told = [sidecar(Kind.XMP, regions=(area("Ada"),))]
+    assert list(marked([area("Bob")], 3, told)) == [("xmp", Region("Ada", "face", 0.6, 0.4, 0.3, 0.4))]
+    assert list(marked([area("Bob")], 3, [])) == [("meta", area("Bob"))]
+
+
+def test_people_of_takeout_are_added_unless_an_area_names_them():
+    told = [sidecar(Kind.TAKEOUT, regions=(area("ada", ""), area("Eve", "")))]
+    assert list(marked([area("Ada")], 1, told)) == [("meta", area("Ada")), ("meta", area("Eve", ""))]
