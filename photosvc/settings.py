@@ -87,6 +87,14 @@ def _stack_by(value: object) -> str:
     return " ".join(kind for kind in KINDS if kind in kinds) or "none"
 
 
+def _switch(value: object) -> bool:
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if str(value).strip().lower() not in words:
+        msg = "expected true or false"
+        raise ValueError(msg)
+    return words[str(value).strip().lower()]
+
+
 def _setting(
     parse: Callable[[object], Any],
     values: str,
@@ -157,6 +165,12 @@ class Settings:
     )
     watch_settle: int = _number(
         0, 3600, "seconds", "Seconds a new file must be unchanged before `svc watch` reads it", default=5
+    )
+    estimate_places: bool = _setting(
+        _switch,
+        "`true` or `false`",
+        "Estimate the place of photos without a position from those that the same camera took before and after",
+        default=True,
     )
     cache_size: int = _number(
         16, 1 << 30, "MiB", "MiB of derived pictures to keep; those used longest ago are removed first", default=20_480

@@ -1,7 +1,7 @@
 """Write what the files of a photo contain into its row; values from sources of higher priority stay."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.orm import object_session
@@ -75,7 +75,12 @@ def _set_times(photo: Photo, now: datetime) -> None:
 
 
 def _describe_time(photo: Photo, sources: Sources, stacked: list[StackedFile], now: datetime) -> None:
-    when = taken(sources.metadata, stacked, now if photo.id is None else photo.created_at)
+    metadata = sources.metadata
+    if metadata.lat is None and metadata.taken_local is not None and photo.place_src == ESTIMATE:
+        # The zone of an estimated position; a place without position is too far away in space or time.
+        positioned = photo.cell_id != UNKNOWN_PLACE
+        metadata = replace(metadata, lat=photo.lat, lng=photo.lng) if positioned else metadata
+    when = taken(metadata, stacked, now if photo.id is None else photo.created_at)
     # The source of the new time does not matter: a time guessed now replaces one that the file no longer contains.
     if not gives_way(photo.taken_src, XMP):
         return
@@ -105,6 +110,8 @@ def _describe_place(photo: Photo, sources: Sources, catalog: Catalog) -> None:
     if not gives_way(photo.place_src, XMP):
         return
     known = metadata.lat is not None and metadata.lng is not None
+    if not known and photo.place_src == ESTIMATE:  # `index.estimates` renews or removes it
+        return
     lat, lng = metadata.lat or 0.0, metadata.lng or 0.0
     cell = catalog.cell(lat, lng) if known else catalog.nowhere()
     photo.lat, photo.lng, photo.altitude = lat, lng, metadata.altitude if known else 0

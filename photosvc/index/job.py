@@ -15,6 +15,7 @@ from photosvc.core.problems import FileProblemError, Problem, Reason
 from photosvc.core.stacks import parse_kinds
 from photosvc.index.batches import BatchWriter, ReadFile
 from photosvc.index.changes import find_changes, known_files
+from photosvc.index.estimates.fill import estimate_places
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.run_lock import run_lock
 from photosvc.index.scan import FoundFile, disk_path, start_folder
@@ -76,6 +77,7 @@ def run_index(
             if work.count_to_read():
                 _read(work, writer, settings, options, summary, progress)
             writer.mark_missing(work.gone())
+            estimate_places(session, clock, wanted=settings.estimate_places)
     summary.seconds = time.monotonic() - started
     return summary
 

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -16,6 +16,7 @@ from photosvc.core.problems import Problem, Reason
 from photosvc.index.catalog import Catalog
 from photosvc.index.compose import split_name
 from photosvc.index.describe import describe
+from photosvc.index.estimates.due import Sighting, mark_due, sighting, stored_sightings
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.scan import FoundFile, clamped_time
@@ -62,6 +63,7 @@ class Store:
         self._changed: dict[Photo, None] = {}
         self._stack_keys: dict[File, frozenset[int]] = {}
         self._sidecars = Sidecars(session, folders or Folders(root), now)
+        self._sightings: dict[int, Sighting | None] = {}
 
     def load(self, names: Collection[str], extractions: Sequence[Extraction] = ()) -> None:
         """Look up in advance what these files change: a few statements for a whole batch."""
@@ -158,6 +160,7 @@ class Store:
 
     def _hide(self, photo_ids: Collection[int]) -> None:
         if photo_ids:
+            self._sightings |= stored_sightings(self._session, photo_ids)
             hidden = update(Photo).where(Photo.id.in_(photo_ids))
             updated_at = case((Photo.quality == -1, Photo.updated_at), else_=self._now)
             hidden = hidden.values(quality=-1, updated_at=updated_at, checked_at=self._now)
@@ -174,7 +177,9 @@ class Store:
         self._session.flush()
         self._change(self._sidecars.finish())
         keys = {file.id: keys for file, keys in self._stack_keys.items()}
+        self._remember(self._changed)
         restacked = restack(self._session, keys, self._kinds, self._now)
+        self._sightings |= restacked.sightings
         self._changed |= dict.fromkeys(restacked.changed)
         self._sidecars.albums.finish()
         changed = [photo for photo in self._changed if photo.id not in restacked.gone]
@@ -185,9 +190,15 @@ class Store:
         if changed:
             self._session.flush()
             project(self._session, [*(photo.id for photo in changed), *restacked.gone])
+        mark_due(self._session, self._sightings, {photo.id: sighting(photo) for photo in changed})
+        self._sightings.clear()
         self._changed.clear()
         self._stack_keys.clear()
         return len(changed)
+
+    def _remember(self, photos: Iterable[Photo]) -> None:
+        """Keep what these photos say about their cameras; those of this batch are new."""
+        self._sightings |= {photo.id: sighting(photo) for photo in photos if photo.checked_at is not None}
 
     def _write_rejections(self) -> None:
         names = self._rejected.keys()

@@ -14,6 +14,7 @@ from photosvc.models.accounts import (
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.library import (
     CHANGES,
+    ESTIMATES,
     INDEXER,
     PROJECTION,
     STACKING,
@@ -52,6 +53,7 @@ __all__ = [
     "APP_PASSWORD",
     "CHANGES",
     "CLIENT_TOKEN",
+    "ESTIMATES",
     "FILTER_COLUMNS",
     "INDEXER",
     "LOGIN_SESSION",

@@ -132,6 +132,9 @@ STACKING = "stacking"
 #: Which index run may write the library, and until when; see `index.run_lock`.
 INDEXER = "indexer"
 
+#: Whether places are estimated (1) or not (0); see `index.estimates.fill`.
+ESTIMATES = "estimates"
+
 
 class LibraryState(Base):
     """A named number."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, SmallInteger, Text, UniqueConstraint, false
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, SmallInteger, Text, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.core.clock import ZERO_TIME
@@ -158,7 +158,13 @@ class Photo(Base):
     """
 
     __tablename__ = TABLE_PREFIX + "photos"
-    __table_args__ = (Index(None, "path", "name"),)
+    __table_args__ = (
+        Index(None, "path", "name"),
+        Index(f"ix_{TABLE_PREFIX}photos_camera", "camera_id", "camera_serial", "taken_at_local"),
+        Index(
+            f"ix_{TABLE_PREFIX}photos_due", "id", sqlite_where=text("place_due = 1"), postgresql_where=text("place_due")
+        ),
+    )
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
@@ -194,7 +200,7 @@ class Photo(Base):
     """Millimetres."""
     f_number: Mapped[float] = mapped_column(default=0.0)
     exposure: Mapped[str] = mapped_column(Text, default="")
-    camera_id: Mapped[int] = mapped_column(RowId, ForeignKey(Camera.id), default=UNKNOWN_ID, index=True)
+    camera_id: Mapped[int] = mapped_column(RowId, ForeignKey(Camera.id), default=UNKNOWN_ID)
     camera_src: Mapped[str] = mapped_column(Text, default="")
     camera_serial: Mapped[str] = mapped_column(Text, default="")
     lens_id: Mapped[int] = mapped_column(RowId, ForeignKey(Lens.id), default=UNKNOWN_ID, index=True)
@@ -204,6 +210,8 @@ class Photo(Base):
     cell_id: Mapped[str] = mapped_column(Text, default=UNKNOWN_PLACE)
     place_id: Mapped[str] = mapped_column(Text, ForeignKey(Place.id), default=UNKNOWN_PLACE, index=True)
     place_src: Mapped[str] = mapped_column(Text, default="")
+    place_due: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """Its place is to be estimated, again or for the first time; see `index.estimates`."""
     quality: Mapped[int] = mapped_column(SmallInteger, default=-1)
     """0 to 7; -1: hidden or broken."""
     resolution: Mapped[int] = mapped_column(Integer, default=0)

@@ -13,10 +13,12 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.store import Store
 from photosvc.models import STACKING, File, LibraryState
 from photosvc.models.database import begin_write
+from photosvc.models.pace import Pace
 
 #: Grows whenever the rules give other photos for the same files.
 _RULES_VERSION: Final = 1
-_BATCH: Final = 200
+_FIRST_BATCH: Final = 20
+_MOST: Final = 500
 
 
 def restack_library(session: Session, originals: Path, clock: Clock, kinds: frozenset[str]) -> int:
@@ -28,20 +30,17 @@ def restack_library(session: Session, originals: Path, clock: Clock, kinds: froz
     state = session.get(LibraryState, STACKING)
     if state is not None and state.value == rules:
         return 0
-    count, last = 0, 0
-    while True:
-        begin_write(session)
-        query = select(File).where(File.id > last, File.sidecar.is_(False)).order_by(File.id).limit(_BATCH)
-        files = session.scalars(query).all()
-        if not files:
-            break
-        store = Store(session, Catalog(session, Gazetteer.load()), originals, clock(), kinds)
-        for file in files:
-            store.restack(file)
-        count, last = count + len(files), files[-1].id
-        store.finish()
-        session.commit()
+    count, last, pace = 0, 0, Pace(_FIRST_BATCH, _MOST)
+    while ids := session.scalars(select(File.id).where(File.id > last).order_by(File.id).limit(pace.size)).all():
+        with pace.writing(session, len(ids)):
+            store = Store(session, Catalog(session, Gazetteer.load()), originals, clock(), kinds)
+            for file in session.scalars(select(File).where(File.id.in_(ids), File.sidecar.is_(False))):
+                store.restack(file)
+                count += 1
+            store.finish()
         session.expunge_all()
+        last = max(ids)
+    begin_write(session)
     session.merge(LibraryState(name=STACKING, value=rules))
     session.commit()
     return count

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.core import ids
+from photosvc.index.estimates.due import Sighting, sighting
 from photosvc.index.stacking.groups import divide
 from photosvc.index.stacking.links import Row, linked_rows, members_of, write_keys
 from photosvc.index.stacking.merge import inherit, remove_empty
@@ -33,6 +34,8 @@ class Restacked:
     """Photos that gained or lost files."""
     gone: set[int] = field(default_factory=set)
     """Ids of photos that were deleted because other photos took over their files."""
+    sightings: dict[int, Sighting | None] = field(default_factory=dict)
+    """What all these photos said about their cameras before."""
 
 
 def restack(session: Session, keys: Mapping[int, frozenset[int]], kinds: Collection[str], now: datetime) -> Restacked:
@@ -78,6 +81,7 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
     query = select(Photo).where(Photo.id.in_(photo_ids)).options(*_NEEDED)
     photos = {photo.id: photo for photo in session.scalars(query)}
     files = {file.id: file for photo in photos.values() for file in photo.files}
+    sightings = {photo.id: sighting(photo) for photo in photos.values() if photo.checked_at is not None}
     changed = dict(photos)
     for owner, part in moves:
         first = photos[part[0].photo_id]
@@ -90,7 +94,7 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
         for row in part:
             files[row.id].photo = target
     gone = remove_empty(session, list(photos.values()))
-    return Restacked([photo for photo_id, photo in changed.items() if photo_id not in gone], gone)
+    return Restacked([photo for photo_id, photo in changed.items() if photo_id not in gone], gone, sightings)
 
 
 def new_photo(session: Session, path: str, name: str, now: datetime) -> Photo:

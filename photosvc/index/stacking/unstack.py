@@ -35,7 +35,7 @@ def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Ph
     photo = new_photo(session, folder, base, now)
     session.flush()
     inherit(session, photo, left)
-    photo.stack = UNSTACKED
+    photo.stack, photo.place_due = UNSTACKED, True
     file.photo, file.unstacked = photo, True
     session.flush()
     sidecars = sidecars_of(session, [left.id, photo.id])
