@@ -84,6 +84,7 @@ def extract(
     path: Path,
     *,
     max_bytes: int = 1_000_000_000,
+    decode: bool = True,
     then: Callable[[BinaryIO, Format, Extraction], None] | None = None,
 ) -> Extraction:
     """The type, the metadata and the colours of one file.
@@ -93,6 +94,7 @@ def extract(
     Args:
         path: the file; its name may hold undecodable bytes.
         max_bytes: files above are refused.
+        decode: False leaves out the pixels and what else needs a decoder: for files that made one crash.
         then: called with the open file, its format and the extraction.
 
     Raises:
@@ -106,7 +108,7 @@ def extract(
             before = os.fstat(file.fileno())
             row = _row(file, before, path.name, max_bytes)
             digest = _sha1(file)
-            extraction = _extraction(file, row, digest, before)
+            extraction = _extraction(file, row, digest, before, decode=decode)
             if then is not None:
                 then(file, row, extraction)
         _check_unchanged(path, before)
@@ -144,7 +146,7 @@ def _sha1(file: BufferedReader) -> str:
     return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
 
 
-def _extraction(file: BinaryIO, row: Format, digest: str, status: os.stat_result) -> Extraction:
+def _extraction(file: BinaryIO, row: Format, digest: str, status: os.stat_result, *, decode: bool) -> Extraction:
     base = Extraction(
         hash=digest,
         size=status.st_size,
@@ -156,8 +158,8 @@ def _extraction(file: BinaryIO, row: Format, digest: str, status: os.stat_result
     if row.media_type == "sidecar":
         return _with_sidecar(base, file)
     if row.media_type == "video":
-        return _with_video(base, file)
-    return _with_picture(base, file, row)
+        return _with_video(base, file) if decode else replace(base, metadata=read_video_metadata(file)[0])
+    return _with_picture(base, file, row, decode=decode)
 
 
 def _with_sidecar(base: Extraction, file: BinaryIO) -> Extraction:
@@ -195,8 +197,8 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
     )
 
 
-def _with_picture(base: Extraction, file: BinaryIO, row: Format) -> Extraction:
-    picture = read_picture(file, row)
+def _with_picture(base: Extraction, file: BinaryIO, row: Format, *, decode: bool) -> Extraction:
+    picture = read_picture(file, row, decode=decode)
     duration_ns = embedded_duration(file, base.size) if row.name in _WITH_VIDEO else None
     return replace(
         base,

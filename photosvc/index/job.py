@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -144,8 +145,26 @@ def _results(
                     yield path, result[0]
         paths, total = iter(again), len(again)
     if total:
-        with _pool(partial(extract, max_bytes=limit), total, settings, options) as plain:
-            yield from plain.run(paths)
+        yield from _extracted(paths, total, settings, options)
+
+
+def _extracted(
+    paths: Iterator[Path], total: int, settings: Settings, options: IndexOptions
+) -> Generator[tuple[Path, Extraction | PhotosvcError], None, None]:
+    """Each path with its extraction or error; of files whose decoder died, the metadata and that problem."""
+    limit = settings.max_file_size * _MIB
+    died: dict[Path, FileProblemError] = {}
+    with _pool(partial(extract, max_bytes=limit), total, settings, options) as pool:
+        for path, result in pool.run(paths):
+            if isinstance(result, WorkerDiedError | WorkerTimeoutError):
+                died[path] = result
+            else:
+                yield path, result
+    if died:
+        with _pool(partial(extract, max_bytes=limit, decode=False), len(died), settings, options) as careful:
+            for path, result in careful.run(died):
+                problem = died[path].problem
+                yield path, replace(result, problem=problem) if isinstance(result, Extraction) else died[path]
 
 
 def _pool(

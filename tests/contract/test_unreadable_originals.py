@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests import racing_extract
+from tests import deadly_extract, racing_extract
 from tests.library import SVC, open_library, reasons, svc
 from tests.pictures import encoded, exif, jpeg, quarters, rational
 
@@ -129,6 +129,31 @@ def test_a_picture_too_large_for_a_worker_is_found_by_its_date_and_with_error(tm
     assert (found["Width"], found["Height"]) == (60_000, 30_000)
     assert library.find(token=token) == []
     assert reasons(library.index().skipped) == [("vast.jpg", needs)]
+
+
+def test_a_file_that_kills_its_decoder_keeps_its_metadata(tmp_path, monkeypatch):
+    from photosvc.index import job
+
+    library = open_library(tmp_path, settings={"PHOTOSVC_INDEX_TIMEOUT": "1"})
+    block = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
+    library.put("deadly.jpg", jpeg(exif=block))
+    library.put("endless.jpg", jpeg(80, 48, exif=block))
+    library.put("quiet.jpg", jpeg(90, 48))
+    monkeypatch.setattr(job, "extract", deadly_extract.extract)
+    summary = library.index()
+    failed = [
+        ("deadly.jpg", "The file made its reader crash (Segmentation fault)."),
+        ("endless.jpg", "The file took longer than 1 s to read."),
+    ]
+    assert sorted(reasons(summary.failed)) == failed
+    token = library.token(role="admin")
+    found = library.find(token=token, error="true", taken="2021-02-03")
+    assert [(one["FileName"], one["CameraModel"]) for one in found] == [
+        ("deadly.jpg", "EOS R5"),
+        ("endless.jpg", "EOS R5"),
+    ]
+    assert library.names(token=token) == ["quiet.jpg"]
+    assert sorted(reasons(library.index().skipped)) == failed
 
 
 def vast_tiff():

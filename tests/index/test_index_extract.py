@@ -120,8 +120,8 @@ def test_a_file_that_changes_while_it_is_read_is_reported(tmp_path, monkeypatch,
     path = written(tmp_path / "a.jpg", jpeg())
     read = module.read_picture
 
-    def read_and_change(source, row):
-        found = read(source, row)
+    def read_and_change(source, row, **options):
+        found = read(source, row, **options)
         change(path)
         return found
 

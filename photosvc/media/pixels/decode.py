@@ -6,7 +6,7 @@ Every exception of a decoder becomes a `DecodeError` with its reason.
 import struct
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from math import isfinite
 from typing import BinaryIO, Final
@@ -112,7 +112,8 @@ def affordable(picture: Image.Image, source: BinaryIO, row: Format, longest: int
         check_cost(picture, size_of(source), longest)
     except PictureTooLargeError:
         if row.name == "tiff" and has_extra("vips"):
-            return open_scaled(source, row.name, longest)
+            with suppress(DecodeError):
+                return open_scaled(source, row.name, longest)
         raise
     return picture
 

@@ -52,10 +52,19 @@ class Picture:
     metadata: Metadata = Metadata()
 
 
-def read_picture(source: BinaryIO, row: Format) -> Picture:
-    """Everything about a picture; what cannot be read is left out, with the reason in `problem`."""
+def read_picture(source: BinaryIO, row: Format, *, decode: bool = True) -> Picture:
+    """Everything about a picture; what cannot be read is left out, with the reason in `problem`.
+
+    Args:
+        source: the file.
+        row: its format, as sniffed.
+        decode: False reads nothing but the metadata, by readers of our own.
+
+    """
     embedded = read_embedded(source, row)
     picture = _from_metadata(embedded)
+    if not decode:
+        return picture
     try:
         with open_picture(source, row, header_only=True, longest=_COLOR_SIZE) as opened:
             embedded = completed(embedded, opened, row)
