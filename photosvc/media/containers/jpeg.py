@@ -20,10 +20,13 @@ def read_jpeg(source: BinaryIO) -> Packets:
     for _ in range(_MAX_SEGMENTS):
         source.seek(position)
         head = source.read(4)
-        if len(head) < 4 or head[0] != 0xFF or head[1] in (_SCAN, _END):
+        if len(head) < 4 or (head[0] == 0xFF and head[1] in (_SCAN, _END)):
             break
-        if head[1] == 0xFF or head[1] in _WITHOUT_LENGTH:  # fill bytes, markers without a segment
-            position += 1 if head[1] == 0xFF else 2
+        if head[0] != 0xFF or head[1] in (0, 0xFF):  # fill bytes; some cameras put a few others between segments
+            position += 1
+            continue
+        if head[1] in _WITHOUT_LENGTH:
+            position += 2
             continue
         length = int.from_bytes(head[2:], "big")
         if length < 2:

@@ -59,7 +59,7 @@ def read_embedded(source: BinaryIO, row: Format) -> Embedded:
     if row.is_tiff:
         exif = read_exif_file(source)
     elif "cr3" in row.families:
-        exif = read_canon_exif(source)
+        exif, packets = read_canon_exif(source), read_jp2(source)  # its XMP stands in the same box
     else:
         exif = read_exif(packets.exif)
     xmp = read_xmp(packets.xmp or exif.xmp)

@@ -12,7 +12,9 @@ from photosvc.media.text import DESCRIPTION, LINE, clean, parse_date, parse_offs
 _TAKEN: Final = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012))
 _MODIFIED: Final = (0x0132, 0x9290, 0x9010)
 _UNKNOWN_ISO: Final = 65535  # other tags hold the values that do not fit 16 bits
-_MAX_ISO: Final = 10_000_000
+MAX_ISO: Final = 10_000_000
+MAX_FOCAL_LENGTH: Final = 100_000
+MAX_F_NUMBER: Final = 1000
 _LAT_REF, _LAT, _LNG_REF, _LNG, _ALT_REF, _ALT, _TIME, _STATUS, _DATE = 1, 2, 3, 4, 5, 6, 7, 9, 29
 
 
@@ -37,13 +39,13 @@ def iso(exif: Directory) -> int:
     value = exif.integer(0x8827)
     if value in (0, _UNKNOWN_ISO):
         value = exif.integer(0x8832) or exif.integer(0x8831) or exif.integer(0x8833)
-    return value if 0 < value <= _MAX_ISO else 0
+    return value if 0 < value <= MAX_ISO else 0
 
 
 def focal_length(exif: Directory) -> int:
     """Millimetres: the 35 mm equivalent if known, else the real focal length; 0 when unknown."""
     value = exif.number(0xA405) or exif.number(0x920A) or 0.0
-    return round(value) if 0 < value < 100_000 else 0
+    return round(value) if 0 < value < MAX_FOCAL_LENGTH else 0
 
 
 def f_number(exif: Directory) -> float:
@@ -52,7 +54,7 @@ def f_number(exif: Directory) -> float:
     apex = exif.number(0x9202)
     if not value and apex is not None and 0 < apex < 20:
         value = 2.0 ** (apex / 2)
-    return round(value, 2) if 0 < value < 1000 else 0.0
+    return round(value, 2) if 0 < value < MAX_F_NUMBER else 0.0
 
 
 def exposure(fraction: tuple[int, int] | None) -> str:

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 from photosvc.media import text
 from photosvc.media.cameras import lens_name, make_name, model_name
 from photosvc.media.dates import WrittenDate, read_date
+from photosvc.media.exif.fields import MAX_F_NUMBER, MAX_FOCAL_LENGTH, MAX_ISO, exposure
 from photosvc.media.metadata import Metadata, valid_altitude, valid_position
 from photosvc.media.text import clean, parse_date, to_utc
 from photosvc.media.xmp.regions import read_regions
@@ -71,6 +72,10 @@ def _read(root: Element) -> Xmp:
         camera_serial=clean(_first(found, "exifEX:BodySerialNumber", "aux:SerialNumber")),
         lens_make=make_name(_first(found, "exifEX:LensMake")),
         lens_model=lens_name(_first(found, "exifEX:LensModel", "aux:Lens")),
+        iso=_iso(found),
+        focal_length=_focal_length(found),
+        f_number=_f_number(found),
+        exposure=exposure(_fraction(_first(found, "exif:ExposureTime"))),
         lat=position[0] if position else None,
         lng=position[1] if position else None,
         altitude=_altitude(found),
@@ -135,12 +140,42 @@ def _position(found: Properties) -> tuple[float, float] | None:
     return valid_position(lat, _degrees(_first(found, "exif:GPSLongitude"), "EW"))
 
 
+def _fraction(written: str) -> tuple[int, int] | None:
+    """Numerator and denominator of `28/10` or `3`; None for anything else and for a denominator of 0."""
+    match = _FRACTION.fullmatch(written[:64])
+    return (int(match[1]), int(match[2] or 1)) if match and int(match[2] or 1) else None
+
+
+def _number(found: Properties, *names: str) -> float:
+    """The number of the first of these properties that has one above 0, else 0.0."""
+    parts = (_fraction(_first(found, name)) for name in names)
+    return next((top / bottom for top, bottom in filter(None, parts) if top > 0), 0.0)
+
+
+def _iso(found: Properties) -> int:
+    """Sensitivity, 0 when unknown."""
+    value = round(_number(found, "exifEX:PhotographicSensitivity", "exif:ISOSpeedRatings"))
+    return value if value <= MAX_ISO else 0
+
+
+def _focal_length(found: Properties) -> int:
+    """Millimetres, 35 mm equivalent preferred; 0 when unknown."""
+    value = _number(found, "exif:FocalLengthIn35mmFilm", "exif:FocalLength")
+    return round(value) if value < MAX_FOCAL_LENGTH else 0
+
+
+def _f_number(found: Properties) -> float:
+    """Aperture, 0.0 when unknown."""
+    value = _number(found, "exif:FNumber")
+    return round(value, 2) if value < MAX_F_NUMBER else 0.0
+
+
 def _altitude(found: Properties) -> int:
     """Metres above sea level, 0 when unknown."""
-    match = _FRACTION.fullmatch(_first(found, "exif:GPSAltitude")[:64])
-    if match is None or int(match[2] or 1) == 0:
+    parts = _fraction(_first(found, "exif:GPSAltitude"))
+    if parts is None:
         return 0
-    metres = int(match[1]) / int(match[2] or 1)
+    metres = parts[0] / parts[1]
     return valid_altitude(-metres if _first(found, "exif:GPSAltitudeRef").strip() == "1" else metres)
 
 

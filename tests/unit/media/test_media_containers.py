@@ -1,17 +1,21 @@
 import random
 import struct
+import sys
 from datetime import datetime
 from io import BytesIO
 
 import pytest
 
+from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import extract
 from photosvc.media.containers.gif import read_gif
 from photosvc.media.containers.heif import XMP_BOX, read_heif
 from photosvc.media.containers.packets import Packets, resource
 from photosvc.media.containers.png import read_png
 from photosvc.media.containers.reader import read_embedded
+from photosvc.media.errors import register_heic
 from photosvc.media.formats import sniff
+from photosvc.media.pixels.preview import open_shown
 from tests.containers import (
     bigtiff,
     box,
@@ -155,6 +159,32 @@ def test_a_picture_stands_upright_by_what_follows_its_pixels(tmp_path):
     assert (found.width, found.height, found.orientation) == (48, 64, 6)
     # Red and green above, blue and white below, turned clockwise.
     assert (found.colors[0], found.colors[2], found.colors[6], found.colors[8]) == ("6", "E", "4", "9")
+
+
+@pytest.mark.parametrize("name", ["eXIf.png", "exif-profile.png", "jpeg.jpg"])
+def test_thumbnails_stand_upright_by_the_same_orientation(name):
+    data = BytesIO(WITH_EXIF[name])
+    with open_shown(data, sniff(WITH_EXIF[name][:512], name), 100) as (_, orientation):
+        assert orientation == 6
+
+
+def test_the_metadata_of_a_heic_are_read_without_its_decoder(tmp_path, monkeypatch):
+    register_heic.cache_clear()
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    found = extracted(tmp_path, WITH_EXIF["a.heic"], "a.heic")
+    assert found.problem == Problem.of(Reason.MISSING_EXTRA, "heic")
+    assert found.metadata.camera_model == "EOS R"
+
+
+def test_bytes_between_the_segments_of_a_jpeg_are_skipped():
+    data = WITH_EXIF["jpeg.jpg"]
+    first = 4 + int.from_bytes(data[4:6], "big")  # behind the start of the file and its first segment
+    assert embedded(data[:first] + b"\0\xff\0odd" + data[first:], "a.jpg").metadata.camera_model == "EOS R"
+
+
+def test_the_xmp_of_a_cr3_is_read():
+    data = box(b"ftyp", b"crx \0\0\0\1crx ") + box(b"uuid", XMP_BOX, XMP)
+    assert embedded(data, "a.cr3").metadata.title == "From XMP"
 
 
 @pytest.mark.parametrize("name", ["text.png", "jpeg.jpg", "a.webp", "after.gif"])

@@ -80,6 +80,22 @@ def test_impossible_coordinates_are_no_place(coordinate):
     assert metadata_of(attributes=f'exif:GPSLatitude="{coordinate}" exif:GPSLongitude="0,0E"').lat is None
 
 
+def test_the_exposure_is_read_where_only_xmp_has_it():
+    found = metadata_of(
+        bag("exif:ISOSpeedRatings", "200", kind="Seq"),
+        'exif:FNumber="28/10" exif:ExposureTime="10/1600" exif:FocalLength="50/1"',
+    )
+    assert (found.iso, found.f_number, found.exposure, found.focal_length) == (200, 2.8, "1/160", 50)
+    assert metadata_of(attributes='exif:FocalLength="50" exif:FocalLengthIn35mmFilm="75"').focal_length == 75
+
+
+@pytest.mark.parametrize("written", ["", "0", "-1", "1/0", "x", "9" * 20, "999999999999"])
+def test_an_impossible_exposure_is_none(written):
+    names = ("FNumber", "ExposureTime", "FocalLength", "ISOSpeedRatings")
+    found = metadata_of(attributes=" ".join(f'exif:{name}="{written}"' for name in names))
+    assert (found.iso, found.f_number, found.exposure, found.focal_length) == (0, 0.0, "", 0)
+
+
 def test_a_coordinate_may_have_any_number_of_decimals():
     written = f'exif:GPSLatitude="39,6.{"9" * 20}N" exif:GPSLongitude="10.{"5" * 25}"'
     found = metadata_of(attributes=written)
