@@ -139,6 +139,8 @@ def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
     The last program that edited a text is right, and such programs write XMP.
     """
     merged = merge((exif, xmp, iptc), written=(xmp, iptc, exif))
+    # The satellite clock is independent of the date: it serves whichever source has that.
+    merged = replace(merged, taken_utc=merged.taken_utc or exif.taken_utc or xmp.taken_utc)
     return replace(
         merged,
         keywords=keywords((*xmp.keywords, *iptc.keywords, *exif.keywords)),

@@ -15,8 +15,8 @@ FULL = Metadata(
     lens_make="Lensmaker", lens_model="L1", iso=100, focal_length=50, f_number=2.8, exposure="1/60", lat=0.0, lng=2.0,
     altitude=3, title="title", description="description", keywords=("tree",), subject="subject", artist="artist",
     copyright="copyright", license="license", notes="notes", software="software", rating=4, document_id="document",
-    content_id="c", burst_id="b", instance_id="instance", original_name="name.jpg",
-    regions=(Region("Ada", "face", 0.1, 0.2, 0.3, 0.4),),
+    label="Red", favorite=True, archived=True, edited=True, content_id="c", burst_id="b", instance_id="instance",
+    original_name="name.jpg", regions=(Region("Ada", "face", 0.1, 0.2, 0.3, 0.4),),
 )  # fmt: skip
 
 
@@ -78,6 +78,13 @@ def test_a_satellite_time_corrects_an_offset_where_the_position_proves_a_fix(min
     utc = NOON - timedelta(minutes=minutes)
     found = Metadata(taken_local=WALL, utc_offset=0, taken_utc=utc, lat=lat, lng=lat)
     assert merge_file(found, NONE, NONE).taken_utc == (utc if trusted else None)
+
+
+def test_the_satellite_clock_of_exif_serves_a_date_of_xmp_unless_it_is_of_another_moment():
+    editor, clock = Metadata(taken_local=WALL), Metadata(taken_utc=NOON - timedelta(hours=7))
+    assert merge_file(clock, NONE, editor).taken_utc == NOON - timedelta(hours=7)
+    stale = replace(clock, taken_utc=NOON - timedelta(days=1))
+    assert merge_file(stale, NONE, editor).taken_utc is None
 
 
 def test_the_last_change_is_no_date_of_the_picture():
