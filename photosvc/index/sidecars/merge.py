@@ -55,14 +55,14 @@ def ranked(file_name: str, sidecars: Iterable[StoredSidecar]) -> list[StoredSide
 
 def with_sidecars(own: Metadata, sidecars: Sequence[StoredSidecar]) -> Sources:
     """The metadata of a photo from that of its files and its sidecars, the most specific first."""
-    if not sidecars:
-        return Sources(own, own)
     xmp, takeout, exiftool, apple = (
-        merge([_UNSET, *(one.metadata for one in sidecars if one.kind is kind)])
+        [one.metadata for one in sidecars if one.kind is kind]
         for kind in (Kind.XMP, Kind.TAKEOUT, Kind.EXIFTOOL, Kind.APPLE)
     )
-    plain = merge((own, takeout, exiftool, apple), written=(takeout, own, exiftool, apple))
-    return Sources(merge((_without_known_time(xmp, plain), plain)), plain)
+    plain = own
+    if takeout or exiftool or apple:
+        plain = merge((own, *takeout, *exiftool, *apple), written=(*takeout, own, *exiftool, *apple))
+    return Sources(merge((_without_known_time(merge(xmp), plain), plain)) if xmp else plain, plain)
 
 
 def _without_known_time(xmp: Metadata, plain: Metadata) -> Metadata:
