@@ -1,6 +1,7 @@
 """The memory that decoding a picture takes, by its header, and the ways in which decoders leave pixels out.
 
-The limit is the memory of the worker. Blank pictures are the exception: DEFLATE and LZW pack nothing else so far.
+The limit is the memory of the worker. Decompression bombs are refused below it: a large PNG or GIF whose ratio of
+compression only a blank picture reaches.
 """
 
 from math import ceil
@@ -38,7 +39,7 @@ _COD: Final = b"\xff\x52"
 
 
 def check_cost(picture: Image.Image, file_size: int, longest: int = 0) -> None:
-    """Refuse a picture whose pixels this process has not the memory for, by its header.
+    """Refuse a picture by its header when this process does not have the memory to decode it.
 
     Args:
         picture: as opened, its pixels not loaded.
@@ -64,7 +65,7 @@ def _is_available(memory: int) -> bool:
 
 
 def vast_webp(source: BinaryIO) -> Image.Image | None:
-    """The size of a WebP as a picture without pixels, if there is not the memory for these; else None.
+    """The size of a WebP as a picture without pixels, if there is not enough memory for them; else None.
 
     Its reader takes part of that memory when it opens the file (sizes: RFC 9649 sections 2.5 to 2.7).
     """

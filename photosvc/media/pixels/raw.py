@@ -1,6 +1,6 @@
 """Camera raws, opened by LibRaw as their embedded preview or else developed at half size.
 
-What LibRaw does not know is still shown by its preview.
+A raw that LibRaw does not know is shown by its preview all the same.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Pictures that Pillow cannot read or has not the memory for, decoded by libvips: SVG, unusual TIFF, old AVIF.
+"""Pictures decoded by libvips because Pillow cannot read them or takes too much memory: SVG, unusual TIFF, old AVIF.
 
-libvips decodes by strips and scales on the way. It gets the bytes of one file and no path, so that nothing in a file
-can make it open another one.
+libvips decodes by strips and scales on the way. It gets the bytes of one file and no path, so that
+no reference in a file can make it open another one.
 """
 
 from functools import cache
@@ -13,11 +13,11 @@ from photosvc.core.memory import available_memory
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
 
-#: Bytes of memory that libvips takes beside the file and the pixels: GLib ends the process when it gets no more.
+#: Bytes of memory that libvips takes beside the file and the pixels: GLib aborts the process when an allocation fails.
 _OVERHEAD: Final = 160_000_000
-#: Bytes for each pixel of an AVIF, which is decoded whole; for each of the width of others, a few hundred lines.
+#: Bytes for each pixel of an AVIF, which is decoded whole, and for each column of other formats, decoded by strips.
 _BYTES_EACH_AVIF: Final = 20
-_LINES: Final = 2_000
+_BYTES_EACH_COLUMN: Final = 2_000
 _MODES: Final = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _LOADERS: Final = {"svg": "VipsForeignLoadSvg", "tiff": "VipsForeignLoadTiff", "avif": "VipsForeignLoadHeif"}
 _TURNED: Final = range(5, 9)
@@ -45,7 +45,9 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
     try:
         header = vips.Image.new_from_buffer(data, "", access="sequential")
         memory = _OVERHEAD + (
-            _BYTES_EACH_AVIF * header.width * header.height if name == "avif" else _LINES * min(header.width, 100_000)
+            _BYTES_EACH_AVIF * header.width * header.height
+            if name == "avif"
+            else _BYTES_EACH_COLUMN * min(header.width, 100_000)
         )
         if memory > available_memory():
             raise PictureTooLargeError(Reason.OVER_MEMORY, memory // 1_000_000)
