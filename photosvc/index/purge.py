@@ -19,7 +19,7 @@ from photosvc.index.batches import BatchWriter
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.places import Gazetteer
-from photosvc.index.run_lock import run_lock
+from photosvc.index.run_lock import Lease, run_lock
 from photosvc.index.scan import disk_path, start_folder
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.summary import Summary
@@ -141,9 +141,9 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
 
     """
     total = Removed()
-    with run_lock(session, settings, clock):
+    with run_lock(session, settings, clock) as lease:
         for ids in _batches(found.files, _BATCH):
-            begin_write(session)
+            _begin(session, lease)
             rows = session.execute(select(File.id, File.name, File.hash, File.photo_id).where(File.id.in_(ids))).all()
             rows = [row for row in rows if is_gone(settings.originals, row.name)]
             _delete_files(session, [row.id for row in rows], [row.name for row in rows])
@@ -154,10 +154,16 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
             session.commit()
             total.thumbnails += cache.remove_all(hashes)
         for ids in _batches(found.photos, _BATCH):
-            begin_write(session)
+            _begin(session, lease)
             total.photos += _bring_up_to_date(session, clock, set(ids))
             session.commit()
     return total
+
+
+def _begin(session: Session, lease: Lease | None) -> None:
+    begin_write(session)
+    if lease is not None:
+        lease.check(session)
 
 
 def _delete_files(session: Session, ids: Collection[int], names: Collection[str]) -> None:

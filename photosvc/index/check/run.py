@@ -168,8 +168,10 @@ class Check:
             self._find(Fault.SEARCH_ORPHANS, number=orphans)
 
     def _compare(self, ids: Collection[int]) -> None:
-        """Compare search rows. What an index run writes in between cannot differ: one transaction sees one state."""
+        """Compare search rows, in a transaction all of whose statements see the same state: an index run may write."""
         self.session.rollback()
+        if self.session.get_bind().dialect.name == "postgresql":
+            self.session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         self.report.photos += len(ids)
         if wrong := differing(self.session, list(ids)):
             names = select(Photo.path, Photo.name).where(Photo.id.in_(wrong)).order_by(Photo.path, Photo.name)
