@@ -9,6 +9,8 @@ import pytest
 
 from photosvc.index.wishes import waiting, wish
 from photosvc.models import File
+from photosvc.models.database import write_session
+from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.pictures import jpeg
 from tests.watching import watch
@@ -18,6 +20,11 @@ def pictures(count, first=0):
     """Different small pictures."""
     data = jpeg(16, 16)
     return [data + number.to_bytes(4, "big") for number in range(first, first + count)]
+
+
+def ask(library, folder, *, force=False):
+    with library.app.app_context(), write_session(current_service().engine()) as session:
+        wish(session, NOW, folder, force=force)
 
 
 def waited(library):
@@ -37,8 +44,7 @@ def test_a_watcher_finds_new_folders_wishes_and_deletions(library):
             library.put(f"new/{number % 3}/deep/{number}.jpg", data)
         watching.wait(lambda: len(stored(library)) == 61)
         shutil.rmtree(library.originals / "new/1")
-        with library.session() as session:
-            wish(session, NOW, "a", force=True)
+        ask(library, "a", force=True)
         watching.wait(lambda: len(stored(library)) == 41 and not waited(library))
         assert sum(run["indexed"] for run in watching.runs) == 61
         assert sum(run["updated"] for run in watching.runs if run["folder"] == "a") == 1
@@ -100,11 +106,8 @@ def test_a_wish_of_another_process_is_fulfilled(library):
         os.truncate(path, status.st_size)
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
         before = stored(library)
-        with library.session() as session:
-            wish(session, NOW, "a/gone/deeper")
-            wish(session, NOW, "a", force=True)
-        with library.session() as session:
-            assert len(waiting(session)) == 2
+        ask(library, "a/gone/deeper")
+        ask(library, "a", force=True)
         watching.wait(lambda: not any(waited(library)))
         assert watching.runs[-1]["folder"] == "a"
         assert watching.runs[-1]["updated"] == 1
@@ -129,8 +132,7 @@ def test_a_watcher_that_is_indexing_ends_soon_and_the_next_one_completes(library
 def test_a_killed_watcher_loses_neither_files_nor_wishes(library):
     for index, data in enumerate(pictures(400)):
         library.put(f"{index % 7}/{index}.jpg", data)
-    with library.session() as session:
-        wish(session, NOW, "3")
+    ask(library, "3")
     with watch(library) as watching:
         watching.wait(lambda: 0 < len(stored(library)) < 400)
         watching.end(signal.SIGKILL)
