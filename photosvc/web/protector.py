@@ -80,23 +80,15 @@ def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, An
     return protect
 
 
-def require_preview(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
-    """Let a view run only with the preview token in its path, as `token`; headers are not looked at.
+def require_link_token(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
+    """Let a view run only with a preview or download token in its path, as `token`; headers are not looked at.
 
     The view raises `LinkTokenError` for a token that opens nothing.
     """
-    return _require_in_path(link_tokens.verify_preview, view)
 
-
-def require_thumbnail(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
-    """Let a view run as `require_preview` does, and with a download token in the place of the preview token."""
-    return _require_in_path(link_tokens.verify_thumbnail, view)
-
-
-def _require_in_path(verify: Callable[..., Principal], view: Callable[Args, Answer]) -> Callable[Args, Answer]:
     @wraps(view)
     def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
-        _by_link(verify, str(kwargs["token"]), "photos.preview")
+        _by_link(link_tokens.verify_any, str(kwargs["token"]), "photos.preview")
         return view(*args, **kwargs)
 
     setattr(protected, ACTION, "photos.preview")

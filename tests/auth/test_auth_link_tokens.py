@@ -10,9 +10,9 @@ from photosvc.auth.credentials.bearer import find_credential, issue, revoke
 from photosvc.auth.credentials.link_tokens import (
     download_token,
     preview_token,
+    verify_any,
     verify_download,
     verify_preview,
-    verify_thumbnail,
 )
 from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import InvalidTokenError
@@ -68,7 +68,7 @@ def test_link_tokens_end_with_the_account(session, settings, alice):
     principal = login(session, alice)
     tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
     users.remove_user(session, alice)
-    for check, token in zip((verify_preview, verify_thumbnail), tokens, strict=True):
+    for check, token in zip((verify_preview, verify_any), tokens, strict=True):
         with pytest.raises(InvalidTokenError):
             check(session.connection(), settings, token, NOW)
 
@@ -82,7 +82,7 @@ def test_the_preview_token_of_a_credential_without_a_user_lives_as_long_as_that(
         verify_preview(session.connection(), settings, token, NOW + 60 * SECOND)
 
 
-@pytest.mark.parametrize("check", [verify_download, verify_thumbnail])
+@pytest.mark.parametrize("check", [verify_download, verify_any])
 @pytest.mark.parametrize(("seconds", "valid"), [(-1, True), (0, True), (3599, True), (3600, False), (3601, False)])
 def test_a_download_token_lasts_one_hour(session, settings, alice, seconds, valid, check):
     principal = login(session, alice)
@@ -95,10 +95,10 @@ def test_a_download_token_lasts_one_hour(session, settings, alice, seconds, vali
             check(session.connection(), settings, token, NOW + seconds * SECOND)
 
 
-def test_thumbnails_open_with_a_preview_token_too_and_for_longer_than_an_hour(session, settings, alice):
+def test_thumbnails_and_videos_open_with_a_preview_token_too_and_for_longer_than_an_hour(session, settings, alice):
     principal = login(session, alice)
     token = preview_token(settings, principal)
-    assert verify_thumbnail(session.connection(), settings, token, NOW + 3601 * SECOND) == principal
+    assert verify_any(session.connection(), settings, token, NOW + 3601 * SECOND) == principal
 
 
 def test_a_download_token_dies_with_its_credential(session, settings, alice):
@@ -138,13 +138,13 @@ def test_no_changed_token_opens_anything(session, settings, alice, data):
     )
     if changed == token:
         return
-    for check in (verify_preview, verify_download, verify_thumbnail):
+    for check in (verify_preview, verify_download, verify_any):
         with pytest.raises(InvalidTokenError):
             check(session.connection(), settings, changed, NOW)
 
 
 @pytest.mark.parametrize("token", ["", ".", "..", "a.b.c", "é.1.x", "\ud800", "." * 10**5, "u.1." + "x" * 10**6])
 def test_what_is_no_link_token_is_refused(session, settings, token):
-    for check in (verify_preview, verify_download, verify_thumbnail):
+    for check in (verify_preview, verify_download, verify_any):
         with pytest.raises(InvalidTokenError):
             check(session.connection(), settings, token, NOW)

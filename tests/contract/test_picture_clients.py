@@ -119,6 +119,16 @@ def test_photoprism_downloads_a_thumbnail_with_its_download_token(served, tmp_pa
     assert pixels(path.read_bytes()) == (1280, 853)
 
 
+def test_photoprism_downloads_a_video_with_its_download_token(served, tmp_path):
+    content_hash = hashlib.sha1(served.clip).hexdigest()
+
+    async def use(client, _session):
+        return await client.files.download_video(content_hash, "avc", tmp_path)
+
+    path = photoprism(served, use)
+    assert (path.name, path.read_bytes()) == (f"avc-{content_hash[:8]}.mp4", served.clip)
+
+
 def test_photoprism_reads_the_file_with_a_hash(served):
     async def use(client, _session):
         hashes = [hashlib.sha1(data).hexdigest() for data in (PLAIN, LARGE, served.clip)]

@@ -17,7 +17,7 @@ from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.files import FileAnswer, Headers, disposition, original_of, send_bytes, send_file
 from photosvc.web.icons import accepts, or_icon
-from photosvc.web.protector import principal, require_thumbnail
+from photosvc.web.protector import principal, require_link_token
 from photosvc.web.ranges import check_preconditions
 
 #: A part of every entity tag: grows when thumbnails are made differently.
@@ -37,10 +37,10 @@ def add_routes(api: Blueprint) -> None:
 
 
 @or_icon
-@require_thumbnail
+@require_link_token
 @answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/jpeg")
 @refuses(403, 404, 410, 412, 422, 503)
-def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_thumbnail` reads it
+def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """A thumbnail of the file with this hash; `<hash>-<crop>` shows an area of it.
 
     The area is twelve hexadecimal digits: left, top, width and height in thousandths, three digits each.

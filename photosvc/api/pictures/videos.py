@@ -4,7 +4,7 @@ import os
 from io import FileIO
 from typing import Final
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from photosvc.core.errors import NotFoundError
 from photosvc.media.formats import FORMATS
@@ -15,9 +15,9 @@ from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_photo
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
-from photosvc.web.files import FileAnswer, original_of, send_file
+from photosvc.web.files import FileAnswer, disposition, original_of, send_file
 from photosvc.web.icons import or_icon
-from photosvc.web.protector import principal, require_preview
+from photosvc.web.protector import principal, require_link_token
 
 _MP4: Final = "video/mp4"
 #: What the head of a WebM file says; its tracks are VP8, VP9 or AV1 by definition.
@@ -47,14 +47,15 @@ def add_routes(api: Blueprint) -> None:
 
 
 @or_icon
-@require_preview
+@require_link_token
 @answers({"type": "string", "format": "binary"}, "The video; a part of it with status 206.", media_type=_MP4)
 @refuses(403, 404, 410, 412, 415, 416, 422, 503, 507)
-def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa: ARG001 - `require_preview` reads it
+def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """The video with this hash, or that of the live or motion photo with it, whole or in ranges.
 
     A file that browsers play, or whose codec or type `video_format` names, is sent as it is, any other as H.264 and
     AAC in MP4. While it is converted the answer is 503, with the share done.
+    The token is a preview token, or a download token for as long as that is valid.
     """
     name = video_format.lower()
     if not (name in _PLAYABLE or name in _CODECS or name in _TYPES):
@@ -102,6 +103,9 @@ def _answer(service: Service, file: FileIO, found: SeenFile, name: str, *, own: 
         raise NotFoundError(msg, field="hash")
     headers = [_CACHED if own else _CHECKED]
     as_it_is = _type_as_it_is(file, found, part, name)
+    if "download" in request.args:
+        kind = found.file_type if as_it_is and found.media_type == "video" else "mp4"
+        headers.append(disposition(f"{name}-{found.hash[:8]}.{kind}"))
     if as_it_is:
         whole = part == Slice(0, size)
         file.seek(0)  # a whole file is sent from where it stands

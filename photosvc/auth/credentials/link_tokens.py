@@ -50,8 +50,8 @@ def verify_preview(connection: Connection, settings: Settings, token: str, now: 
     return _unchanged(connection, credential_uid, standing, now)
 
 
-def verify_thumbnail(connection: Connection, settings: Settings, token: str, now: datetime) -> Principal:
-    """The principal of a preview token, or of a download token: that opens the original, so also its thumbnails.
+def verify_any(connection: Connection, settings: Settings, token: str, now: datetime) -> Principal:
+    """The principal of a preview or a download token: what opens an original also opens its thumbnails and video.
 
     Raises:
         InvalidTokenError: it is neither, or not valid any more.

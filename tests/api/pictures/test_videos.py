@@ -206,10 +206,20 @@ def test_what_holds_no_video_and_what_is_not_there_is_not_found(movies):
 def test_private_videos_do_not_exist_for_others_and_a_wrong_token_opens_nothing(movies):
     content_hash = movies.hash_of("secret.mp4")
     preview, download = movies.tokens(movies.library.token("photos", role="viewer"))
-    check_error(movies.video(content_hash, token=preview), 404)
+    for token in (preview, download):
+        check_error(movies.video(content_hash, token=token), 404)
     assert movies.video(content_hash).status_code == 200
-    for token in ("x", preview[:-1], download):
+    for token in ("x", preview[:-1], download[:-1], "public"):
         check_error(movies.video(content_hash, token=token), 403)
+
+
+def test_a_download_token_opens_a_video_for_an_hour(movies):
+    content_hash = movies.hash_of("plain.mp4")
+    _, download = movies.tokens(movies.library.token("photos", role="viewer"))
+    movies.api.clock.move(seconds=3599)
+    assert movies.video(content_hash, token=download).data == original(movies, "plain.mp4")
+    movies.api.clock.move(seconds=1)
+    check_error(movies.video(content_hash, token=download), 403)
 
 
 def test_without_the_extra_only_what_browsers_play_is_sent(movies, monkeypatch):
