@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from photosvc.media.formats import sniff
+from photosvc.media.formats import FORMATS, sniff
 from photosvc.media.pixels.picture import Picture, read_picture
 from photosvc.media.pixels.preview import open_shown
 from photosvc.media.pixels.raw_preview import find_preview
@@ -51,6 +51,17 @@ def test_a_raw_is_recognised_and_shown_by_its_preview(monkeypatch, extension, ma
     assert found.colors is not None
     with open_shown(BytesIO(data), row, 100) as (picture, _):
         assert picture.size == (320, 240)
+
+
+@pytest.mark.parametrize("extension", [one for row in FORMATS if row.is_tiff for one in row.extensions])
+def test_every_extension_of_a_raw_made_of_tiff_directories_is_shown_by_its_preview(extension):
+    data = raw_with_preview("Canon", "Canon EOS 5D", PREVIEW)
+    row = sniff(data[:512], f"a.{extension}")
+    assert row is not None
+    assert extension in row.extensions
+    if row.media_type == "raw":
+        found = read_picture(BytesIO(data), row)
+        assert (found.problem, found.width, found.metadata.camera_model) == (None, 6000, "EOS 5D")
 
 
 @pytest.mark.parametrize("extension", ["rw2", "rwl"])
