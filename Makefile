@@ -73,6 +73,9 @@ bench-pictures: $(VENV)/.dev ## Measure thumbnails, downloads and videos with ph
 	$(BIN)/python -m bench.picture_serving "$(PHOTOGRAPHS)" 5
 	$(BIN)/python -m bench.videos "$(firstword $(wildcard $(PHOTOGRAPHS)/*.jpg))"
 
+bench-index: $(VENV)/.dev ## Measure index runs beside ExifTool and the least they must do
+	$(BIN)/python -m bench.indexing
+
 lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock
 
