@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.library import SURROUNDINGS, SVC, Library
 
-QUICK = {"PHOTOSVC_WATCH_SETTLE": "1"}
+QUICK = {"PHOTOSVC_WATCH_SETTLE": "3"}
 
 
 @dataclass

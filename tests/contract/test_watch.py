@@ -119,12 +119,12 @@ def test_a_wish_of_another_process_is_fulfilled(library):
 def test_a_watcher_that_is_indexing_ends_soon_and_the_next_one_completes(library, number):
     for index, data in enumerate(pictures(400)):
         library.put(f"{index % 7}/{index}.jpg", data)
-    with watch(library) as watching:
+    with watch(library, PHOTOSVC_WATCH_SETTLE="0") as watching:
         watching.wait(lambda: 0 < len(stored(library)) < 400)
         assert watching.end(number) < 3
         assert watching.process.returncode == 0
     assert len(stored(library)) < 400
-    with watch(library) as watching:
+    with watch(library, PHOTOSVC_WATCH_SETTLE="0") as watching:
         watching.wait(lambda: len(stored(library)) == 400)
 
 
@@ -133,11 +133,11 @@ def test_a_killed_watcher_loses_neither_files_nor_wishes(library):
     for index, data in enumerate(pictures(400)):
         library.put(f"{index % 7}/{index}.jpg", data)
     ask(library, "3")
-    with watch(library) as watching:
+    with watch(library, PHOTOSVC_WATCH_SETTLE="0") as watching:
         watching.wait(lambda: 0 < len(stored(library)) < 400)
         watching.end(signal.SIGKILL)
     assert len(waited(library)) == 1
-    with watch(library) as watching:
+    with watch(library, PHOTOSVC_WATCH_SETTLE="0") as watching:
         watching.wait(lambda: len(stored(library)) == 400 and not waited(library))
 
 
