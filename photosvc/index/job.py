@@ -64,7 +64,7 @@ def run_index(
         if is_stale(session) and not options.dry_run:
             summary.rebuilt = rebuild(session)
         if not options.dry_run:
-            restack_library(session, settings.originals, clock, kinds)
+            restack_library(session, settings.originals, clock, kinds, lease)
         known = known_files(session, folder)
         find_changes(settings.originals, folder, known, summary, work, force=options.force, settle=options.settle)
         session.rollback()
@@ -78,7 +78,7 @@ def run_index(
             if work.count_to_read():
                 _read(work, writer, settings, options, summary, progress)
             writer.mark_missing(work.gone())
-            estimate_places(session, clock, wanted=settings.estimate_places)
+            estimate_places(session, clock, lease, wanted=settings.estimate_places)
     summary.seconds = time.monotonic() - started
     return summary
 

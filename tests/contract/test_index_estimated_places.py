@@ -135,3 +135,19 @@ def test_the_setting_switches_estimates_off_and_on_again(tmp_path):
         library.index()
         assert len(estimated(library)) == count
         library.close()
+
+
+def test_stacks_and_estimates_are_the_same_on_postgresql(tmp_path, new_postgres):
+    results = []
+    for name, uri in (("a", None), ("b", new_postgres())):
+        library = open_library(tmp_path / name, settings={"PHOTOSVC_DATABASE_URI": uri} if uri else None)
+        put(library, "a.jpg", 0, PARIS)
+        put(library, "x/a-edited.jpg", 0, PARIS)
+        put(library, "b.jpg", 1)
+        library.index()
+        put(library, "c.jpg", 2, VERSAILLES)
+        library.index()
+        results.append((places(library), library.names(q="stack:yes")))
+        library.close()
+    assert results[0] == results[1]
+    assert results[0][1] == ["a.jpg", "x/a-edited.jpg"]

@@ -12,6 +12,7 @@ from photosvc.index.describe import describe
 from photosvc.index.estimates.due import LOCATED, sighting
 from photosvc.index.estimates.positions import WINDOW, Estimate, Located, estimate
 from photosvc.index.places import Gazetteer
+from photosvc.index.run_lock import Lease
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, File, LibraryState, Photo, Place
 from photosvc.models.database import begin_write
@@ -31,12 +32,13 @@ _NEEDED: Final = (
 )
 
 
-def estimate_places(session: Session, clock: Clock, *, wanted: bool) -> int:
+def estimate_places(session: Session, clock: Clock, lease: Lease | None, *, wanted: bool) -> int:
     """Bring the places of all photos that are due up to date; gives how many changed.
 
     Args:
         session: outside of a transaction; each batch is committed.
         clock: the time of changes.
+        lease: of the index run.
         wanted: false when the setting is off: estimates are removed.
 
     """
@@ -46,6 +48,8 @@ def estimate_places(session: Session, clock: Clock, *, wanted: bool) -> int:
         select(Photo.id).where(Photo.place_due, Photo.id > last).order_by(Photo.id).limit(pace.size)
     ).all():
         with pace.writing(session, len(ids)):
+            if lease:
+                lease.check(session)
             photos = session.scalars(select(Photo).where(Photo.id.in_(ids)).options(*_NEEDED)).all()
             catalog = Catalog(session, Gazetteer.load())
             changed = [photo for photo in photos if _renew(session, photo, catalog, wanted=wanted)]

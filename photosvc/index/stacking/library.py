@@ -10,6 +10,7 @@ from photosvc.core.clock import Clock
 from photosvc.core.stacks import KINDS
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
+from photosvc.index.run_lock import Lease
 from photosvc.index.store import Store
 from photosvc.models import STACKING, File, LibraryState
 from photosvc.models.database import begin_write
@@ -21,7 +22,9 @@ _FIRST_BATCH: Final = 20
 _MOST: Final = 500
 
 
-def restack_library(session: Session, originals: Path, clock: Clock, kinds: frozenset[str]) -> int:
+def restack_library(
+    session: Session, originals: Path, clock: Clock, kinds: frozenset[str], lease: Lease | None = None
+) -> int:
     """Stack all files again unless they are stacked by these kinds and rules; gives the number of files read.
 
     Commits after each batch. A run that was interrupted starts again.
@@ -33,6 +36,8 @@ def restack_library(session: Session, originals: Path, clock: Clock, kinds: froz
     count, last, pace = 0, 0, Pace(_FIRST_BATCH, _MOST)
     while ids := session.scalars(select(File.id).where(File.id > last).order_by(File.id).limit(pace.size)).all():
         with pace.writing(session, len(ids)):
+            if lease:
+                lease.check(session)
             store = Store(session, Catalog(session, Gazetteer.load()), originals, clock(), kinds)
             for file in session.scalars(select(File).where(File.id.in_(ids), File.sidecar.is_(False))):
                 store.restack(file)
