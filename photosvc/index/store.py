@@ -62,6 +62,7 @@ class Store:
         self._rejected: dict[str, RejectedFile | None] = {}
         self._changed: dict[Photo, None] = {}
         self._stack_keys: dict[File, frozenset[int]] = {}
+        self._new_photos: dict[tuple[str, str], Photo] = {}
         self._sidecars = Sidecars(session, folders or Folders(root), now)
         self._sightings: dict[int, Sighting | None] = {}
 
@@ -88,7 +89,7 @@ class Store:
                 self.reject(found, problem)
                 return Saved(problem, new=False)
             new, unknown = moved is None, True
-            file = moved if moved is not None else self._new_file(found)
+            file = moved if moved is not None else self._new_file(found, extraction)
         self._files.put(file, found.name, extraction.hash)
         write_extraction(file, extraction)
         file.size, file.mtime_ns, file.missing = found.size, found.mtime_ns, False
@@ -194,6 +195,7 @@ class Store:
         self._sightings.clear()
         self._changed.clear()
         self._stack_keys.clear()
+        self._new_photos.clear()
         return len(changed)
 
     def _remember(self, photos: Iterable[Photo]) -> None:
@@ -244,9 +246,14 @@ class Store:
             return file.size, file.mtime_ns
         return (status.st_size, clamped_time(status)) if stat.S_ISREG(status.st_mode) else None
 
-    def _new_file(self, found: FoundFile) -> File:
+    def _new_file(self, found: FoundFile, extraction: Extraction) -> File:
+        """A file of a new photo, which `restack` joins with others; new pictures of one name share it at once."""
         folder, base, _ = split_name(found.name)
-        photo = new_photo(self._session, folder, base, self._now)  # `restack` joins it with that of other files
+        picture = extraction.media_type != "video"
+        shared = self._new_photos.get((folder, base)) if picture else None
+        photo = shared or new_photo(self._session, folder, base, self._now)
+        if picture:
+            self._new_photos[folder, base] = photo
         file = File(
             uid=ids.new_uid(ids.FILE, self._now),
             root=ORIGINALS_ROOT,
