@@ -15,7 +15,7 @@ _TARGET: Final = 0.05
 #: Fewer items save no time: each transaction has costs of its own.
 _LEAST: Final = 5
 #: Transactions after which other writers are no longer expected when none has committed since.
-_MEMORY: Final = 20
+_MEMORY: Final = 5
 
 
 class Pace:
@@ -29,7 +29,7 @@ class Pace:
         self.size = min(size, most)
         """Items to write in the next transaction."""
         self._most = most
-        self._version: int | None = None
+        self._versions: dict[int, int] = {}
         self._others = 0
 
     @contextmanager
@@ -54,6 +54,7 @@ class Pace:
             return
         driver: Any = session.connection().connection.driver_connection
         ((version,),) = driver.execute("PRAGMA data_version")  # changes when another connection has committed
-        changed = self._version is not None and version != self._version
-        self._version = version
+        changed = self._versions.get(id(driver), version) != version
+        # Our own commit changes the versions of the other connections in the pool.
+        self._versions = {id(driver): version}
         self._others = _MEMORY if changed else max(0, self._others - 1)
