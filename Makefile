@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow coverage lint format bench bench-large bench-pictures lock clean
+.PHONY: help run test test-slow coverage lint format bench bench-large bench-pictures bench-index lock clean
 
 PYTHON ?= python3
 PHOTOS ?=

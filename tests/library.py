@@ -207,7 +207,11 @@ def hashes(folder: Path) -> dict[bytes, str]:
 
 
 def svc(
-    *arguments: str, instance: Path, environ: Mapping[str, str] | None = None, command: tuple[str, ...] = ()
+    *arguments: str,
+    instance: Path,
+    environ: Mapping[str, str] | None = None,
+    command: tuple[str, ...] = (),
+    timeout: float = 60,
 ) -> CompletedProcess[str]:
     """Run the installed command line without a terminal."""
     return run(
@@ -216,7 +220,7 @@ def svc(
         stdin=DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
         check=False,
     )
 
