@@ -188,6 +188,16 @@ class Settings:
     thumb_wait: int = _number(1, 300, "seconds", "Seconds a request waits for a new thumbnail", default=20)
     video_timeout: int = _number(1, 86_400, "seconds", "Seconds the conversion of one video may take", default=1800)
     zip_size: int = _number(1, 1 << 30, "MiB", "Largest archive of originals that is sent, in MiB", default=50_000)
+    transfers: int = _number(
+        1,
+        10_000,
+        "answers",
+        "Answers over 1 MiB that one web worker sends at the same time; keep this two below its threads, or more",
+        default=6,
+    )
+    transfers_each: int = _number(
+        1, 10_000, "answers", "Such answers that one account or client receives at the same time", default=4
+    )
     sendfile_header: str = _setting(
         _sendfile_header,
         "empty, `X-Accel-Redirect` or `X-Sendfile`",

@@ -51,7 +51,7 @@ _ERRORS: Mapping[int, str] = {
     415: "The file is of a kind that this service cannot convert.",
     416: "No range that was asked for overlaps the file.",
     422: "The file cannot be shown; the message says why.",
-    429: "Too many failed tries or archives at once; `Retry-After` says in how many seconds the next is accepted.",
+    429: "Too many failed tries or downloads at once; `Retry-After` says in how many seconds the next is accepted.",
     503: "The service is busy or its database cannot be reached; `Retry-After` says in how many seconds to try again.",
     507: "The folder of derived files is full or cannot be written.",
 }

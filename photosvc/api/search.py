@@ -25,6 +25,7 @@ from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, js
 from photosvc.web.contract import ETAG, NUMBER, TEXT, Header, answers, json_object, refuses, takes_query
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.transfers import begin_transfer
 
 _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
 _FLAG = {"type": "boolean"}
@@ -153,6 +154,7 @@ def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]])
         return ReadyResponse("".join(pieces), content_type=JSON, headers=headers)
     answer = ReadyResponse(pieces, content_type=JSON, headers=headers)
     # `finalize`, because an answer that is dropped before a server reads it is never closed.
+    answer.call_on_close(begin_transfer(answer))
     answer.call_on_close(finalize(answer, current_service().keep_open()))
     return answer
 

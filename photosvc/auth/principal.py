@@ -42,6 +42,11 @@ class Principal:
         """The kind that decides its rights: a session made from an app password has only the rights of that."""
         return APP_SESSION if self.kind == LOGIN_SESSION and self.parent_id is not None else self.kind
 
+    @property
+    def owner_uid(self) -> str:
+        """Of the account or client whose credentials share a limit; of the credential itself if it has no owner."""
+        return self.user_uid or self.client_uid or self.credential_uid
+
     def expires_in(self, now: datetime) -> int:
         """Whole seconds left; 0 without a limit, as in the answer of the session endpoint."""
         return 0 if self.expires_at is None else max(1, int((self.expires_at - now).total_seconds()))

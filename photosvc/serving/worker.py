@@ -1,8 +1,8 @@
-"""The gunicorn worker of the service: a slow client holds a connection, not a thread.
+"""Collects requests and sends the end of slow answers in the loop, and uses threads only for the work between.
 
 gunicorn's threaded worker gives a thread to each new connection before it has sent anything, and waits for clients to
 close their end in the loop that accepts connections. Here the loop collects a request until its head and a small body
-are complete, and waits for the close of many connections at once.
+are complete, sends the end of answers that clients are slow to take, and waits for the close of many connections.
 
 It extends gunicorn.workers.gthread, whose methods setup.cfg pins to one major version.
 """
@@ -12,19 +12,20 @@ import socket
 import struct
 import time
 from collections import deque
+from concurrent.futures import Future
 from functools import partial
-from selectors import EVENT_READ
-from typing import Final
+from selectors import EVENT_READ, EVENT_WRITE
+from typing import Any, Final
 
 from gunicorn.http2 import negotiation
 from gunicorn.workers.gthread import TConn, ThreadWorker
+
+from photosvc.serving.client import STALL_SECONDS, Client
 
 #: Seconds that a client has to send the head of a request and a small body.
 REQUEST_SECONDS: Final = 10.0
 #: Bodies up to this size, in bytes, are complete before a thread is used; a larger one is read by the thread.
 SMALL_BODY: Final = 64 << 10
-#: Seconds without a byte after which a thread gives up reading a large body or writing an answer.
-STALL_SECONDS: Final = 30
 #: A head above this size goes to the parser as it is, which refuses it by gunicorn's limits.
 _MOST_HEAD: Final = 64 << 10
 _RECEIVE: Final = 64 << 10
@@ -32,6 +33,9 @@ _RECEIVE: Final = 64 << 10
 LINGER_SECONDS: Final = 2.0
 #: Connections that may wait for the client to close; one more is dropped at once.
 _MOST_LINGERING: Final = 500
+#: Bytes of answers that clients are slow to take; above, the client that waits longest is dropped.
+_MOST_UNSENT: Final = 64 << 20
+#: Seconds without a byte after which a thread gives up reading a large body.
 _STALL: Final = struct.pack("ll", STALL_SECONDS, 0)
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n", re.IGNORECASE)
 _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
@@ -43,6 +47,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def init_process(self) -> None:
         """Serve until the end of the process."""
         self._lingering: deque[tuple[float, socket.socket]] = deque()
+        self._unsent: dict[TConn, Future[object]] = {}
         super().init_process()
 
     def accept(self, listener: socket.socket) -> None:
@@ -51,6 +56,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             client, address = listener.accept()
         except (BlockingIOError, ConnectionAbortedError):
             return
+        client = Client(client)
         self.nr_conns += 1
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             client.setsockopt(socket.SOL_SOCKET, option, _STALL)
@@ -80,12 +86,53 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             conn.received = b""
         return super().handle(conn)
 
+    def handle_request(self, req: Any, conn: TConn) -> object:  # noqa: ANN401 - gunicorn has no types
+        """Answer one request of a connection; runs in a thread."""
+        if self.cfg.is_ssl:
+            return super().handle_request(req, conn)
+        conn.sock.begin_answer()
+        try:
+            return super().handle_request(req, conn)
+        finally:
+            conn.sock.end_answer()
+
+    def finish_request(self, conn: TConn, fs: Future[object]) -> None:
+        """Send the end of the answer, if the client was slow to take it, and then go on with the connection."""
+        if self.cfg.is_ssl or not conn.sock.unsent:
+            super().finish_request(conn, fs)
+            return
+        conn.sock.setblocking(False)
+        conn.sock.wait_for_client()
+        self._unsent[conn] = fs
+        self.poller.register(conn.sock, EVENT_WRITE, partial(self._send_unsent, conn))
+        while sum(len(other.sock.unsent) for other in self._unsent) > _MOST_UNSENT:
+            self._give_up(next(iter(self._unsent)))
+
+    def _send_unsent(self, conn: TConn, client: Client) -> None:
+        try:
+            if not client.send_unsent():
+                return
+        except OSError:
+            self._give_up(conn)
+            return
+        self.poller.unregister(client)
+        super().finish_request(conn, self._unsent.pop(conn))
+
+    def _give_up(self, conn: TConn) -> None:
+        """Drop a client that does not take its answer."""
+        del self._unsent[conn]
+        self.poller.unregister(conn.sock)
+        self.nr_conns -= 1
+        conn.close()
+
     def murder_pending(self) -> None:
-        """Drop clients that did not send their request, or close their end, in time."""
+        """Drop clients that did not send their request, take their answer, or close their end, in time."""
         super().murder_pending()
         now = time.monotonic()
         while self._lingering and self._lingering[0][0] <= now:
             self._drop(self._lingering[0][1])
+        for conn in [conn for conn in self._unsent if conn.sock.is_too_slow()]:
+            self._give_up(conn)
 
     def _await_request(self, conn: TConn) -> None:
         conn.received = bytearray()

@@ -14,13 +14,15 @@ from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema, open_reader, session_on, write_if_free, write_session
-from photosvc.pictures.archives.slots import Slots
 from photosvc.pictures.service import Pictures
+from photosvc.pictures.slots import Slots
 from photosvc.search.reading.overview.counts import KnownCounts
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
 
 EXTENSION = "photosvc"
+#: Archives that one owner downloads at the same time.
+ARCHIVES_EACH = 3
 
 #: What holds the open transaction, a read connection or a writing session: its name in `flask.g`.
 _OPEN = "photosvc_open"
@@ -46,13 +48,17 @@ class Service:
     throttle: Throttle = field(init=False)
     pictures: Pictures = field(init=False)
     archives: Slots = field(init=False)
+    transfers: Slots = field(init=False)
+    """Of answers that are sent for long."""
     counts: KnownCounts = field(default_factory=KnownCounts, init=False)
     schema_fits: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.throttle = Throttle(self.writing, self.write_if_free)
         self.pictures = Pictures(self.settings)
-        self.archives = Slots(self.instance / "archives.lock")
+        self.archives = Slots(self.instance / "archives.lock", each=ARCHIVES_EACH)
+        each, total = self.settings.transfers_each, self.settings.transfers
+        self.transfers = Slots(self.instance / "transfers.lock", each=each, total=total)
 
     def reading(self) -> "_Reading":
         """A connection in a read transaction, all of whose statements see the same state of the database.

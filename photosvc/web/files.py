@@ -22,6 +22,7 @@ from photosvc.settings import Settings
 from photosvc.web.answer import ReadyResponse
 from photosvc.web.current import current_service
 from photosvc.web.ranges import Range, RangeNotSatisfiableError, check_preconditions, parse_ranges, range_applies
+from photosvc.web.transfers import SMALL, TransferredFile, begin_transfer
 
 _CHUNK: Final = 64 << 10
 Headers = list[tuple[str, str]]
@@ -135,8 +136,12 @@ def _whole(found: FileAnswer, headers: Headers) -> Response:
         found.file.close()
         return ReadyResponse(headers=headers)
     if not found.internal:
-        return _streamed(found, headers, _read(found, Range(0, found.size)), HTTPStatus.OK)
-    body = wrap_file(request.environ, found.file, _CHUNK)  # the server closes it, and so the file
+        return _streamed(found, headers, _read(found, Range(0, found.size)), found.size, HTTPStatus.OK)
+    file = found.file
+    if found.size > SMALL:
+        with found.file:
+            file = TransferredFile(os.dup(found.file.fileno()))
+    body = wrap_file(request.environ, file, _CHUNK)  # the server closes it, and so the file
     return ReadyResponse(body, headers=headers, direct_passthrough=True)
 
 
@@ -146,7 +151,7 @@ def _one_part(found: FileAnswer, part: Range, headers: Headers) -> Response:
         ("Content-Range", part.content_range(found.size)),
         ("Content-Length", str(part.length)),
     ]
-    return _streamed(found, headers, _read(found, part))
+    return _streamed(found, headers, _read(found, part), part.length)
 
 
 def _several_parts(found: FileAnswer, parts: Sequence[Range], headers: Headers) -> Response:
@@ -165,17 +170,24 @@ def _several_parts(found: FileAnswer, parts: Sequence[Range], headers: Headers) 
             yield from _read(found, part)
         yield end
 
-    length = sum(map(len, heads)) + sum(part.length for part in parts) + len(end)
+    size = sum(part.length for part in parts)
+    length = sum(map(len, heads)) + size + len(end)
     headers += [("Content-Type", f"multipart/byteranges; boundary={boundary}"), ("Content-Length", str(length))]
-    return _streamed(found, headers, body())
+    return _streamed(found, headers, body(), size)
 
 
 def _streamed(
-    found: FileAnswer, headers: Headers, body: Iterator[bytes], status: HTTPStatus = HTTPStatus.PARTIAL_CONTENT
+    found: FileAnswer,
+    headers: Headers,
+    body: Iterator[bytes],
+    size: int,
+    status: HTTPStatus = HTTPStatus.PARTIAL_CONTENT,
 ) -> Response:
     # Not passed through directly: Werkzeug would not call what is to be called at the end.
     answer = ReadyResponse(body, status, headers=headers)
     answer.call_on_close(found.file.close)
+    if size > SMALL:
+        answer.call_on_close(begin_transfer(answer))
     return answer
 
 

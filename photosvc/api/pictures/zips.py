@@ -30,6 +30,7 @@ from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, t
 from photosvc.web.current import Service, current_service
 from photosvc.web.files import disposition, original_of
 from photosvc.web.protector import principal, require, require_download
+from photosvc.web.transfers import begin_transfer
 
 #: Files in one archive.
 MOST_FILES: Final = 50_000
@@ -160,7 +161,7 @@ def _send(waiting: Waiting) -> Response:
     ]
     if request.method == "HEAD":
         return ReadyResponse(headers=headers)
-    free = service.archives.take(who.user_uid or who.client_uid or who.credential_uid)
+    free = service.archives.take(who.owner_uid)
     if free is None:
         raise TooManyArchivesError
     # The engine is looked up now: an answer is sent after its request has ended.
@@ -168,6 +169,7 @@ def _send(waiting: Waiting) -> Response:
     answer = ReadyResponse(stream_zip(entries), headers=headers)
     # `finalize`, because an answer that is dropped before a server reads it is never closed.
     answer.call_on_close(finalize(answer, free))
+    answer.call_on_close(begin_transfer(answer))
     return answer
 
 

@@ -13,8 +13,8 @@ from sqlalchemy import select, update
 from photosvc.api import zips
 from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection
 from photosvc.pictures.archives.selections import MOST_WAITING
-from photosvc.pictures.archives.slots import EACH
 from photosvc.search.projection.project import project
+from photosvc.web.current import ARCHIVES_EACH
 from tests.api_client import ApiClient, check_error, open_api
 from tests.clock import NOW
 from tests.factories.photos import edit_photos
@@ -426,7 +426,7 @@ def test_somebody_has_a_few_archives_at_once_and_the_next_waits(own):
     alice, ann = own.app_password(), own.app_password("ann")
     path = f"/albums/{album(1)}/dl"
     running = [begin(own, path, token) for token in [alice, own.app_password(), own.app_password()]]
-    assert len(running) == EACH
+    assert len(running) == ARCHIVES_EACH
     for answer in running:
         next(iter(answer.response))
     refused = own.call("GET", path, alice)

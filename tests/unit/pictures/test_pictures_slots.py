@@ -1,16 +1,17 @@
-"""How many archives one owner downloads at once."""
+"""How much one owner, and all owners together, download at once."""
 
 import signal
 import subprocess
 import sys
 
-from photosvc.pictures.archives.slots import EACH, Slots
+from photosvc.pictures.slots import Slots
+from photosvc.web.current import ARCHIVES_EACH
 
 TAKE_ALL = """
 import sys, time
 from pathlib import Path
-from photosvc.pictures.archives.slots import Slots
-slots = Slots(Path(sys.argv[1]))
+from photosvc.pictures.slots import Slots
+slots = Slots(Path(sys.argv[1]), each=3)
 kept = [slots.take("alice") for _ in range(3)]
 print(len([slot for slot in kept if slot]), flush=True)
 time.sleep(60)
@@ -18,9 +19,9 @@ time.sleep(60)
 
 
 def test_an_owner_has_three_slots_and_others_have_their_own(tmp_path):
-    slots = Slots(tmp_path / "new" / "archives.lock")
-    taken = [slots.take("alice") for _ in range(EACH)]
-    assert EACH == 3
+    slots = Slots(tmp_path / "new" / "archives.lock", each=ARCHIVES_EACH)
+    taken = [slots.take("alice") for _ in range(ARCHIVES_EACH)]
+    assert ARCHIVES_EACH == 3
     assert all(taken)
     assert slots.take("alice") is None
     assert slots.take("vera") is not None
@@ -30,7 +31,7 @@ def test_an_owner_has_three_slots_and_others_have_their_own(tmp_path):
 
 
 def test_slots_count_over_all_processes_and_those_of_a_killed_process_are_free(tmp_path):
-    slots = Slots(tmp_path / "archives.lock")
+    slots = Slots(tmp_path / "archives.lock", each=ARCHIVES_EACH)
     free = slots.take("alice")
     command = [sys.executable, "-c", TAKE_ALL, str(tmp_path / "archives.lock")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
@@ -42,3 +43,18 @@ def test_slots_count_over_all_processes_and_those_of_a_killed_process_are_free(t
     assert slots.take("alice") is not None
     assert slots.take("alice") is not None
     assert slots.take("alice") is None
+
+
+def test_a_process_has_a_number_of_slots_for_all_owners_together(tmp_path):
+    slots = Slots(tmp_path / "transfers.lock", each=2, total=3)
+    free = slots.take("alice")
+    assert slots.take("alice") is not None
+    assert slots.take("alice") is None
+    assert not slots.is_full
+    assert slots.take("vera") is not None
+    assert slots.is_full
+    assert slots.take("vera") is None
+    free()
+    assert not slots.is_full
+    assert slots.take("vera") is not None
+    assert slots.is_full
