@@ -1,14 +1,18 @@
 """GET /photos/<uid> and /files/<hash>: the records of one photo and of one file (spec sections 2.2 and 2.3)."""
 
+import hashlib
+from collections.abc import Sequence
+
 import orjson
 from flask import Blueprint, Response
+from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.records.entity import FileEntitySchema, PhotoSchema
 from photosvc.search.reading.entity import load_file, load_photo
 from photosvc.search.reading.library import state_tag
-from photosvc.search.reading.lookup import file_with_hash, files_of_photo
+from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_photo
 from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh
 from photosvc.web.contract import ETAG, answers
 from photosvc.web.current import current_service
@@ -38,12 +42,17 @@ def read_photo(photo_uid: str) -> Response:
         if not seen:
             msg = "there is no such photo"
             raise NotFoundError(msg, field="uid")
-        etag = state_tag(connection, "photo", photo_uid, sees_private=sees_private)
+    with service.loading() as session:
+        body, etag = record_of(session, seen, sees_private=sees_private)
     if is_fresh(etag):
         return ReadyResponse(status=304, headers=cache_headers(etag))
-    with service.loading() as session:
-        body = orjson.dumps(_photo_schema.dump(load_photo(session, seen, sees_private=sees_private)))
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
+
+
+def record_of(session: Session, seen: Sequence[SeenFile], *, sees_private: bool) -> tuple[bytes, str]:
+    """The record of the photo of these files as JSON, and its entity tag, which other changes of the library keep."""
+    body = orjson.dumps(_photo_schema.dump(load_photo(session, seen, sees_private=sees_private)))
+    return body, hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
 @require("files.view")

@@ -45,6 +45,7 @@ _ANY = _PERSON | {ACCESS_TOKEN, CLIENT_TOKEN}
 _ALL = frozenset({ADMIN, USER, VIEWER, CLIENT})
 _ADMIN = frozenset({ADMIN})
 _EDITORS = frozenset({ADMIN, USER})
+_WRITERS = frozenset({ADMIN, USER, CLIENT})
 _MONITORS = frozenset({ADMIN, CLIENT})
 _NOBODY = frozenset[str]()
 
@@ -61,6 +62,7 @@ _TABLE = (
     Rule("photos.view",                "photos",   _R,   _ANY,     _ALL,      _,    "See one photo"),
     Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails and videos"),
     Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals and archives"),
+    Rule("photos.update",              "photos",   _W,   _ANY,     _WRITERS, _,    "Change photos"),
     Rule("files.view",                 "files",    _R,   _ANY,     _ALL,      _,    "See one file"),
     Rule("places.view",                "places",   _R,   _ANY,     _ALL,      _,    "See photos on a map"),
     Rule("config.view",                "config",   _R,   _ANY,     _ALL,      _,    "Read what clients need to know"),

@@ -67,6 +67,13 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog:
     _set_times(photo, now)
 
 
+def _write(photo: Photo, metadata: Metadata, *names: str) -> None:
+    """Write values that have no source column, but for those that a person set."""
+    for name in names:
+        if name not in photo.manual.split():
+            setattr(photo, name, getattr(metadata, name))
+
+
 def _set_times(photo: Photo, now: datetime) -> None:
     session = object_session(photo)
     if session is not None and session.is_modified(photo):
@@ -94,15 +101,15 @@ def _describe_time(photo: Photo, sources: Sources, stacked: list[StackedFile], n
 
 def _describe_camera(photo: Photo, sources: Sources, catalog: Catalog) -> None:
     metadata = sources.metadata
-    photo.iso, photo.focal_length = metadata.iso, metadata.focal_length
-    photo.f_number, photo.exposure = metadata.f_number, metadata.exposure
+    _write(photo, metadata, "iso", "focal_length", "f_number", "exposure")
     if not gives_way(photo.camera_src, XMP):
         return
     camera = catalog.camera(metadata.camera_make, metadata.camera_model)
     photo.camera, photo.lens = camera, catalog.lens(metadata.lens_make, metadata.lens_model)
     photo.camera_serial = metadata.camera_serial
     photo.camera_src = sources.source_of("camera_model", "camera_make")
-    photo.scan = camera.type == "scanner"
+    if "scan" not in photo.manual.split():
+        photo.scan = camera.type == "scanner"
 
 
 def _describe_place(photo: Photo, sources: Sources, catalog: Catalog) -> None:
@@ -124,11 +131,12 @@ def _describe_picture(photo: Photo, files: list[File], primary: File) -> None:
     photo.duration_ns = max(file.duration_ns for file in files)
     pixels = max(file.width * file.height for file in files)
     photo.resolution = bounded(round(pixels / 1_000_000))
-    photo.panorama = any(
-        file.width > 1000 and file.height > 500 and (bool(file.projection) or file.aspect_ratio > _PANORAMA_RATIO)
-        for file in files
-        if file.media_type != "video"
-    )
+    if "panorama" not in photo.manual.split():
+        photo.panorama = any(
+            file.width > 1000 and file.height > 500 and (bool(file.projection) or file.aspect_ratio > _PANORAMA_RATIO)
+            for file in files
+            if file.media_type != "video"
+        )
 
 
 def _describe_texts(photo: Photo, sources: Sources, catalog: Catalog, files: list[File]) -> None:
@@ -136,10 +144,11 @@ def _describe_texts(photo: Photo, sources: Sources, catalog: Catalog, files: lis
     if gives_way(photo.description_src, XMP):
         photo.description = metadata.description
         photo.description_src = sources.source_of("description")
-    for name in ("subject", "artist", "copyright", "license", "notes", "software", "rating", "document_id"):
-        setattr(photo, name, getattr(metadata, name))
-    photo.original_name = split_name(metadata.original_name)[1]
-    photo.keywords = catalog.keywords((*metadata.keywords, metadata.label))
+    _write(photo, metadata, "subject", "artist", "copyright", "license", "notes", "software", "rating", "document_id")
+    if "original_name" not in photo.manual.split():
+        photo.original_name = split_name(metadata.original_name)[1]
+    if "keywords" not in photo.manual.split():
+        photo.keywords = catalog.keywords((*metadata.keywords, metadata.label))
     if gives_way(photo.title_src, XMP):
         photo.title = metadata.title or _generated_title(photo, files)
         photo.title_src = sources.source_of("title")

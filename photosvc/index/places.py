@@ -50,6 +50,11 @@ def to_local(utc: datetime, zone: str) -> datetime:
     return local.replace(tzinfo=None, fold=0)
 
 
+def is_zone(name: str) -> bool:
+    """Whether it is an IANA zone name, or empty for an unknown zone."""
+    return not name or (len(name) <= 64 and _zone(name) is not None)
+
+
 @lru_cache(maxsize=1024)
 def _zone(name: str) -> tzinfo | None:
     try:

@@ -12,6 +12,7 @@ from photosvc.models.accounts import (
     User,
 )
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
+from photosvc.models.journal import PhotoChange
 from photosvc.models.library import (
     CHANGES,
     ESTIMATES,
@@ -87,6 +88,7 @@ __all__ = [
     "LibraryState",
     "Marker",
     "Photo",
+    "PhotoChange",
     "Place",
     "RecoveryCode",
     "RejectedFile",

@@ -193,6 +193,8 @@ class Photo(Base):
     favorite: Mapped[bool] = mapped_column(default=False)
     favorite_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     private: Mapped[bool] = mapped_column(default=False)
+    manual: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """Names of the values without a source column that a person set, separated by blanks."""
     scan: Mapped[bool] = mapped_column(default=False)
     panorama: Mapped[bool] = mapped_column(default=False)
     iso: Mapped[int] = mapped_column(Integer, default=0)

@@ -24,6 +24,7 @@ SESSION = {"login", "child"}
 LOGIN = {"login"}
 
 EVERYBODY = {"admin", "user", "viewer", "client"}
+WRITERS = {"admin", "user", "client"}
 ADMIN = {"admin"}
 ONLY_OWN = set()
 
@@ -79,6 +80,11 @@ TABLE = {
     "GET /files/<content_hash>": row(404, "files read", ANYTHING, EVERYBODY),
     "GET /geo": row(200, "places read", ANYTHING, EVERYBODY),
     "GET /config": row(200, "config read", ANYTHING, EVERYBODY),
+    "PUT /photos/<photo_uid>": row(404, "photos write", ANYTHING, WRITERS, body={}),
+    "PATCH /photos/<photo_uid>": row(404, "photos write", ANYTHING, WRITERS, body={}),
+    "POST /photos/<photo_uid>/like": row(404, "photos write", ANYTHING, WRITERS),
+    "DELETE /photos/<photo_uid>/like": row(404, "photos write", ANYTHING, WRITERS),
+    "POST /photos/<photo_uid>/approve": row(404, "photos write", ANYTHING, WRITERS),
     "GET /photos/<photo_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /dl/<content_hash>": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /t/<content_hash>/<token>/<size>": Row(403, link=True),

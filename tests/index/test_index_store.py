@@ -128,7 +128,8 @@ def test_every_field_of_an_extraction_survives_its_columns(library, session):
     )  # fmt: skip
     extraction = new_extraction(
         1, metadata=metadata, orientation=6, motion=True, duration_ns=1, fps=29.97, frames=2,
-        projection="equirectangular", color_profile="sRGB", problem=Problem.of(Reason.OVER_PIXEL_LIMIT, 144, 100),
+        projection="equirectangular", color_profile="sRGB", look_1=1, look_2=2, look_3=3, look_4=65535,
+        problem=Problem.of(Reason.OVER_PIXEL_LIMIT, 144, 100),
     )  # fmt: skip
     assert [item.name for item in fields(Metadata) if getattr(metadata, item.name) == item.default] == []
     assert [item.name for item in fields(Extraction) if getattr(extraction, item.name) == item.default] == []

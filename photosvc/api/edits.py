@@ -1,0 +1,116 @@
+"""PUT and PATCH /photos/<uid>, and what people do with one photo: like and approve it."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from flask import Blueprint, Response, request
+from sqlalchemy.orm import Session
+
+from photosvc.api.photos import record_of
+from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.index.catalog import Catalog
+from photosvc.index.places import Gazetteer
+from photosvc.library.edit import Change, apply, approve, changing, load_photos
+from photosvc.library.journal import Actor
+from photosvc.models import Photo
+from photosvc.records.edit import PhotoEditSchema
+from photosvc.records.entity import PhotoSchema
+from photosvc.search.reading.lookup import files_of_photo
+from photosvc.web.answer import JSON, ReadyResponse, cache_headers, json_text
+from photosvc.web.contract import ETAG, answers, json_object, refuses, takes
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+
+_WRAPPED = json_object("photo", photo={"type": "object"})
+
+
+class PhotoChangedError(PhotosvcError):
+    """The photo changed meanwhile: read it again, and repeat the change if it still fits."""
+
+    status = HTTPStatus.PRECONDITION_FAILED
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the changes of single photos to the API."""
+    api.add_url_rule("/photos/<photo_uid>", view_func=change_photo, methods=["PUT"])
+    api.add_url_rule("/photos/<photo_uid>", "patch_photo", change_photo, methods=["PATCH"])
+    api.add_url_rule("/photos/<photo_uid>/like", view_func=like_photo, methods=["POST"])
+    api.add_url_rule("/photos/<photo_uid>/like", view_func=dislike_photo, methods=["DELETE"])
+    api.add_url_rule("/photos/<photo_uid>/approve", view_func=approve_photo, methods=["POST"])
+
+
+@require("photos.update")
+@takes(PhotoEditSchema)
+@answers(PhotoSchema, "The photo as it is now.", headers=ETAG)
+@refuses(400, 404, 412)
+def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
+    """Change a photo: fields that are absent stay as they are, null gives a value back to what the files say.
+
+    What a person sets outlives every index run. With `If-Match`, only the state with that entity tag is changed.
+    """
+    values = {**given, **(given.pop("details", None) or {})}
+
+    def change(session: Session, catalog: Catalog, photo: Photo) -> None:
+        apply(photo, values, catalog, session)
+
+    body, etag = _changed(photo_uid, "photos.update", change)
+    return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
+
+
+@require("photos.update")
+@answers(_WRAPPED, "The photo as it is now.")
+@refuses(404, 412)
+def like_photo(photo_uid: str) -> Response:
+    """Make a photo a favourite."""
+    return _favorite(photo_uid, favorite=True)
+
+
+@require("photos.update")
+@answers(_WRAPPED, "The photo as it is now.")
+@refuses(404, 412)
+def dislike_photo(photo_uid: str) -> Response:
+    """Make a photo no favourite."""
+    return _favorite(photo_uid, favorite=False)
+
+
+def _favorite(photo_uid: str, *, favorite: bool) -> Response:
+    def change(session: Session, catalog: Catalog, photo: Photo) -> None:
+        apply(photo, {"favorite": favorite}, catalog, session)
+
+    body, _ = _changed(photo_uid, "photos.like", change)
+    return json_text(b'{"photo":' + body + b"}")
+
+
+@require("photos.update")
+@answers(_WRAPPED, "The photo as it is now.")
+@refuses(404, 412)
+def approve_photo(photo_uid: str) -> Response:
+    """Take a photo out of review: it counts as edited, and its score as good enough."""
+
+    def change(_session: Session, _catalog: Catalog, photo: Photo) -> None:
+        approve(photo)
+
+    body, _ = _changed(photo_uid, "photos.approve", change)
+    return json_text(b'{"photo":' + body + b"}")
+
+
+def _changed(photo_uid: str, action: str, change: Callable[[Session, Catalog, Photo], None]) -> tuple[bytes, str]:
+    """Change one photo in a write transaction; gives its new record and entity tag."""
+    service, who = current_service(), principal()
+    now = service.now()
+    with service.writing() as session:
+        seen = files_of_photo(session.connection(), photo_uid, sees_private=who.sees_private)
+        if not seen:
+            msg = "there is no such photo"
+            raise NotFoundError(msg, field="uid")
+        photos = load_photos(session, [seen[0].photo_id])
+        if request.if_match:
+            _, etag = record_of(session, seen, sees_private=who.sees_private)
+            if not request.if_match.contains(etag):
+                raise PhotoChangedError
+        catalog = Catalog(session, Gazetteer.load())
+        with changing(session, catalog, photos, Change(action, Actor.of(who)), now):
+            change(session, catalog, photos[0])
+        seen = files_of_photo(session.connection(), photo_uid, sees_private=who.sees_private) or seen
+        return record_of(session, seen, sees_private=who.sees_private)

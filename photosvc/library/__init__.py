@@ -1,0 +1,1 @@
+"""What people change in the library: edits of photos and their journal."""

@@ -1,0 +1,271 @@
+"""Edits of photos by people: values with the source `manual`, which outlive every index run.
+
+The values of a photo come from its files and sidecars (`index.describe`). A person's value replaces one of them, and
+None gives it back to the files.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.core.geo import is_position
+from photosvc.core.sources import AUTO, MANUAL
+from photosvc.index.catalog import Catalog
+from photosvc.index.describe import describe
+from photosvc.index.estimates.due import mark_due, sighting
+from photosvc.index.places import is_zone, to_local, to_utc
+from photosvc.index.sidecars.links import sidecars_of
+from photosvc.library.journal import Actor, record
+from photosvc.library.values import difference, snapshot
+from photosvc.models import Camera, File, Lens, Photo
+from photosvc.search.projection.project import project
+
+#: Values without a source column of their own: `Photo.manual` names those that a person set.
+_PLAIN: Final = (
+    "subject", "artist", "copyright", "license", "notes", "rating", "scan", "panorama", "iso", "focal_length",
+    "f_number", "exposure", "original_name",
+)  # fmt: skip
+_NEEDED: Final = (
+    joinedload(Photo.camera),
+    joinedload(Photo.lens),
+    joinedload(Photo.place),
+    selectinload(Photo.keywords),
+    selectinload(Photo.files).selectinload(File.markers),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How a change is written into the journal."""
+
+    action: str
+    actor: Actor
+    undoes: int | None = None
+
+
+def load_photos(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
+    """Photos with all that `changing` reads, by id."""
+    query = select(Photo).where(Photo.id.in_(photo_ids)).options(*_NEEDED).order_by(Photo.id)
+    return list(session.scalars(query))
+
+
+@contextmanager
+def changing(
+    session: Session, catalog: Catalog, photos: Sequence[Photo], change: Change, now: datetime
+) -> Iterator[None]:
+    """A block that changes these photos: afterwards they are described, journalled and projected where they differ.
+
+    Args:
+        session: in a write transaction.
+        catalog: of that session.
+        photos: from `load_photos`, at most some hundreds.
+        change: for the journal.
+        now: the present.
+
+    """
+    before = {photo.id: snapshot(photo) for photo in photos}
+    sightings = {photo.id: sighting(photo) for photo in photos}
+    yield
+    touched = [photo for photo in photos if before[photo.id] != snapshot(photo)]
+    if not touched:
+        return
+    sidecars = sidecars_of(session, [photo.id for photo in touched])
+    for photo in touched:
+        photo.edited_at = now
+        describe(photo, sidecars, catalog, now)
+    session.flush()
+    for photo in touched:
+        record(
+            session,
+            photo,
+            change.action,
+            change.actor,
+            now,
+            difference(before[photo.id], snapshot(photo)),
+            undoes=change.undoes,
+        )
+    mark_due(session, sightings, {photo.id: sighting(photo) for photo in photos})
+    project(session, [photo.id for photo in touched])
+
+
+def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog, session: Session) -> None:
+    """Write a person's values into a photo, inside `changing`. Values equal to the present ones change nothing.
+
+    Args:
+        photo: the photo.
+        values: as `PhotoEditSchema` loads them; a value that is absent stays, None gives it back to the files.
+        catalog: finds cameras, places and keywords.
+        session: for looking up cameras by their id.
+
+    Raises:
+        InvalidValueError: values contradict each other, or name something that does not exist; says which field.
+
+    """
+    for name, write in _WRITERS.items():
+        if name in values:
+            write(photo, values[name])
+    for name in _PLAIN:
+        if name in values:
+            _set_plain(photo, name, values[name])
+    if "keywords" in values:
+        _set_keywords(photo, values["keywords"], catalog)
+    _set_time(photo, values)
+    _set_place(photo, values, catalog)
+    _set_camera(photo, values, catalog, session)
+
+
+def approve(photo: Photo) -> None:
+    """Take a photo out of review, inside `changing`."""
+    _mark(photo, "approved", manual=True)
+
+
+def is_manual(photo: Photo, name: str) -> bool:
+    """Whether a person set this value, one of those without a source column."""
+    return name in photo.manual.split()
+
+
+def _mark(photo: Photo, name: str, *, manual: bool) -> None:
+    names = set(photo.manual.split())
+    names = names | {name} if manual else names - {name}
+    photo.manual = " ".join(sorted(names))
+
+
+def _set_plain(photo: Photo, name: str, value: Any) -> None:  # noqa: ANN401
+    if value is None:
+        _mark(photo, name, manual=False)
+    elif value != getattr(photo, name):
+        setattr(photo, name, value)
+        _mark(photo, name, manual=True)
+
+
+def _set_keywords(photo: Photo, words: Sequence[str] | None, catalog: Catalog) -> None:
+    if words is None:
+        _mark(photo, "keywords", manual=False)
+        return
+    keywords = catalog.keywords(words)
+    if {keyword.folded for keyword in keywords} != {keyword.folded for keyword in photo.keywords}:
+        photo.keywords = keywords
+        _mark(photo, "keywords", manual=True)
+
+
+def _sourced(name: str) -> Callable[[Photo, Any], None]:
+    """Writes a value that has a source column of the same name."""
+    source = f"{name}_src"
+
+    def write(photo: Photo, value: Any) -> None:  # noqa: ANN401
+        if value is None:
+            setattr(photo, source, AUTO)
+        elif value != getattr(photo, name):
+            setattr(photo, name, value)
+            setattr(photo, source, MANUAL)
+
+    return write
+
+
+def _plainly(name: str) -> Callable[[Photo, Any], None]:
+    def write(photo: Photo, value: Any) -> None:  # noqa: ANN401
+        if value is not None:
+            setattr(photo, name, value)
+
+    return write
+
+
+#: Values that do not depend on others.
+_WRITERS: Final[dict[str, Callable[[Photo, Any], None]]] = {
+    "title": _sourced("title"),
+    "description": _sourced("description"),
+    "type": _sourced("type"),
+    "favorite": _sourced("favorite"),
+    "private": _plainly("private"),
+    "stack": _plainly("stack"),
+}
+
+
+def _set_time(photo: Photo, values: Mapping[str, Any]) -> None:
+    """The wall time counts where both times are given; a zone alone moves the UTC time, not the wall time."""
+    names = ("taken_at", "taken_at_local", "time_zone", "year", "month", "day")
+    given = {name: values[name] for name in names if name in values}
+    given = {name: value for name, value in given.items() if value is None or value != getattr(photo, name)}
+    if not given:
+        return
+    if all(value is None for value in given.values()):
+        photo.taken_src = AUTO
+        return
+    zone = given.get("time_zone") or photo.time_zone
+    if not is_zone(zone):
+        msg = f"{zone[:40]!r} is not the name of a time zone"
+        raise InvalidValueError(msg, field="TimeZone")
+    if given.get("taken_at") is not None and given.get("taken_at_local") is None:
+        photo.taken_at = given["taken_at"]
+        photo.taken_at_local = to_local(photo.taken_at, zone).replace(tzinfo=UTC)
+    else:
+        local = given.get("taken_at_local") or photo.taken_at_local
+        photo.taken_at_local, photo.taken_at = local, to_utc(local.replace(tzinfo=None), zone)
+    photo.time_zone, photo.taken_src = zone, MANUAL
+    local = photo.taken_at_local
+    date = [given.get(name, known) for name, known in zip(names[3:], (local.year, local.month, local.day), strict=True)]
+    photo.year, photo.month, photo.day = _checked_date(date, local)
+
+
+def _checked_date(date: Sequence[int | None], local: datetime) -> tuple[int, int, int]:
+    """Year, month and day, of which the last ones may be unknown (-1); what is known is that of the wall time."""
+    known = (local.year, local.month, local.day)
+    for name, part, own in zip(("Year", "Month", "Day"), date, known, strict=True):
+        if part not in {None, -1, own}:
+            msg = f"{part} is not that of TakenAtLocal; change TakenAtLocal, or send -1 for unknown"
+            raise InvalidValueError(msg, field=name)
+    first = next((number for number, part in enumerate(date) if part == -1), 3)
+    year, month, day = (*known[:first], -1, -1, -1)[:3]
+    return year, month, day
+
+
+def _set_place(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
+    if not values.keys() & {"lat", "lng", "altitude", "country"}:
+        return
+    lat, lng = values.get("lat", photo.lat), values.get("lng", photo.lng)
+    if lat is None or lng is None:
+        photo.place_src = AUTO
+        return
+    if (lat, lng) != (photo.lat, photo.lng):
+        if not is_position(lat, lng):
+            msg = "latitudes are from -90 to 90, longitudes from -180 to 180"
+            raise InvalidValueError(msg, field="Lat")
+        cell = catalog.cell(lat, lng) if (lat, lng) != (0, 0) else catalog.nowhere()
+        photo.lat, photo.lng, photo.cell_id, photo.place = lat, lng, cell.id, cell.place
+        photo.country, photo.place_src = cell.place.country, MANUAL
+        if "altitude" not in values:
+            photo.altitude = 0
+    altitude = values.get("altitude")
+    if altitude is not None and altitude != photo.altitude:
+        photo.altitude, photo.place_src = altitude, MANUAL
+    country = values.get("country")
+    if country is not None and country != photo.country and (photo.lat, photo.lng) == (0, 0):
+        photo.country, photo.place_src = country, MANUAL
+
+
+def _set_camera(photo: Photo, values: Mapping[str, Any], catalog: Catalog, session: Session) -> None:
+    """Camera and lens by id, or by make and model, which may be new ones."""
+    for field, kind, find, attribute in (
+        ("CameraID", Camera, catalog.camera, "camera"),
+        ("LensID", Lens, catalog.lens, "lens"),
+    ):
+        given = values.get(f"{attribute}_id")
+        make, model = values.get(f"{attribute}_make"), values.get(f"{attribute}_model")
+        current = getattr(photo, attribute)
+        wanted = current
+        if given is not None and given != current.id:
+            wanted = session.get(kind, given)
+            if wanted is None:
+                msg = f"there is no {attribute} {given}"
+                raise InvalidValueError(msg, field=field)
+        elif make is not None or model is not None:
+            wanted = find(current.make if make is None else make, current.model if model is None else model)
+        if wanted is not current:
+            setattr(photo, attribute, wanted)
+            photo.camera_src = MANUAL

@@ -1,0 +1,120 @@
+"""What people send to change a photo."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+
+#: Longest texts, in characters, as in the metadata of files.
+_SHORT, _TITLE, _LONG = 255, 200, 4096
+_MOST_KEYWORDS: Final = 256
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+TYPES: Final = ("image", "raw", "live", "video", "animated")
+
+
+class _Text(fields.String):
+    """A text without control characters."""
+
+    def __init__(self, most: int, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(allow_none=True, validate=validate.Length(max=most), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
+        text: str = super()._deserialize(value, attr, data, **kwargs)
+        return _CONTROL.sub("", text).strip()
+
+
+class _Time(fields.Field[datetime]):
+    """A time as RFC 3339 has it, in whole seconds; without an offset it is UTC."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:  # noqa: ANN401, ARG002
+        try:
+            moment = datetime.fromisoformat(value).replace(microsecond=0)
+            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        except (TypeError, ValueError, OverflowError):
+            msg = "send a time such as 2023-05-01T10:00:00Z"
+            raise ValidationError(msg) from None
+
+
+class _Keywords(fields.Field[list[str]]):
+    """Keywords, separated by commas or as a list."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:  # noqa: ANN401, ARG002
+        words = value.split(",") if isinstance(value, str) else value
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            msg = "send keywords separated by commas, or a list of them"
+            raise ValidationError(msg)
+        clean = [text for word in words if (text := _CONTROL.sub("", word).strip())]
+        if len(clean) > _MOST_KEYWORDS or any(len(word) > _SHORT for word in clean):
+            msg = f"at most {_MOST_KEYWORDS} keywords of {_SHORT} characters"
+            raise ValidationError(msg)
+        return clean
+
+
+def _flag(name: str) -> fields.Boolean:
+    return fields.Boolean(attribute=name, allow_none=True, truthy={True}, falsy={False})
+
+
+def _number(name: str, least: int, most: int) -> fields.Integer:
+    return fields.Integer(attribute=name, allow_none=True, strict=True, validate=validate.Range(least, most))
+
+
+def _decimal(name: str, least: float, most: float) -> fields.Float:
+    return fields.Float(attribute=name, allow_none=True, allow_nan=False, validate=validate.Range(least, most))
+
+
+class DetailsEditSchema(Schema):
+    """Loads the texts of a photo."""
+
+    class Meta:
+        """Unknown fields are ignored: clients send the whole record back."""
+
+        unknown = EXCLUDE
+
+    Keywords = _Keywords(attribute="keywords", allow_none=True)
+    Notes = _Text(_LONG, attribute="notes")
+    Subject = _Text(_SHORT, attribute="subject")
+    Artist = _Text(_SHORT, attribute="artist")
+    Copyright = _Text(_SHORT, attribute="copyright")
+    License = _Text(_SHORT, attribute="license")
+
+
+class PhotoEditSchema(Schema):
+    """Loads changes of a photo: fields that are absent stay, null gives a value back to what the files say."""
+
+    class Meta:
+        """Unknown fields are ignored: clients send the whole record back."""
+
+        unknown = EXCLUDE
+
+    Title = _Text(_TITLE, attribute="title")
+    Description = _Text(_LONG, attribute="description")
+    TakenAt = _Time(attribute="taken_at", allow_none=True)
+    TakenAtLocal = _Time(attribute="taken_at_local", allow_none=True)
+    TimeZone = _Text(64, attribute="time_zone")
+    Year = _number("year", -1, 9999)
+    Month = _number("month", -1, 12)
+    Day = _number("day", -1, 31)
+    Lat = _decimal("lat", -90, 90)
+    Lng = _decimal("lng", -180, 180)
+    Altitude = _number("altitude", -100_000, 100_000)
+    Country = fields.String(attribute="country", allow_none=True, validate=validate.Regexp(r"[a-z]{2}\Z"))
+    CameraID = _number("camera_id", 1, 2**31 - 1)
+    CameraMake = _Text(_SHORT, attribute="camera_make")
+    CameraModel = _Text(_SHORT, attribute="camera_model")
+    LensID = _number("lens_id", 1, 2**31 - 1)
+    LensMake = _Text(_SHORT, attribute="lens_make")
+    LensModel = _Text(_SHORT, attribute="lens_model")
+    Iso = _number("iso", 0, 2**31 - 1)
+    FocalLength = _number("focal_length", 0, 100_000)
+    FNumber = _decimal("f_number", 0, 10_000)
+    Exposure = _Text(32, attribute="exposure")
+    Type = fields.String(attribute="type", allow_none=True, validate=validate.OneOf(TYPES))
+    Rating = _number("rating", -1, 5)
+    Stack = _number("stack", -1, 1)
+    OriginalName = _Text(_SHORT, attribute="original_name")
+    Favorite = _flag("favorite")
+    Private = _flag("private")
+    Scan = _flag("scan")
+    Panorama = _flag("panorama")
+    Details = fields.Nested(DetailsEditSchema, attribute="details", allow_none=True)

@@ -1,0 +1,128 @@
+"""PUT and PATCH /photos/<uid>: what people say about a photo, and that it outlives index runs."""
+
+import pytest
+
+from tests.library import open_library
+from tests.pictures import exif, jpeg, xmp
+
+TAKEN = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2020:01:02 03:04:05"})
+
+
+@pytest.fixture
+def library(tmp_path):
+    library = open_library(tmp_path / "instance")
+    library.put("a/lake.jpg", jpeg(exif=TAKEN, xmp=xmp("<dc:title><rdf:Alt><rdf:li>Old</rdf:li></rdf:Alt></dc:title>")))
+    library.put("a/hill.jpg", jpeg(80, 60, exif=exif({0x010F: "Canon"}, {0x9003: "2021:01:02 03:04:05"})))
+    library.index()
+    yield library
+    library.close()
+
+
+@pytest.fixture
+def send(library):
+    uid = library.find(q="name:lake")[0]["UID"]
+
+    def send(method="PUT", path="", **options):
+        headers = {"X-Auth-Token": library.token(), **options.pop("headers", {})}
+        return library.app.test_client().open(f"/api/v1/photos/{uid}{path}", method=method, headers=headers, **options)
+
+    send.uid = uid
+    return send
+
+
+def test_a_value_of_a_person_is_found_and_outlives_an_index_run(library, send):
+    answer = send(json={"Title": " My lake ", "DescriptionSrc": "manual", "Description": "At dawn"})
+    assert (answer.status_code, answer.json["Title"], answer.json["TitleSrc"]) == (200, "My lake", "manual")
+    assert answer.json["EditedAt"] == "2026-03-01T12:00:00Z"
+    library.index(force=True)
+    assert [record["FileName"] for record in library.find(q="dawn title:'My lake'".replace("'", '"'))] == ["a/lake.jpg"]
+    assert [record["Title"] for record in library.find(q="edited:2026-03-01")] == ["My lake"]
+
+
+def test_null_gives_a_value_back_to_the_files(send):
+    assert send(json={"Title": "Mine"}).json["Title"] == "Mine"
+    answer = send("PATCH", json={"Title": None})
+    assert (answer.json["Title"], answer.json["TitleSrc"]) == ("Old", "meta")
+
+
+def test_texts_without_a_source_of_their_own_outlive_an_index_run_too(library, send):
+    answer = send(json={"Details": {"Keywords": "sun, Lake", "Artist": "Ann"}, "Iso": 200, "Scan": True, "Rating": 4})
+    details = answer.json["Details"]
+    assert (details["Keywords"], details["Artist"]) == ("Lake, sun", "Ann")
+    library.index(force=True)
+    found = library.find(q="keywords:sun iso:200 scan:true")
+    assert [record["FileName"] for record in found] == ["a/lake.jpg"]
+
+
+def test_the_whole_record_sent_back_changes_nothing(library, send):
+    before = send("GET").json
+    after = send(json=before).json
+    assert after == before
+
+
+def test_a_zone_moves_the_utc_time_and_a_wall_time_both(send):
+    answer = send(json={"TimeZone": "Asia/Tokyo"}).json
+    assert (answer["TakenAt"], answer["TakenAtLocal"]) == ("2020-01-01T18:04:05Z", "2020-01-02T03:04:05Z")
+    answer = send(json={"TakenAtLocal": "2019-07-08T09:10:11Z"}).json
+    assert (answer["TakenAt"], answer["Year"], answer["Month"], answer["Day"]) == ("2019-07-08T00:10:11Z", 2019, 7, 8)
+    assert answer["TakenSrc"] == "manual"
+
+
+def test_a_position_names_its_place(library, send):
+    answer = send(json={"Lat": 48.1374, "Lng": 11.5755}).json
+    assert (answer["PlaceCity"], answer["Country"], answer["PlaceSrc"]) == ("Munich", "de", "manual")
+    assert [record["FileName"] for record in library.find(q="city:Munich")] == ["a/lake.jpg"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"Title": 5}, "Title"),
+        ({"Title": "x" * 201}, "Title"),
+        ({"TakenAt": "yesterday"}, "TakenAt"),
+        ({"TimeZone": "Mars/Olympus"}, "TimeZone"),
+        ({"Lat": 91}, "Lat"),
+        ({"Lat": "NaN"}, "Lat"),
+        ({"CameraID": 999}, "CameraID"),
+        ({"Month": 5}, "Month"),
+        ({"Type": "poem"}, "Type"),
+        ({"Favorite": "maybe"}, "Favorite"),
+        ({"Details": {"Keywords": 5}}, "Details"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_its_name_and_changes_nothing(send, body, field):
+    before = send("GET").json
+    answer = send(json={"Description": "new", **body})
+    assert answer.status_code == 400
+    assert answer.json["details"][0]["field"] == field
+    assert send("GET").json == before
+
+
+def test_if_match_refuses_a_photo_that_changed_meanwhile(send):
+    etag = send("GET").headers["ETag"]
+    first = send(json={"Title": "First"}, headers={"If-Match": etag})
+    second = send(json={"Title": "Second"}, headers={"If-Match": etag})
+    third = send(json={"Title": "Third"}, headers={"If-Match": first.headers["ETag"]})
+    assert (first.status_code, second.status_code, third.status_code) == (200, 412, 200)
+    assert send("GET").json["Title"] == "Third"
+
+
+def test_liking_and_approving_wrap_the_photo(library, send):
+    assert send("POST", "/like").json["photo"]["Favorite"] is True
+    assert [record["UID"] for record in library.find(q="favorite:true")] == [send.uid]
+    assert send("DELETE", "/like").json["photo"]["Favorite"] is False
+    assert send("POST", "/approve").json["photo"]["Quality"] >= 3
+
+
+def test_a_viewer_may_not_change_and_a_client_not_see_a_private_photo(library, send):
+    viewer = {"X-Auth-Token": library.token(role="viewer")}
+    assert send(json={"Title": "x"}, headers=viewer).status_code == 403
+    assert send(json={"Private": True}).json["Private"] is True
+    reader = {"X-Auth-Token": library.token("photos read")}
+    assert send(json={"Title": "x"}, headers=reader).status_code == 403
+
+
+def test_an_unknown_photo_is_not_found(library):
+    headers = {"X-Auth-Token": library.token()}
+    answer = library.app.test_client().put("/api/v1/photos/pzzzzzzzzzzzzzzz", json={"Title": "x"}, headers=headers)
+    assert answer.status_code == 404
