@@ -1,5 +1,6 @@
 """Databases and libraries that tests share."""
 
+import gc
 import warnings
 from collections.abc import Iterator
 from itertools import count
@@ -15,6 +16,12 @@ from tests.api_client import ApiClient, open_api
 from tests.library import Library, new_settings, open_library, open_session
 
 _NUMBERS = count()
+
+
+def pytest_collection_finish() -> None:
+    """Keep the modules and the test items, which live until the end, out of every garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
