@@ -12,7 +12,7 @@ from tests.api_client import check_error, open_api
 from tests.server import serve
 
 HEADERS = ("HTTP_AUTHORIZATION", "HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
-MUTATIONS = 50
+MUTATIONS = 20
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
