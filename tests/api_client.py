@@ -86,10 +86,10 @@ class ApiClient:
             client = add_client(session, role=role, scope=scope)
             return add_credential(session, CLIENT_TOKEN, scope, client_id=client.id, **values)
 
-    def svc(self, *arguments: str, stdin: str = "") -> CompletedProcess[str]:
+    def svc(self, *arguments: str, stdin: str | bytes = "") -> CompletedProcess[str]:
         """The result of a command run in this process without a terminal."""
         app = self.library.app
-        done = CliRunner().invoke(svc, arguments, obj=lambda: app, input=stdin, prog_name="svc")
+        done = CliRunner().invoke(svc, arguments, obj=lambda: app, input=stdin, prog_name="svc", catch_exceptions=False)
         return CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
     def user_path(self, name: str = "alice", rest: str = "") -> str:

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
+from click.testing import CliRunner
 from flask import Flask
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.orm import Session
@@ -21,6 +22,7 @@ from werkzeug.test import TestResponse
 from photosvc.app import create_app
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
+from photosvc.cli import svc as commands
 from photosvc.core.problems import Problem
 from photosvc.index.job import run_index
 from photosvc.index.summary import IndexOptions, Outcome, Status, Summary
@@ -150,9 +152,14 @@ class Library:
 
 
 def open_library(
-    instance: Path, *, settings: Mapping[str, object] | None = None, upgrade: bool = True, **options: Any
+    instance: Path,
+    *,
+    settings: Mapping[str, object] | None = None,
+    upgrade: bool = True,
+    database: Path | None = None,
+    **options: Any,
 ) -> Library:
-    """A library in an empty folder, with its tables."""
+    """A library in an empty folder, with its tables or with a copy of the SQLite database of a closed library."""
     (instance / "originals").mkdir(parents=True, exist_ok=True)
     clock = MovedClock()
     app = create_app(instance=instance, settings=settings, environ={}, clock=clock, **options)
@@ -161,7 +168,7 @@ def open_library(
             engine = current_service().engine()
             if engine.url.database == str(instance.absolute() / DATABASE):
                 engine.dispose()
-                (instance / DATABASE).write_bytes(_migrated())
+                (instance / DATABASE).write_bytes(database.read_bytes() if database else _migrated())
             else:
                 migrate.upgrade(engine)
     return Library(app, clock, instance)
@@ -206,6 +213,21 @@ def hashes(folder: Path) -> dict[bytes, str]:
     return found
 
 
+def call_svc(*arguments: str, instance: Path, environ: Mapping[str, str] | None = None) -> CompletedProcess[str]:
+    """Run a command as `svc` does, but in this process: starting an interpreter takes a second, a command some ms."""
+    apps: list[Flask] = []
+
+    def make_app() -> Flask:
+        apps.append(create_app(environ={"PHOTOSVC_INSTANCE": str(instance), **(environ or {})}))
+        return apps[-1]
+
+    done = CliRunner().invoke(commands, arguments, obj=make_app, prog_name="svc", catch_exceptions=False)
+    for app in apps:
+        with app.app_context():
+            current_service().engine().dispose()
+    return CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+
+
 def svc(
     *arguments: str,
     instance: Path,
@@ -213,7 +235,7 @@ def svc(
     command: tuple[str, ...] = (),
     timeout: float = 60,
 ) -> CompletedProcess[str]:
-    """Run the installed command line without a terminal."""
+    """Run the installed command line in a process of its own without a terminal."""
     return run(
         [*(command or (str(SVC),)), *arguments],
         env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), **(environ or {})},

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.cli import svc as command
-from tests.library import svc
+from tests.library import call_svc, svc
 from tests.oauth_client import Pair, open_oauth_api
 
 
@@ -225,8 +225,8 @@ def test_the_installed_command_does_the_same_without_a_terminal(oauth):
     done = svc("clients", "add", "-n", "frame", "-s", "photos", "--json", instance=instance)
     client_id = json.loads(done.stdout)["client_id"]
     assert svc("clients", "rm", client_id, instance=instance).returncode == 2
-    assert svc("clients", "reset", instance=instance).returncode == 2
-    assert svc("clients", "show", client_id, instance=instance).returncode == 0
-    assert svc("clients", "rm", client_id, "-y", instance=instance).returncode == 0
+    assert call_svc("clients", "reset", instance=instance).returncode == 2
+    assert call_svc("clients", "show", client_id, instance=instance).returncode == 0
+    assert call_svc("clients", "rm", client_id, "-y", instance=instance).returncode == 0
     assert svc("clients", "rm", client_id, "-y", instance=instance).returncode == 3
-    assert svc("keys", "ls", instance=instance).returncode == 0
+    assert call_svc("keys", "ls", instance=instance).returncode == 0

@@ -9,10 +9,11 @@ import sys
 
 import pytest
 
-from tests.library import SURROUNDINGS, SVC, open_library, svc
+from tests.library import SURROUNDINGS, SVC, call_svc, open_library, svc
 from tests.pictures import jpeg
 
 FLASK = (str(SVC.with_name("flask")), "--app", "photosvc.app:create_app", "svc")
+ADD = ("auth", "add", "--name", "frame", "--scope", "photos")
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +24,8 @@ def instance(tmp_path_factory):
     return library.instance
 
 
-def add(instance, *more, **options):
-    return svc("auth", "add", "--name", "frame", "--scope", "photos", *more, instance=instance, **options)
-
-
 def test_a_new_token_is_printed_once_and_only_on_stdout(instance):
-    done = add(instance, "--json")
+    done = svc(*ADD, "--json", instance=instance)
     assert done.returncode == 0
     record = json.loads(done.stdout)
     secret = next(value for value in record.values() if re.fullmatch("[0-9a-f]{48}", str(value)))
@@ -40,7 +37,7 @@ def test_a_new_token_is_printed_once_and_only_on_stdout(instance):
 
 
 def test_the_table_for_people_holds_the_secret_unbroken(instance):
-    done = add(instance)
+    done = call_svc(*ADD, instance=instance)
     assert done.returncode == 0
     assert re.search(r"\b[0-9a-f]{48}\b", done.stdout)
     assert "\x1b" not in done.stdout
@@ -50,7 +47,7 @@ def test_the_table_for_people_holds_the_secret_unbroken(instance):
 def test_without_a_terminal_nothing_asks(instance, missing):
     given = {"--name": "frame", "--scope": "photos"}
     del given[missing]
-    done = svc("auth", "add", *(word for pair in given.items() for word in pair), instance=instance)
+    done = call_svc("auth", "add", *(word for pair in given.items() for word in pair), instance=instance)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{missing} is needed when there is no terminal to ask on" in done.stderr
 
@@ -70,21 +67,21 @@ def test_without_a_terminal_nothing_asks(instance, missing):
     ],
 )
 def test_what_is_wrong_is_printed_on_stderr_with_its_exit_code(instance, arguments, code):
-    done = svc(*arguments, instance=instance)
+    done = call_svc(*arguments, instance=instance)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_two_formats_at_once_are_refused(instance):
-    done = svc("show", "scopes", "--json", "--csv", instance=instance)
+    done = call_svc("show", "scopes", "--json", "--csv", instance=instance)
     assert (done.returncode, done.stdout) == (2, "")
     assert "--json and --csv exclude each other; give one" in done.stderr
 
 
 def test_lists_come_in_four_formats_with_the_same_rows(instance):
     found = {
-        name: svc("show", "scopes", f"--{name}", instance=instance).stdout for name in ("json", "csv", "tsv", "md")
+        name: call_svc("show", "scopes", f"--{name}", instance=instance).stdout for name in ("json", "csv", "tsv", "md")
     }
     rows = json.loads(found["json"])
     names = [row["scope"] for row in rows]
@@ -136,7 +133,7 @@ def test_help_imports_neither_flask_nor_sqlalchemy(arguments):
 def test_settings_are_shown_without_their_secrets(instance):
     uri = "postgresql+psycopg://me:hunter2hunter2@db.example.org/photos"
     environ = {"PHOTOSVC_DATABASE_URI": uri, "PHOTOSVC_SECRET_KEY": "s" * 40, "PHOTOSVC_PROXIES": "1"}
-    done = svc("show", "config", "--json", instance=instance, environ=environ)
+    done = call_svc("show", "config", "--json", instance=instance, environ=environ)
     rows = {row["name"]: row for row in json.loads(done.stdout)}
     assert rows["PHOTOSVC_DATABASE_URI"]["value"] == uri.replace("hunter2hunter2", "***")
     assert rows["PHOTOSVC_SECRET_KEY"]["value"] == "********"
@@ -144,7 +141,7 @@ def test_settings_are_shown_without_their_secrets(instance):
     assert rows["PHOTOSVC_CACHE"]["origin"] == "default"
     key = (instance / "secret_key").read_text()
     for form in ("--json", "--csv", "--md", "--tsv"):
-        text = svc("show", "config", form, instance=instance).stdout
+        text = call_svc("show", "config", form, instance=instance).stdout
         assert key not in text
 
 
@@ -159,7 +156,7 @@ def test_settings_are_shown_without_their_secrets(instance):
     ],
 )
 def test_a_start_that_fails_is_one_sentence_with_an_exit_code(instance, environ, sentence):
-    done = svc("index", instance=instance, environ=environ)
+    done = call_svc("index", instance=instance, environ=environ)
     assert done.returncode in {1, 2}
     assert done.stdout == ""
     assert done.stderr.startswith("Error: ")
@@ -170,7 +167,7 @@ def test_a_start_that_fails_is_one_sentence_with_an_exit_code(instance, environ,
 
 def test_a_database_without_tables_is_one_sentence_that_names_the_command(tmp_path):
     for arguments in (["index"], ["auth", "add", "-n", "x", "-s", "photos"], ["db", "check"], ["db", "current"]):
-        done = svc(*arguments, instance=tmp_path)
+        done = call_svc(*arguments, instance=tmp_path)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr == "Error: The database has no photosvc tables yet: run `svc db upgrade`.\n"
 
@@ -178,22 +175,22 @@ def test_a_database_without_tables_is_one_sentence_that_names_the_command(tmp_pa
 def test_the_schema_is_made_checked_and_named(tmp_path):
     from photosvc.models import SCHEMA_VERSION
 
-    done = svc("db", "upgrade", instance=tmp_path)
+    done = call_svc("db", "upgrade", instance=tmp_path)
     assert (done.returncode, done.stderr) == (0, f"The schema is now at {SCHEMA_VERSION} (was empty).\n")
-    assert svc("db", "upgrade", instance=tmp_path).stderr == f"The schema is at {SCHEMA_VERSION} already.\n"
-    assert svc("db", "current", instance=tmp_path).stdout == f"{SCHEMA_VERSION}\n"
-    done = svc("db", "check", instance=tmp_path)
+    assert call_svc("db", "upgrade", instance=tmp_path).stderr == f"The schema is at {SCHEMA_VERSION} already.\n"
+    assert call_svc("db", "current", instance=tmp_path).stdout == f"{SCHEMA_VERSION}\n"
+    done = call_svc("db", "check", instance=tmp_path)
     assert (done.returncode, done.stderr) == (0, "The tables are as this version needs them.\n")
 
 
 def test_an_old_schema_is_one_sentence_that_names_the_command(tmp_path):
     import sqlite3
 
-    svc("db", "upgrade", instance=tmp_path)
+    call_svc("db", "upgrade", instance=tmp_path)
     with sqlite3.connect(tmp_path / "photosvc.db") as connection:
         connection.execute("UPDATE photosvc_schema SET version_num = '0000'")
     connection.close()
-    done = svc("index", instance=tmp_path)
+    done = call_svc("index", instance=tmp_path)
     assert done.returncode == 1
     assert "The database is at schema 0000" in done.stderr
     assert "run `svc db upgrade`" in done.stderr

@@ -44,27 +44,24 @@ def in_shell(api, line):
 def test_without_a_terminal_and_yes_nothing_is_taken_away(api):
     before = dump(api)
     for arguments in dangerous(api):
-        done = api.svc(*arguments)
-        assert (done.returncode, done.stdout) == (2, ""), arguments
-        assert "pass --yes" in done.stderr
-        done = subprocess.run(
-            [str(SVC), *arguments],
-            env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance)},
-            input=b"y\n",  # a pipe cannot answer questions
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        assert done.returncode == 2
+        for answer in ("", "y\n"):  # a pipe cannot answer questions
+            done = api.svc(*arguments, stdin=answer)
+            assert (done.returncode, done.stdout) == (2, ""), arguments
+            assert "pass --yes" in done.stderr
+    assert in_shell(api, "echo y | $SVC users reset").returncode == 2
     assert dump(api) == before
 
 
-def test_a_no_ends_with_0_and_changes_nothing(api):
+def test_a_no_ends_with_0_and_changes_nothing(api, monkeypatch):
     before = dump(api)
+    code, out, err, _ = type_at(api.library.instance, ["users", "rm", "alice"], [("[y/N]", "n\n")])
+    assert (code, out) == (0, ""), err
+    assert err.endswith("Nothing was changed.\n")
+    monkeypatch.setattr("photosvc.cli.prompts.has_terminal", lambda: True)
     for arguments in dangerous(api):
-        code, out, err, _ = type_at(api.library.instance, arguments, [("[y/N]", "n\n")])
-        assert (code, out) == (0, ""), err
-        assert err.endswith("Nothing was changed.\n")
+        done = api.svc(*arguments, stdin="n\n")
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        assert done.stderr.endswith("Nothing was changed.\n")
     assert dump(api) == before
 
 
@@ -115,6 +112,11 @@ def test_a_closed_standard_input_is_no_terminal(api, command):
     done = in_shell(api, f"$SVC {command} <&-")
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
+    assert dump(api) == before
+
+
+def test_a_closed_standard_input_holds_no_password(api):
+    before = dump(api)
     assert in_shell(api, "$SVC passwd alice --password-stdin <&-").returncode == 2
     assert dump(api) == before
 

@@ -40,8 +40,8 @@ def purged(library):
     return library
 
 
-def run(library, *arguments):
-    return CliRunner().invoke(svc, ["purge", *arguments], obj=lambda: library.app)
+def run(library, *arguments, answers=""):
+    return CliRunner().invoke(svc, ["purge", *arguments], obj=lambda: library.app, input=answers)
 
 
 def purge(library, *arguments):
@@ -119,7 +119,7 @@ def test_hard_leaves_no_row_of_what_it_removed(purged):
                 assert known is None or set(session.scalars(select(key.parent))) <= known, key.parent
 
 
-def test_the_question_names_what_is_lost_and_a_no_keeps_it(purged):
+def test_the_question_names_what_is_lost_and_a_no_keeps_it(purged, monkeypatch):
     code, out, err, _ = type_at(purged.instance, ["purge", "--hard"], [("[y/N]", "n\n")])
     assert (code, out) == (0, "")
     assert "3 files are gone from the originals:\n  2020/a.jpg\n  2020/b.jpg\n  2020/c.jpg\n" in err
@@ -127,8 +127,9 @@ def test_the_question_names_what_is_lost_and_a_no_keeps_it(purged):
     assert err.endswith("Nothing was changed.\n")
     with purged.session() as session:
         assert session.query(File).count() == 6
-    code, out, _, _ = type_at(purged.instance, ["purge", "--hard"], [("[y/N]", "y\n")])
-    assert (code, out) == (0, "3 files, 2 photos and 6 thumbnails removed\n")
+    monkeypatch.setattr("photosvc.cli.prompts.has_terminal", lambda: True)
+    done = run(purged, "--hard", answers="y\n")
+    assert (done.exit_code, done.stdout) == (0, "3 files, 2 photos and 6 thumbnails removed\n")
 
 
 def test_without_a_terminal_hard_needs_yes(purged):

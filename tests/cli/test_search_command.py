@@ -7,7 +7,7 @@ from sqlalchemy import select
 from photosvc.models import Photo
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos
-from tests.library import svc
+from tests.library import call_svc
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def search(library):
         edit_photos(session, list(session.scalars(select(Photo.id).order_by(Photo.id).limit(1))), private=True)
 
     def run(*arguments):
-        return svc("search", *arguments, instance=library.instance)
+        return call_svc("search", *arguments, instance=library.instance)
 
     run.library = library
     return run

@@ -5,12 +5,12 @@ import json
 from click.testing import CliRunner
 
 from photosvc.cli.show import show
-from tests.library import svc
+from tests.library import call_svc
 
 
 def test_a_database_password_is_masked_wherever_the_address_has_it(tmp_path):
     for address in ("postgresql://u:hunter2@localhost/d", "postgresql://u@localhost/d?password=hunter2"):
-        shown = svc("show", "config", "--json", instance=tmp_path, environ={"PHOTOSVC_DATABASE_URI": address})
+        shown = call_svc("show", "config", "--json", instance=tmp_path, environ={"PHOTOSVC_DATABASE_URI": address})
         assert "hunter2" not in shown.stdout + shown.stderr
         assert "localhost" in shown.stdout
 

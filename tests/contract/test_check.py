@@ -14,7 +14,7 @@ from photosvc.models.database import UnitOfWork
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
-from tests.library import hashes, open_library, svc
+from tests.library import call_svc, hashes, open_library
 from tests.pictures import jpeg
 
 
@@ -185,14 +185,14 @@ def test_the_command_reports_and_ends_with_1_when_something_is_wrong(library):
     status = path.stat()
     path.write_bytes(b"\0" * status.st_size)
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    done = svc("check", "--sample", "100%", instance=library.instance)
+    done = call_svc("check", "--sample", "100%", instance=library.instance)
     assert (done.returncode, done.stderr) == (
         1,
         "damaged a.jpg: its content has changed although its size and time have not\n",
     )
     assert done.stdout.startswith("2 files, 2 photos, 0 thumbnails checked in ")
     assert done.stdout.endswith(" s: 1 damaged\n")
-    done = svc("check", "--json", instance=library.instance)
+    done = call_svc("check", "--json", instance=library.instance)
     record = json.loads(done.stdout)
     assert (done.returncode, done.stderr, record["sound"], record["faults"]) == (1, "", False, {"damaged": 1})
     assert [finding["name"] for finding in record["findings"]] == ["a.jpg"]

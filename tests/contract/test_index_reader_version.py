@@ -8,7 +8,7 @@ import pytest
 from photosvc.index.extract import READER_VERSION
 from photosvc.models import File, RejectedFile
 from tests.clock import NOW
-from tests.library import counts, svc
+from tests.library import call_svc, counts
 from tests.pictures import jpeg
 
 
@@ -75,9 +75,10 @@ def test_missing_files_are_not_read_again(outdated):
 
 def test_the_command_reports_how_many_files_it_reads_again(outdated):
     words = "unchanged files {} again: this version reads more than the one that read them."
-    dry = svc("index", "--dry-run", instance=outdated.instance)
+    dry = call_svc("index", "--dry-run", instance=outdated.instance)
     assert "3 " + words.format("would be read") in dry.stderr.splitlines()
-    done = svc("index", "--json", instance=outdated.instance)
+    done = call_svc("index", "--json", instance=outdated.instance)
     assert "3 " + words.format("read") in done.stderr.splitlines()
     assert json.loads(done.stdout.splitlines()[-1])["read_again"] == 3
-    assert "read_again" not in json.loads(svc("index", "--json", instance=outdated.instance).stdout.splitlines()[-1])
+    again = call_svc("index", "--json", instance=outdated.instance)
+    assert "read_again" not in json.loads(again.stdout.splitlines()[-1])

@@ -2,7 +2,7 @@
 
 from photosvc.models import File, LibraryState, SearchDocument
 from tests.clock import NOW
-from tests.library import svc
+from tests.library import call_svc
 from tests.pictures import exif, jpeg
 
 
@@ -11,7 +11,7 @@ def test_search_rows_rendered_again_are_the_same_and_no_original_is_opened(libra
     library.index()
     before = library.stored()
     path.write_bytes(b"spoilt")
-    done = svc("index", "--rebuild-search", instance=library.instance)
+    done = call_svc("index", "--rebuild-search", instance=library.instance)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "1 search rows rendered again.\n")
     assert library.stored() == before
 
@@ -23,16 +23,16 @@ def test_search_rows_of_an_older_version_are_reported_and_rendered_by_the_next_r
     with library.session() as session:
         session.get(LibraryState, "projection").value -= 1
         session.query(SearchDocument).one().result_head = '{"old": true'
-    upgraded = svc("db", "upgrade", instance=library.instance)
+    upgraded = call_svc("db", "upgrade", instance=library.instance)
     assert upgraded.stderr.splitlines()[1:] == [
         "The search rows are of an older version: the next `svc index` renders them again."
     ]
     assert library.index(dry_run=True).rebuilt == 0
-    done = svc("index", instance=library.instance)
+    done = call_svc("index", instance=library.instance)
     assert done.stderr == "1 search rows of an older version rendered again.\n"
     assert library.stored() == before
-    assert svc("index", instance=library.instance).stderr == ""
-    assert len(svc("db", "upgrade", instance=library.instance).stderr.splitlines()) == 1
+    assert call_svc("index", instance=library.instance).stderr == ""
+    assert len(call_svc("db", "upgrade", instance=library.instance).stderr.splitlines()) == 1
 
 
 def test_a_second_library_of_the_same_originals_has_the_same_records(library, tmp_path):

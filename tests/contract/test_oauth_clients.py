@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.library import SURROUNDINGS, open_library, svc
+from tests.library import SURROUNDINGS, call_svc, open_library
 
 NPM = Path(__file__).with_name("npm")
 
@@ -69,7 +69,7 @@ def served(tmp_path_factory):
     instance = open_library(tmp_path_factory.mktemp("served")).instance
     pairs = []
     for token_format in ("opaque", "jwt"):
-        done = svc(
+        done = call_svc(
             "clients", "add", "-n", "client", "-s", "photos metrics", "--token-format", token_format, "--json",
             instance=instance,
         )  # fmt: skip

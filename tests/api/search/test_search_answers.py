@@ -14,14 +14,15 @@ from photosvc.search.reading.documents import LibraryChangedError
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos
-from tests.library import open_library
+from tests.library import DATABASE, open_library
 
 ALBUMS = {name: ("a" + name).ljust(16, "0") for name in ("plain", "smart", "secret", "gone")}
 
 
-@pytest.fixture
-def library(tmp_path):
-    library = open_library(tmp_path)
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The database of the library; each test has a copy."""
+    library = open_library(tmp_path_factory.mktemp("answers"))
     with library.session() as session:
         add_photos(session, 30, NOW)
         ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
@@ -43,6 +44,13 @@ def library(tmp_path):
             session.add_all(members if name != "smart" else [])
         edit_photos(session, ids[:2], private=True)
         project(session, ids)
+    library.close()
+    return library.instance / DATABASE
+
+
+@pytest.fixture
+def library(filled, tmp_path):
+    library = open_library(tmp_path, database=filled)
     yield library
     library.close()
 

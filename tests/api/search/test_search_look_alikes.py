@@ -5,7 +5,7 @@ import json
 import pytest
 from PIL import Image
 
-from tests.library import open_library, svc
+from tests.library import call_svc, open_library
 from tests.pictures import clouds, encoded
 
 
@@ -56,7 +56,7 @@ def test_similar_to_an_unknown_photo_is_not_found(library):
 
 
 def test_duplicates_are_groups_with_the_best_file_first(library, uids):
-    answer = svc("duplicates", "--json", instance=library.instance)
+    answer = call_svc("duplicates", "--json", instance=library.instance)
     [group] = json.loads(answer.stdout)
     assert [(copy["name"], copy["uid"], copy["width"]) for copy in group] == [
         (name, uids[name], width)
@@ -68,13 +68,13 @@ def test_duplicates_are_groups_with_the_best_file_first(library, uids):
 
 
 def test_duplicates_are_a_table_too(library, uids):
-    lines = svc("duplicates", "--csv", instance=library.instance).stdout.splitlines()
+    lines = call_svc("duplicates", "--csv", instance=library.instance).stdout.splitlines()
     size = (library.originals / "a/lake.jpg").stat().st_size
     assert lines[:2] == ["Group,UID,Bytes,Pixels,Bits,File", f"1,{uids['a/lake.jpg']},{size},640x480,0,a/lake.jpg"]
     assert len(lines) == 4
 
 
 def test_more_than_six_bits_are_refused(library):
-    answer = svc("duplicates", "--distance", "7", instance=library.instance)
+    answer = call_svc("duplicates", "--distance", "7", instance=library.instance)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert "0<=x<=6" in answer.stderr
