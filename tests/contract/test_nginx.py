@@ -40,6 +40,7 @@ def main_file(folder: Path, port: int, upstream: str, library) -> Path:
     for old, new in (
         ("server 127.0.0.1:8080;", f"server {upstream};"),
         ("listen 80;", f"listen 127.0.0.1:{port};"),
+        ("access_log /var/log/nginx/photosvc.log", f"access_log {folder}/access.log"),
         ("alias /srv/pictures/;", f"alias {library.originals}/;"),
         ("alias /var/cache/photosvc/;", f"alias {library.instance}/cache/;"),
     ):
@@ -53,7 +54,7 @@ def main_file(folder: Path, port: int, upstream: str, library) -> Path:
     path.write_text(f"""
 {user} daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log; worker_processes 1;
 events {{ worker_connections 64; }}
-http {{ types {{ }} default_type text/html; access_log off; {paths} {text} }}
+http {{ types {{ }} default_type text/html; {paths} {text} }}
 """)
     return path
 
@@ -92,6 +93,7 @@ def nginx(tmp_path_factory, pictures):
 
         try:
             wait_for(port)
+            get.log = folder / "access.log"
             yield get
         finally:
             process.terminate()
@@ -208,6 +210,32 @@ def test_nginx_follows_no_link(nginx, pictures, records, tokens, tmp_path):
     status, _, body = nginx(path)
     assert status in (403, 404)
     assert b"secret" not in body
+
+
+def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
+    content_hash, (preview, download) = records[100]["Hash"], tokens
+    for path, logged in (
+        (f"/t/{content_hash}/{preview}/tile_50", f"/t/{content_hash}/-/tile_50"),
+        (f"/t/{content_hash}/{preview}/tile_50/?download", f"/t/{content_hash}/-/tile_50/?download"),
+        (f"/t/{content_hash}/{preview}", f"/t/{content_hash}/-"),
+        (f"//t/{content_hash}/{preview}/tile_50", f"//t/{content_hash}/-/tile_50"),
+        (f"/t//{content_hash}/{preview}/tile_50", f"/t//{content_hash}/-/tile_50"),
+        (f"/videos/{content_hash}/{download}/avc?t={download}", f"/videos/{content_hash}/-/avc?-"),
+        (f"/dl/{content_hash}?t={download}", f"/dl/{content_hash}?-"),
+        (f"/dl/{content_hash}?name=file&t={download}", f"/dl/{content_hash}?-"),
+        (f"/dl/{content_hash}?%74={download}", f"/dl/{content_hash}?-"),
+        ("/photos?count=3&order=newest", "/photos?count=3&order=newest"),
+        ("/status", "/status"),
+    ):
+        nginx(f"/api/v1{path}", Referer=f"http://x/?t={download}", User_Agent="frame")
+        for _ in range(100):
+            text = nginx.log.read_text()
+            if f'"GET /api/v1{logged} HTTP/1.1"' in text:
+                break
+            time.sleep(0.02)
+        else:
+            raise AssertionError(text.splitlines()[-1])
+    assert not any(token in text for token in tokens)
 
 
 def test_the_shipped_file_names_the_default_prefix(pictures):

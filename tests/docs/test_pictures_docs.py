@@ -40,3 +40,8 @@ def test_gunicorn_takes_the_shipped_configuration(tmp_path):
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert runpy.run_path(str(config))["bind"] in (ROOT / "deploy/nginx.conf").read_text()
+
+
+def test_the_access_log_of_gunicorn_has_no_addresses():
+    log_format = runpy.run_path(str(ROOT / "deploy/gunicorn.conf.py"))["access_log_format"]
+    assert re.findall(r"%\((.+?)\)s", log_format) == ["h", "t", "m", "s", "B", "M"]
