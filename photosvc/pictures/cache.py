@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from photosvc.core.errors import ConflictError
 from photosvc.core.lock import exclusive_lock
+from photosvc.pictures.locks import being_written, is_abandoned
 
 #: The time of the last use is written at most this often, in seconds: each write costs as much as serving the file.
 _TOUCH_SECONDS: Final = 3600
-#: Temporary files of processes that were killed are removed after this time, in seconds.
+#: Temporary files that no process has locked are removed after this time, in seconds.
 _ABANDONED_SECONDS: Final = 3600
 #: An eviction goes on until this share of the cap is in use, so that the next one is not due at once.
 _LOW_WATER: Final = 0.9
@@ -82,7 +84,7 @@ class PictureCache:
             return None
         status = os.fstat(descriptor)
         now = time.time()
-        if now - status.st_atime > _TOUCH_SECONDS:
+        if abs(now - status.st_atime) > _TOUCH_SECONDS:  # a clock that was set back leaves times that lie ahead
             with suppress(OSError):  # a read-only or full disk must not stop what can be read
                 os.utime(descriptor, (now, status.st_mtime))
         return descriptor
@@ -125,8 +127,9 @@ class PictureCache:
         self._make(folder)
         temporary = f"{folder}/{_TEMPORARY}{secrets.token_hex(8)}"
         try:
-            yield temporary
-            os.replace(temporary, path)  # noqa: PTH105
+            with being_written(temporary):
+                yield temporary
+                os.replace(temporary, path)  # noqa: PTH105
         except BaseException:
             with suppress(FileNotFoundError):
                 os.unlink(temporary)  # noqa: PTH108
@@ -160,12 +163,23 @@ class PictureCache:
                 yield content_hash, what
 
     def usage(self) -> Usage:
-        """How much there is; reads every folder."""
+        """How much there is, with what is being written; reads every folder."""
         files = size = 0
-        for entry, status in self._entries():
-            if not entry.name.startswith(_TEMPORARY):
-                files, size = files + 1, size + status.st_size
+        for _, status in self._entries():
+            files, size = files + 1, size + status.st_size
         return Usage(files, size)
+
+    def evict_if_due(self, written: int) -> None:
+        """Note that so many bytes were written, and evict if a check of the cap is due.
+
+        Raises:
+            OSError: the folder cannot be read or written.
+
+        """
+        self._written += written
+        if self._written > self._check_every:
+            with suppress(ConflictError):
+                self.evict()
 
     def evict(self) -> Usage:
         """Remove what was used longest ago until 90 % of the cap are in use; gives what was removed.
@@ -184,8 +198,9 @@ class PictureCache:
         total = 0
         for entry, status in self._entries():
             if entry.name.startswith(_TEMPORARY):
-                if now - status.st_mtime > _ABANDONED_SECONDS:
-                    _unlink(entry)
+                old = abs(now - status.st_mtime) > _ABANDONED_SECONDS
+                if not (old and is_abandoned(entry.path) and _unlink(entry)):
+                    total += status.st_size
                 continue
             hour = int(status.st_atime // 3600)
             hours[hour] = hours.get(hour, 0) + status.st_size

@@ -1,9 +1,10 @@
-"""Locks between processes that make derived pictures: one maker for each."""
+"""Locks between processes that make derived pictures: one maker for each, and files that are being written."""
 
 import errno
 import fcntl
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -58,3 +59,37 @@ class ByteLocks:
 def _offset(key: str) -> int:
     """The byte for a key that begins with 12 hexadecimal digits."""
     return int(key[:12], 16)
+
+
+@contextmanager
+def being_written(path: str) -> Iterator[None]:
+    """Make a temporary file, locked until the end of the block: no eviction removes it, whatever the clock says.
+
+    Raises:
+        OSError: it cannot be made.
+
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        with suppress(OSError):  # a file system without locks: its age decides
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_abandoned(path: str) -> bool:
+    """Whether no process writes the temporary file."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return True

@@ -19,7 +19,7 @@ from photosvc.core.problems import FileProblemError, Problem, Reason, signal_sym
 from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
 from photosvc.media.video.embedded import Slice, open_slice
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.locks import ByteLocks
+from photosvc.pictures.locks import ByteLocks, being_written
 from photosvc.pictures.originals import Original, open_original
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 
@@ -66,6 +66,8 @@ class VideoJob:
     progress: str
     """The file that holds the share done, as text."""
     max_bytes: int
+    cache: PictureCache
+    """What the result belongs to; its cap holds also for what is written so far."""
 
 
 def make_video(job: VideoJob) -> None:
@@ -80,15 +82,21 @@ def make_video(job: VideoJob) -> None:
     """
     from photosvc.media.video.convert import convert_video
 
+    written = 0
+
     def report(share: float) -> None:
+        nonlocal written
         with suppress(OSError):
             Path(job.progress).write_text(f"{share:.2f}", "ascii")
+            size = Path(job.target).stat().st_size
+            job.cache.evict_if_due(size - written)
+            written = size
 
     # A worker of a process that was killed may still be writing: to its own file, which has no name any more.
     for left in (job.target, job.progress):
         Path(left).unlink(missing_ok=True)
     try:
-        with open_original(job.original) as file:
+        with open_original(job.original) as file, being_written(job.target):
             convert_video(open_slice(file, job.part), job.target, job.max_bytes, report)
     except BaseException:
         Path(job.target).unlink(missing_ok=True)
@@ -170,7 +178,8 @@ class Videos:
             return
         problem = None
         with os.fdopen(descriptor, encoding="utf-8") as file:
-            if time.time() - os.fstat(descriptor).st_mtime > _REMEMBERED:
+            # An age below zero: the clock was set back since, so nothing is known of the age.
+            if not 0 <= time.time() - os.fstat(descriptor).st_mtime <= _REMEMBERED:
                 return
             with suppress(KeyError, ValueError):  # of another version
                 problem = Problem.from_columns(*json.load(file))
@@ -195,6 +204,7 @@ class Videos:
                     target=self._cache.temporary(key, CONVERTED),
                     progress=self._cache.temporary(key, _PROGRESS),
                     max_bytes=min(MAX_BYTES, self._cache.limit // 2),
+                    cache=self._cache,
                 )
                 future = self._workers().submit(job)
             except WorkersBusyError:

@@ -15,7 +15,11 @@ import pytest
 import requests
 from PIL import Image
 
+from photosvc.media.video.embedded import Slice
 from photosvc.pictures import videos as conversions
+from photosvc.pictures.cache import PictureCache, Usage
+from photosvc.pictures.originals import Original
+from photosvc.pictures.videos import VideoJob, make_video
 from photosvc.web.current import current_service
 from tests.api_client import check_error, open_api
 from tests.picture_client import BROWSER, PictureClient, named
@@ -250,6 +254,29 @@ def test_a_video_that_cannot_be_converted_is_remembered_for_an_hour(movies, monk
     check_error(movies.video(content_hash), 422)
     assert len(started) == 2
     assert time.time() - now < 20
+
+
+def test_a_video_that_cannot_be_converted_is_tried_again_after_the_clock_was_set_back(movies):
+    content_hash = movies.put("cut.avi", original(movies, "broken.avi")[:300])
+    check_error(movies.video(content_hash), 422)
+    failed = Path(movies.cache().path(content_hash, "h264.failed"))
+    for age, repeated in ((-7200, True), (60, False)):
+        then = time.time() - age
+        os.utime(failed, (then, then))
+        tried = failed.stat().st_mtime_ns
+        check_error(movies.video(content_hash), 422)
+        assert (failed.stat().st_mtime_ns != tried) is repeated
+
+
+def test_a_conversion_evicts_finished_files_while_it_runs(slow_clip, tmp_path):
+    (tmp_path / "a.avi").write_bytes(slow_clip)
+    status = (tmp_path / "a.avi").stat()
+    cache = PictureCache(tmp_path / "cache", 1000)
+    cache.write("b" * 40, "tile_50.jpg", b"1" * 100)
+    original = Original(tmp_path, "a.avi", "a" * 40, status.st_size, status.st_mtime_ns)
+    target, progress = cache.temporary("a" * 40, "h264.mp4"), cache.temporary("a" * 40, "h264.progress")
+    make_video(VideoJob(original, Slice(0, status.st_size), target, progress, 1 << 30, cache))
+    assert cache.usage() == Usage(1, Path(target).stat().st_size)
 
 
 def test_a_file_that_changed_since_the_index_run_is_gone(movies):

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -99,13 +100,43 @@ def test_asking_for_a_file_counts_as_a_use(tmp_path):
 
 def test_temporary_files_of_killed_processes_go_after_an_hour(tmp_path):
     found = cache(tmp_path, limit=1)
-    fresh, old = (Path(found.temporary(HASH, name)) for name in ("fresh", "old"))
-    for path in (fresh, old):
+    fresh, old, ahead = (Path(found.temporary(HASH, name)) for name in ("fresh", "old", "ahead"))
+    for path in (fresh, old, ahead):
         path.write_bytes(b"half")
     os.utime(old, (1, 1))
+    os.utime(ahead, (1 << 32, 1 << 32))  # the clock was set back since
     found.evict()
-    assert (fresh.exists(), old.exists()) == (True, False)
-    assert found.usage() == Usage()
+    assert (fresh.exists(), old.exists(), ahead.exists()) == (True, False, False)
+    assert found.usage() == Usage(1, 4)
+
+
+def test_a_temporary_file_that_is_being_written_stays_whatever_the_clock_says(tmp_path):
+    found = cache(tmp_path, limit=1)
+    with found.new_file(found.path(HASH, "x")) as name:
+        Path(name).write_bytes(b"half")
+        os.utime(name, (1, 1))
+        found.evict()
+        assert Path(name).exists()
+    assert read(found, HASH, "x") == b"half"
+
+
+def test_what_is_being_written_counts_and_makes_finished_files_go(tmp_path):
+    found = cache(tmp_path, limit=1000)
+    for number in range(9):
+        found.write(f"{number:040x}", "x", b"1" * 100)
+        used(found, f"{number:040x}", "x", hours_ago=number * 2)
+    Path(found.temporary(HASH, "video")).write_bytes(b"1" * 300)
+    assert found.usage() == Usage(10, 1200)
+    assert found.evict() == Usage(3, 300)
+    assert found.usage() == Usage(7, 900)
+
+
+def test_a_use_is_noted_after_the_clock_was_set_back(tmp_path):
+    found = cache(tmp_path)
+    found.write(HASH, "x", b"picture")
+    os.utime(found.path(HASH, "x"), (1 << 32, 1))
+    assert read(found, HASH, "x") == b"picture"
+    assert abs(time.time() - Path(found.path(HASH, "x")).stat().st_atime) < 60
 
 
 def test_clearing_removes_everything_and_says_how_much(tmp_path):
