@@ -45,7 +45,8 @@ def index(
     from photosvc.index.summary import IndexOptions
 
     options = IndexOptions(subfolder=subfolder, force=force, workers=workers or 0, thumbnails=thumbs, dry_run=dry_run)
-    if run_and_report(service, options, as_json=as_json).failed:
+    summary = run_and_report(service, options, as_json=as_json)
+    if summary.failed or summary.cache_refusal:
         raise click.exceptions.Exit(1)
 
 
@@ -63,6 +64,8 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
         click.echo(f"{summary.rebuilt} search rows of an older version rendered again.", err=True)
     if summary.read_again:
         click.echo(_read_again(summary, options), err=True)
+    if summary.cache_refusal:
+        click.echo(f"Thumbnails are missing. {summary.cache_refusal}", err=True)
     if as_json:
         _print_counts(summary, options)
     else:

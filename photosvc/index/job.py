@@ -141,8 +141,10 @@ def _results(
                 elif isinstance(result, PhotosvcError):
                     yield path, result
                 else:
-                    summary.thumbnails += result[1]
-                    yield path, result[0]
+                    extraction, made, refusal = result
+                    summary.thumbnails += made
+                    summary.cache_refusal = refusal or summary.cache_refusal
+                    yield path, extraction
         paths, total = iter(again), len(again)
     if total:
         yield from _extracted(paths, total, settings, options)

@@ -56,6 +56,8 @@ class Summary:
     """Unchanged files that a reader of an older version had read; they are among those updated or skipped."""
     thumbnails: int = 0
     """Thumbnails made along the way."""
+    cache_refusal: str = ""
+    """A sentence: why thumbnails could not be kept; empty when all were."""
     seconds: float = 0.0
     observer: Observer | None = None
 

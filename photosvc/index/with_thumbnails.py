@@ -9,16 +9,21 @@ from photosvc.media.formats import Format
 from photosvc.pictures.ahead import UsualThumbnails
 
 
-def extract_and_show(path: Path, *, max_bytes: int, thumbnails: UsualThumbnails) -> tuple[Extraction, int]:
-    """As `extract`, and the number of thumbnails made; what fails is made when somebody asks for it."""
-    made = 0
+def extract_and_show(path: Path, *, max_bytes: int, thumbnails: UsualThumbnails) -> tuple[Extraction, int, str]:
+    """As `extract`, the number of thumbnails made, and why the cache could not be written, if it could not.
+
+    Thumbnails that fail are made when somebody asks for them.
+    """
+    made, refusal = 0, ""
 
     def make(file: BinaryIO, row: Format, extraction: Extraction) -> None:
-        nonlocal made
+        nonlocal made, refusal
         if extraction.problem is None and row.media_type != "sidecar":
             try:
                 made = thumbnails.make(file, row, extraction.hash, (extraction.width, extraction.height))
-            except (DecodeError, OSError):
+            except DecodeError:
                 made = 0
+            except OSError as error:
+                refusal = str(error.strerror)
 
-    return extract(path, max_bytes=max_bytes, then=make), made
+    return extract(path, max_bytes=max_bytes, then=make), made, refusal

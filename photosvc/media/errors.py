@@ -38,7 +38,7 @@ class MissingExtraError(DecodeError):
 
 
 class StorageError(PhotosvcError):
-    """The folder of derived files is full or cannot be written."""
+    """The folder of derived files (PHOTOSVC_CACHE) is full or cannot be written: free space on its disk."""
 
     status = HTTPStatus.INSUFFICIENT_STORAGE
 

@@ -27,6 +27,7 @@ _LOW_WATER: Final = 0.9
 #: Bytes one process writes between two checks of the cap, if a twentieth of the cap is not less.
 _CHECK_EVERY: Final = 64 << 20
 _TEMPORARY: Final = ".tmp-"
+REMEDY: Final = "Free space on its disk, or set PHOTOSVC_CACHE to another folder."
 _FOLDER: Final = "pictures"
 
 
@@ -108,10 +109,20 @@ class PictureCache:
         return None
 
     def write(self, content_hash: str, what: str, data: bytes) -> bool:
-        """Keep `data`; the name appears when all of it is on disk. Returns whether a check of the cap is due."""
+        """Keep `data`; the name appears when all of it is on disk. Returns whether a check of the cap is due.
+
+        Raises:
+            OSError: the disk is full or the folder cannot be written; the text names the folder and what to do.
+
+        """
         path = self.path(content_hash, what)
-        with self.new_file(path) as temporary:
-            Path(temporary).write_bytes(data)
+        try:
+            with self.new_file(path) as temporary:
+                Path(temporary).write_bytes(data)
+        except OSError as error:
+            reason = (error.strerror or type(error).__name__).lower()
+            msg = f"The folder of derived files {self.folder} cannot be written ({reason}). {REMEDY}"
+            raise OSError(error.errno, msg) from error
         self._written += len(data)
         return self._written > self._check_every
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from photosvc.pictures.sizes import SIZES
-from tests.library import SURROUNDINGS, SVC
+from tests.library import SURROUNDINGS, SVC, svc
 from tests.picture_client import PictureClient
 from tests.pictures import encoded, jpeg, quarters
 
@@ -141,3 +141,19 @@ def test_show_sizes_lists_every_size(api):
         "usual": True,
     }
     assert sorted(f"{row['size']}.jpg" for row in rows if row["usual"]) == USUAL
+
+
+@pytest.mark.parametrize("command", ["thumbs", "index --thumbs"])
+def test_a_cache_that_cannot_be_written_is_named_with_what_to_do(pictures, tmp_path, command):
+    library = pictures.library
+    if command == "thumbs":
+        library.index()
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    (folder / "pictures").write_bytes(b"")
+    done = svc(*command.split(), instance=library.instance, environ={"PHOTOSVC_CACHE": str(folder)})
+    assert done.returncode == 1
+    assert (
+        f"The folder of derived files {folder} cannot be written (not a directory). "
+        "Free space on its disk, or set PHOTOSVC_CACHE to another folder.\n"
+    ) in done.stderr

@@ -139,6 +139,22 @@ def test_a_use_is_noted_after_the_clock_was_set_back(tmp_path):
     assert abs(time.time() - Path(found.path(HASH, "x")).stat().st_atime) < 60
 
 
+def test_a_cache_that_cannot_be_written_is_named_with_what_to_do(tmp_path, monkeypatch):
+    found = cache(tmp_path)
+
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    with pytest.raises(OSError, match="cannot be written") as caught:
+        found.write(HASH, "x", b"picture")
+    assert caught.value.errno == errno.ENOSPC
+    assert caught.value.strerror == (
+        f"The folder of derived files {tmp_path} cannot be written (no space left on device). "
+        "Free space on its disk, or set PHOTOSVC_CACHE to another folder."
+    )
+
+
 def test_clearing_removes_everything_and_says_how_much(tmp_path):
     found = cache(tmp_path)
     found.write(HASH, "x", b"123")
