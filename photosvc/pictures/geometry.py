@@ -29,6 +29,8 @@ class Job:
     targets: tuple[Target, ...]
     larger: str = ""
     """The path of a thumbnail of the whole picture to make them from; empty: the original."""
+    kept: bool = True
+    """Whether the cache keeps them."""
 
 
 def thumbnail_size(whole: tuple[int, int], size: Size, area: Area = WHOLE) -> tuple[int, int]:

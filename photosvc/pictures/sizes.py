@@ -85,6 +85,11 @@ class Area:
         x, y, w, h = (int(text[start : start + 3], 16) for start in (0, 3, 6, 9))
         return cls(x, y, w, h) if w and h and x + w <= 1000 and y + h <= 1000 else None
 
+    def shows(self, x: float, y: float, w: float, h: float) -> bool:
+        """Whether it is this box, in fractions of the sides; clients round each number up or down."""
+        pairs = zip((self.x, self.y, self.w, self.h), (x, y, w, h), strict=True)
+        return all(abs(own - 1000 * other) < 1 for own, other in pairs)
+
     def __str__(self) -> str:
         """The twelve digits."""
         return f"{self.x:03x}{self.y:03x}{self.w:03x}{self.h:03x}"

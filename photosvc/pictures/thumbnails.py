@@ -70,8 +70,13 @@ class Thumbnails:
         self._locks = ByteLocks(cache.folder / LOCKS)
         self._failures = Failures()
 
-    def find(self, original: Original, target: Target) -> Thumbnail:
+    def find(self, original: Original, target: Target, *, keep: bool = True) -> Thumbnail:
         """The thumbnail, made now if the cache has none.
+
+        Args:
+            original: what it shows.
+            target: what part of it, and how large.
+            keep: whether the cache keeps a new one.
 
         Raises:
             ThumbnailsBusyError: it was not finished in time, or too many other callers wait.
@@ -89,16 +94,16 @@ class Thumbnails:
         if not self._slots.acquire(blocking=False):
             raise ThumbnailsBusyError
         try:
-            return self._wait_for(original, target)
+            return self._wait_for(original, target, keep=keep)
         finally:
             self._slots.release()
 
-    def _wait_for(self, original: Original, target: Target) -> Thumbnail:
+    def _wait_for(self, original: Original, target: Target, *, keep: bool) -> Thumbnail:
         what = file_name(target)
         deadline = time.monotonic() + self._wait
         while (kept := self._kept(original, what)) is None:
             self._failures.check(original.hash, _side(original, target))
-            job, future = self._begin(original, target)
+            job, future = self._begin(original, target, keep=keep)
             if future is None:  # another process makes thumbnails of this picture, or as many as may wait do
                 if time.monotonic() > deadline:
                     raise ThumbnailsBusyError
@@ -116,7 +121,9 @@ class Thumbnails:
         descriptor = self._cache.open(original.hash, what)
         return None if descriptor is None else Thumbnail(descriptor, what)
 
-    def _begin(self, original: Original, target: Target) -> tuple[Job | None, Future[list[bytes]] | None]:
+    def _begin(
+        self, original: Original, target: Target, *, keep: bool
+    ) -> tuple[Job | None, Future[list[bytes]] | None]:
         """Start the work, or join what is under way for the same picture in this process.
 
         Gives neither job nor future while another process works on the picture, or all workers are busy.
@@ -130,7 +137,7 @@ class Thumbnails:
             if self._cache.has(key, file_name(target)):  # finished between the look and the lock
                 self._locks.release(key)
                 return None, None
-            job = self._job(original, target)
+            job = self._job(original, target) if keep else Job(original, (target,), kept=False)
             try:
                 future = self._workers().submit(job)
             except WorkersBusyError:
@@ -156,7 +163,7 @@ class Thumbnails:
             else:
                 self._failures.forget(key, side)
                 with suppress(OSError):  # a full disk: those who wait get the bytes
-                    for target, data in zip(job.targets, made.result(), strict=True):
+                    for target, data in zip(job.targets if job.kept else (), made.result(), strict=job.kept):
                         evict |= self._cache.write(key, file_name(target), data)
         finally:
             with self._guard:

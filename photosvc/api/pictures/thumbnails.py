@@ -12,7 +12,7 @@ from photosvc.core.problems import FileProblemError, Problem
 from photosvc.pictures.geometry import Target
 from photosvc.pictures.sizes import SIZES, WHOLE, Area
 from photosvc.pictures.thumbnails import Thumbnail, file_name
-from photosvc.search.reading.lookup import SeenFile, file_with_hash
+from photosvc.search.reading.lookup import SeenFile, file_with_hash, marked_areas
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.files import FileAnswer, Headers, disposition, original_of, send_bytes, send_file
@@ -50,6 +50,8 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     service = current_service()
     with service.reading() as connection:
         found = file_with_hash(connection, content_hash, sees_private=principal().sees_private)
+        # Only areas of markers are kept: there are more others than the cache has room for.
+        areas = marked_areas(connection, found.file_id) if found is not None and target.area != WHOLE else []
     service.close()  # a thumbnail may take a while to make, and needs no database for that
     if found is None:
         msg = "there is no such file"
@@ -60,7 +62,8 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     headers = _headers(found, target)
     if check_preconditions(request.headers, etag, None) is not None:  # before it is made
         return send_bytes(b"", _TYPES[target.encoding], etag, headers)
-    made = service.pictures.thumbnails.find(original_of(service.settings, found), target)
+    keep = target.area == WHOLE or any(target.area.shows(*area) for area in areas)
+    made = service.pictures.thumbnails.find(original_of(service.settings, found), target, keep=keep)
     return _answer(service, found, target, made, etag, headers)
 
 

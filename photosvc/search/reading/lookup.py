@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, not_, select
 from sqlalchemy.engine import Dialect
 
 from photosvc.core.ids import PHOTO, is_hash, is_uid
-from photosvc.models import File, Photo, SearchRow
+from photosvc.models import File, Marker, Photo, SearchRow
 from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible
 from photosvc.search.reading.request import SearchRequest
@@ -124,3 +124,9 @@ def _query(*, sees_private: bool) -> Any:  # noqa: ANN401 - the select types of 
         .join(Photo, Photo.id == SearchRow.photo_id)
         .where(visible(sees_private=sees_private, opened=EVERY_SWITCH), not_(File.missing))
     )
+
+
+def marked_areas(connection: Connection, file_id: int) -> list[tuple[float, float, float, float]]:
+    """Left, top, width and height of each marker of a file, in fractions of the sides."""
+    query = select(Marker.x, Marker.y, Marker.w, Marker.h).where(Marker.file_id == file_id)
+    return [(x, y, w, h) for x, y, w, h in connection.execute(query)]

@@ -4,9 +4,12 @@ from io import BytesIO
 
 import pytest
 from PIL import Image
+from sqlalchemy import select
 
+from photosvc.models import File, Marker
 from photosvc.pictures.sizes import SIZES
 from tests.api_client import check_error
+from tests.clock import NOW
 from tests.picture_client import BROWSER
 from tests.pictures import CORNERS
 
@@ -63,6 +66,25 @@ def test_an_area_shows_that_part_of_the_picture(pictures, area, colour):
     made = pictures.pixels(f"{pictures.hash_of('photo.jpg')}-{area}", "tile_160")
     assert made.size == (160, 160)
     assert all(near(pixel, CORNERS[colour]) for pixel in corners(made))
+
+
+def test_only_areas_of_markers_are_kept(pictures):
+    content_hash = pictures.hash_of("photo.jpg")
+    with pictures.library.session() as session:
+        file_id = session.scalars(select(File.id).where(File.hash == content_hash)).one()
+        box = {"x": 0.1234, "y": 0.25, "w": 0.2, "h": 0.3339}
+        session.add(Marker(uid="mtest", file_id=file_id, type="face", name="Ann", created_at=NOW, **box))
+    # Each number is rounded up or down: 123.4 is 07b or 07c, 333.9 is 14d or 14e.
+    for area, kept in (
+        ("07b0fa0c814d", True),
+        ("07c0fa0c814e", True),
+        ("07a0fa0c814d", False),
+        ("07b0fb0c814d", False),
+        ("0000001f41f4", False),
+    ):
+        for _ in range(2):
+            assert pictures.thumbnail(f"{content_hash}-{area}", "tile_320").status_code == 200
+        assert pictures.cache().has(content_hash, f"{area}_tile_320.jpg") is kept, area
 
 
 @pytest.mark.parametrize("number", range(1, 9))
