@@ -227,8 +227,10 @@ def inside(photo, box):
 
 def shown(file, node, *, sees_private):
     """Whether a search shows a file at all."""
+    if file.missing or file.sidecar:
+        return False
     photo = file.photo
-    if file.missing or file.sidecar or (photo.private and not sees_private):
+    if photo.private and not sees_private:
         return False
     asked = set(switches(node, wanted=True)) if sees_private else set()
     error, hidden, archived = bool(file.error), photo.quality < 0, photo.archived_at is not None
