@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from photosvc.core.errors import ConflictError, NotFoundError
-from tests.library import SURROUNDINGS, changes, counts, hashes, svc
+from tests.library import SURROUNDINGS, call_svc, changes, counts, hashes, svc
 from tests.pictures import dng, encoded, exif, heic, jpeg, quarters, video
 
 
@@ -112,7 +112,7 @@ def test_the_command_line_ends_with_1_for_a_new_broken_file_and_then_with_0(libr
     first = svc("index", instance=library.instance)
     assert (first.returncode, first.stderr) == (1, "failed a.jpg: the picture is truncated\n")
     assert first.stdout.startswith("1 indexed, 0 updated, 0 unchanged, 0 missing, 0 skipped, 1 failed in ")
-    second = svc("index", instance=library.instance)
+    second = call_svc("index", instance=library.instance)
     assert (second.returncode, second.stderr) == (0, "skipped a.jpg: the picture is truncated\n")
     assert second.stdout.startswith("0 indexed, 0 updated, 1 unchanged, 0 missing, 1 skipped, 0 failed in ")
 
@@ -155,7 +155,7 @@ def test_a_line_of_json_for_each_file_and_one_with_the_counts(library):
     library.put("c.jpg", jpeg(640, 480)[:2000])
 
     def index():
-        done = svc("index", "--json", "--workers", "1", instance=library.instance)
+        done = call_svc("index", "--json", "--workers", "1", instance=library.instance)
         *files, counts = map(json.loads, done.stdout.splitlines())
         assert (done.stderr, counts.pop("seconds") > 0) == ("", True)
         return done.returncode, sorted(files, key=lambda file: file["name"]), counts
