@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
@@ -22,6 +22,8 @@ from photosvc.web.contract import ETAG, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 
+#: Bytes of a request: clients send whole records back, with all files.
+_MAX_BODY: Final = 1 << 20
 _WRAPPED = json_object("photo", photo={"type": "object"})
 
 
@@ -41,7 +43,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("photos.update")
-@takes(PhotoEditSchema)
+@takes(PhotoEditSchema, quoted=True, max_body=_MAX_BODY)
 @answers(PhotoSchema, "The photo as it is now.", headers=ETAG)
 @refuses(400, 404, 412)
 def change_photo(given: dict[str, Any], photo_uid: str) -> Response:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from struct import pack
 from typing import Any, Final
 
 from sqlalchemy import select
@@ -50,9 +51,11 @@ class Change:
 
 
 def load_photos(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
-    """Photos with all that `changing` reads, by id."""
+    """Photos with all that `changing` reads, by id; others cannot change them until the transaction ends."""
     query = select(Photo).where(Photo.id.in_(photo_ids)).options(*_NEEDED).order_by(Photo.id)
-    return list(session.scalars(query))
+    # PostgreSQL lets others write meanwhile: what is read here must stay so until the end of the transaction.
+    locked = query.with_for_update(of=Photo).execution_options(populate_existing=True)
+    return list(session.scalars(locked))
 
 
 @contextmanager
@@ -139,9 +142,16 @@ def _mark(photo: Photo, name: str, *, manual: bool) -> None:
 def _set_plain(photo: Photo, name: str, value: Any) -> None:  # noqa: ANN401
     if value is None:
         _mark(photo, name, manual=False)
-    elif value != getattr(photo, name):
+    elif not _is_shown(getattr(photo, name), value, 2):
         setattr(photo, name, value)
         _mark(photo, name, manual=True)
+
+
+def _is_shown(own: Any, given: Any, places: int) -> bool:  # noqa: ANN401
+    """Whether a given value is the own one as records show it, for clients with single precision too."""
+    if isinstance(own, float):
+        return pack("f", round(own, places)) == pack("f", given)
+    return bool(own == given)
 
 
 def _set_keywords(photo: Photo, words: Sequence[str] | None, catalog: Catalog) -> None:
@@ -232,7 +242,7 @@ def _set_place(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> Non
     if lat is None or lng is None:
         photo.place_src = AUTO
         return
-    if (lat, lng) != (photo.lat, photo.lng):
+    if not (_is_shown(photo.lat, lat, 7) and _is_shown(photo.lng, lng, 7)):
         if not is_position(lat, lng):
             msg = "latitudes are from -90 to 90, longitudes from -180 to 180"
             raise InvalidValueError(msg, field="Lat")

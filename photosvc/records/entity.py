@@ -12,6 +12,7 @@ from marshmallow import Schema, fields
 
 from photosvc.core.clock import ZERO_TIME
 from photosvc.core.colors import COLORS
+from photosvc.core.sources import MANUAL
 from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, rfc3339
 from photosvc.records.photo import FileSchema, PhotoResultSchema
 
@@ -21,6 +22,11 @@ _TEXT: Final = {"type": "string"}
 _NUMBER: Final = {"type": "integer"}
 _FLAG: Final = {"type": "boolean"}
 _SEPARATORS: Final = re.compile(r"[\W_]+")
+
+
+def _source(name: str) -> fields.Function:
+    """`manual` when a person set this value of a photo, else empty."""
+    return fields.Function(lambda photo: MANUAL if name in photo.manual.split() else "", metadata=_TEXT)
 
 
 def _text() -> fields.Constant[str]:
@@ -52,17 +58,17 @@ class DetailsSchema(Schema):
     """Dumps the texts of a photo."""
 
     Keywords = fields.Function(lambda photo: ", ".join(keyword.word for keyword in photo.keywords), metadata=_TEXT)
-    KeywordsSrc = _text()
+    KeywordsSrc = _source("keywords")
     Notes = fields.String(attribute="notes")
-    NotesSrc = _text()
+    NotesSrc = _source("notes")
     Subject = fields.String(attribute="subject")
-    SubjectSrc = _text()
+    SubjectSrc = _source("subject")
     Artist = fields.String(attribute="artist")
-    ArtistSrc = _text()
+    ArtistSrc = _source("artist")
     Copyright = fields.String(attribute="copyright")
-    CopyrightSrc = _text()
+    CopyrightSrc = _source("copyright")
     License = fields.String(attribute="license")
-    LicenseSrc = _text()
+    LicenseSrc = _source("license")
     Software = fields.String(attribute="software")
     SoftwareSrc = _text()
 
@@ -174,6 +180,7 @@ class PhotoSchema(PhotoResultSchema):
 
     TitleSrc = fields.String(attribute="photo.title_src")
     DescriptionSrc = fields.String(attribute="photo.description_src")
+    Rating = fields.Integer(attribute="photo.rating")
     DeletedAt = NullableTimestamp(attribute="photo.archived_at")
     Details = fields.Nested(DetailsSchema, attribute="photo", dump_only=True)
     Camera = fields.Nested(CameraSchema, attribute="photo.camera")

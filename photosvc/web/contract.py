@@ -105,13 +105,14 @@ def answers(
 
 
 def takes(
-    schema: type[Schema], *, any_type: bool = False, max_body: int = MAX_BODY
+    schema: type[Schema], *, any_type: bool = False, quoted: bool = False, max_body: int = MAX_BODY
 ) -> Callable[[Callable[Concatenate[dict[str, Any], Args], Answer]], Callable[Args, Answer]]:
     """Read the request's JSON object by `schema` and give it to the view as its first argument.
 
     Args:
         schema: what loads the body.
         any_type: read JSON whatever the `Content-Type` says.
+        quoted: also read a JSON text that holds the object, which a known client sends.
         max_body: bytes.
 
     The view raises what `read_json` raises.
@@ -122,7 +123,7 @@ def takes(
     def reading(view: Callable[Concatenate[dict[str, Any], Args], Answer]) -> Callable[Args, Answer]:
         @wraps(view)
         def read(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
-            return view(read_json(loader, any_type=any_type, max_body=max_body), *args, **kwargs)
+            return view(read_json(loader, any_type=any_type, quoted=quoted, max_body=max_body), *args, **kwargs)
 
         return _with(body=schema)(read)
 
@@ -179,12 +180,15 @@ class InvalidBodyError(InvalidValueError):
         self.details = details or []
 
 
-def read_json(schema: Schema, *, any_type: bool = False, max_body: int = MAX_BODY) -> dict[str, Any]:
+def read_json(
+    schema: Schema, *, any_type: bool = False, quoted: bool = False, max_body: int = MAX_BODY
+) -> dict[str, Any]:
     """The request's JSON object, as `schema` loads it.
 
     Args:
         schema: what loads the body.
         any_type: read JSON whatever the `Content-Type` says; three known clients log in with another, or none.
+        quoted: also read a JSON text that holds the object.
         max_body: bytes.
 
     Raises:
@@ -198,6 +202,8 @@ def read_json(schema: Schema, *, any_type: bool = False, max_body: int = MAX_BOD
         raise InvalidBodyError(msg)
     try:
         body = orjson.loads(request.get_data(cache=True) or b"{}")
+        if quoted and isinstance(body, str):
+            body = orjson.loads(body)
     except orjson.JSONDecodeError:
         msg = "the body is not valid JSON"
         raise InvalidBodyError(msg) from None

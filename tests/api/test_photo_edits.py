@@ -1,5 +1,7 @@
 """PUT and PATCH /photos/<uid>: what people say about a photo, and that it outlives index runs."""
 
+import struct
+
 import pytest
 
 from tests.library import open_library
@@ -58,6 +60,34 @@ def test_the_whole_record_sent_back_changes_nothing(library, send):
     before = send("GET").json
     after = send(json=before).json
     assert after == before
+
+
+def test_a_record_that_a_client_read_in_single_precision_changes_nothing(send):
+    before = send("PATCH", json={"Lat": 48.8583777, "Lng": 2.2944911, "FNumber": 1.8, "Title": "Tower"}).json
+    rounded = {name: float(f"{single(before[name]):.8g}") for name in ("Lat", "Lng", "FNumber")}
+    assert rounded["Lat"] != before["Lat"]
+    assert send(json={**before, **rounded, "Altitude": 0, "LensMake": "", "CameraType": ""}).json == before
+
+
+def single(number):
+    return struct.unpack("f", struct.pack("f", number))[0]
+
+
+def test_an_object_inside_a_json_text_is_read_and_a_body_without_its_type_refused(send):
+    assert send(json='{"Title": "Quoted"}').json["Title"] == "Quoted"
+    assert send(json="Quoted").status_code == 400
+    assert send(json='"Quoted"').status_code == 400
+    assert send(data='{"Title": "Untyped"}').status_code == 400
+    assert send("GET").json["Title"] == "Quoted"
+
+
+def test_the_record_names_the_values_that_a_person_set(send):
+    details = send(json={"Details": {"Artist": "Ann", "Keywords": "sun"}}).json["Details"]
+    sources = {name: value for name, value in details.items() if name.endswith("Src")}
+    assert sources.pop("ArtistSrc") == sources.pop("KeywordsSrc") == "manual"
+    assert set(sources.values()) == {""}
+    assert send(json={"Rating": 4}).json["Rating"] == 4
+    assert send("PATCH", json={"Details": {"Artist": None}}).json["Details"]["ArtistSrc"] == ""
 
 
 def test_a_zone_moves_the_utc_time_and_a_wall_time_both(send):

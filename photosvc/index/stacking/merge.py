@@ -32,6 +32,7 @@ def inherit(session: Session, target: Photo, source: Photo) -> None:
         if priority >= PRIORITY[MANUAL] and priority > PRIORITY.get(getattr(target, src), 0):
             for name in (*names, src):
                 setattr(target, name, getattr(source, name))
+    _inherit_manual(target, source)
     if source.favorite and not target.favorite:
         target.favorite, target.favorite_src = True, source.favorite_src
     target.private |= source.private
@@ -44,6 +45,15 @@ def inherit(session: Session, target: Photo, source: Photo) -> None:
     elif source.archived_at is None:
         target.archived_at, target.archived_src = None, AUTO
     _join_albums(session, target, source)
+
+
+def _inherit_manual(target: Photo, source: Photo) -> None:
+    """Hand on the values without a source column that persons set, but for those that they also set on the target."""
+    own, given = set(target.manual.split()), set(source.manual.split())
+    for name in given - own:
+        if hasattr(target, name):  # `approved` has no value
+            setattr(target, name, list(source.keywords) if name == "keywords" else getattr(source, name))
+    target.manual = " ".join(sorted(own | given))
 
 
 def _join_albums(session: Session, target: Photo, source: Photo) -> None:
