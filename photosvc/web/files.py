@@ -187,7 +187,11 @@ def _streamed(
     answer = ReadyResponse(body, status, headers=headers)
     answer.call_on_close(found.file.close)
     if size > SMALL:
-        answer.call_on_close(begin_transfer(answer))
+        try:
+            answer.call_on_close(begin_transfer(answer))
+        except BaseException:
+            answer.close()
+            raise
     return answer
 
 

@@ -40,7 +40,11 @@ class TransferredFile(FileIO):
         """
         self._free: finalize[[], Any] | None = None
         super().__init__(descriptor)
-        self._free = begin_transfer(self)
+        try:
+            self._free = begin_transfer(self)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the file."""
