@@ -128,7 +128,7 @@ def add_routes(api: Blueprint) -> None:
 @require("photos.search")
 @takes_query(search_parameters)
 @answers(PhotoResultSchema, "A page of results.", many=True, headers={**PAGE_HEADERS, **ETAG})
-@refuses(404)
+@refuses(404, 429)
 def search_photos() -> Response:
     """Files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()

@@ -67,7 +67,7 @@ def add_routes(api: Blueprint) -> None:
 @require("photos.search")
 @takes_query(search_parameters)
 @answers(_VIEW, "A page of results.", many=True, headers=_FEW_HEADERS)
-@refuses(404)
+@refuses(404, 429)
 def search_for_viewer() -> Response:
     """Files with the addresses of their thumbnails and originals, a page at a time.
 
@@ -89,7 +89,7 @@ def search_for_viewer() -> Response:
 @require("places.view")
 @takes_query(search_parameters)
 @answers(_COLLECTION, "A page of photos as a GeoJSON FeatureCollection (RFC 7946).", headers={**_FEW_HEADERS, **ETAG})
-@refuses(404)
+@refuses(404, 429)
 def search_for_map() -> Response:
     """Photos with a position, as many as a page can have unless `count` says less.
 

@@ -49,7 +49,7 @@ def add_routes(api: Blueprint) -> None:
 @or_icon
 @require_link_token
 @answers({"type": "string", "format": "binary"}, "The video; a part of it with status 206.", media_type=_MP4)
-@refuses(403, 404, 410, 412, 415, 416, 422, 503, 507)
+@refuses(403, 404, 410, 412, 415, 416, 422, 429, 503, 507)
 def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """The video with this hash, or that of the live or motion photo with it, whole or in ranges.
 
