@@ -54,10 +54,24 @@ def check_cost(picture: Image.Image, file_size: int, longest: int = 0) -> None:
     if not _is_available(memory):
         raise PictureTooLargeError(Reason.OVER_MEMORY, memory // 1_000_000)
     if picture.format in ("PNG", "GIF") and memory > BOMB_MEMORY:
-        pixels = picture.width * picture.height
-        ratio = pixels * _packed_bits(picture) // 8 // max(file_size, 1)
-        if ratio > BOMB_RATIO:
-            raise PictureTooLargeError(Reason.BOMB, pixels // 1_000_000, ratio)
+        check_ratio(picture.width * picture.height, _packed_bits(picture), file_size)
+
+
+def check_ratio(pixels: int, bits: int, file_size: int) -> None:
+    """Refuse a picture that unpacks to so many times the size of its file that only a blank one can have them.
+
+    Args:
+        pixels: width times height.
+        bits: of each pixel, as the file packs them.
+        file_size: bytes.
+
+    Raises:
+        PictureTooLargeError: it is a decompression bomb.
+
+    """
+    ratio = pixels * bits // 8 // max(file_size, 1)
+    if ratio > BOMB_RATIO:
+        raise PictureTooLargeError(Reason.BOMB, pixels // 1_000_000, ratio)
 
 
 def _is_available(memory: int) -> bool:

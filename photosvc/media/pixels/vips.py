@@ -12,6 +12,7 @@ from PIL import Image
 from photosvc.core.memory import available_memory
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
+from photosvc.media.pixels.cost import BOMB_MEMORY, check_ratio
 
 #: Bytes of memory that libvips takes beside the file and the pixels: GLib aborts the process when an allocation fails.
 _OVERHEAD: Final = 160_000_000
@@ -36,7 +37,7 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
     Raises:
         MissingExtraError: pyvips is not installed.
         DecodeError: libvips cannot read it.
-        PictureTooLargeError: it takes more memory than is available.
+        PictureTooLargeError: it takes more memory than is available, or it is a decompression bomb.
 
     """
     vips = _library()
@@ -51,6 +52,8 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
         )
         if memory > available_memory():
             raise PictureTooLargeError(Reason.OVER_MEMORY, memory // 1_000_000)
+        if name == "tiff":
+            _check_ratio(header, len(data))
         side = longest or min(max(header.width, header.height), Image.MAX_IMAGE_PIXELS or 1)
         small = _scaled(vips, header, data, side)
         picture = Image.frombytes(_MODES[small.bands], (small.width, small.height), small.write_to_memory())
@@ -63,6 +66,13 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
     if isinstance(profile, bytes) and header.interpretation in ("srgb", "rgb16"):
         picture.info["icc_profile"] = profile
     return picture
+
+
+def _check_ratio(header: Any, file_size: int) -> None:  # noqa: ANN401 - untyped
+    """Refuse a TIFF of a few bytes whose header promises gigabytes: strips that are missing cost time, not memory."""
+    pixels, bits = header.width * header.height, header.bands * header.get("bits-per-sample")
+    if pixels * bits // 8 > BOMB_MEMORY:
+        check_ratio(pixels, bits, file_size)
 
 
 @cache

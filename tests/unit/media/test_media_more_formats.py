@@ -2,6 +2,7 @@
 
 import struct
 import sys
+import time
 from contextlib import suppress
 from io import BytesIO
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from photosvc.core.problems import Reason
 from photosvc.media import errors as extras
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import by_extension, sniff
@@ -102,6 +104,20 @@ def test_a_tiff_of_any_layout_is_shown(data, brightness):
     assert (found.problem, found.width, found.height) == (None, 2, 8)
     small = shown(data, "tif").convert("L")
     assert all(abs(small.getpixel((x, 4)) - value) <= 1 for x, value in enumerate(brightness))
+
+
+@pytest.mark.parametrize(
+    ("tag", "number", "reason"), [(256, 16_000_000, Reason.BOMB), (257, 50_000_000, Reason.UNDECODABLE)]
+)
+def test_a_small_bigtiff_that_promises_gigabytes_is_refused_at_once(tag, number, reason):
+    data = bytearray(tiff(([50] * 3 + [200] * 3) * 8, bits=8, samples=3, big=True))
+    entry = data.rindex(struct.pack(">HHQ", tag, 3, 1))
+    data[entry : entry + 20] = struct.pack(">HHQI4x", tag, 4, 1, number)
+    began = time.process_time()
+    found = read_picture(BytesIO(data), row("tif"))
+    assert time.process_time() - began < 1
+    assert found.problem.reason is reason
+    assert (found.width, found.height) == ((number, 8) if tag == 256 else (2, number))
 
 
 def test_an_old_avif_whose_alpha_has_no_size_is_shown():
