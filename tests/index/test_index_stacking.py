@@ -101,6 +101,12 @@ MOMENT = Metadata(taken_local=TAKEN, camera_make="Maker", camera_model="M1", cam
         (MOMENT, replace(MOMENT, camera_model="M2"), False),
         (MOMENT, replace(MOMENT, lat=48.1), False),
         (replace(MOMENT, lat=None, lng=None), replace(MOMENT, lat=None, lng=None), True),
+        (replace(MOMENT, camera_serial=""), replace(MOMENT, camera_serial=""), True),
+        (
+            replace(MOMENT, camera_serial="", lat=None, lng=None),
+            replace(MOMENT, camera_serial="", lat=None, lng=None),
+            False,
+        ),
         (Metadata(taken_local=TAKEN), Metadata(taken_local=TAKEN), False),
         (
             replace(MOMENT, taken_local=datetime(2020, 5, 1)),  # noqa: DTZ001 - wall time

@@ -49,8 +49,15 @@ def _texts(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterato
     if DOCUMENT in kinds and metadata.document_id:
         unique = _UNIQUE.fullmatch(metadata.document_id) is not None
         yield DOCUMENT, metadata.document_id, "" if unique else _second(metadata)
-    if MOMENT in kinds and not video and metadata.camera_model and _second(metadata):
-        known = metadata.lat is not None and metadata.lng is not None
+    known = metadata.lat is not None and metadata.lng is not None
+    # Two phones of one model take pictures in the same second; their serial numbers or positions tell them apart.
+    if (
+        MOMENT in kinds
+        and not video
+        and metadata.camera_model
+        and (metadata.camera_serial or known)
+        and _second(metadata)
+    ):
         cell = cell_token(metadata.lat or 0.0, metadata.lng or 0.0) if known else ""
         yield MOMENT, _second(metadata), cell, metadata.camera_make, metadata.camera_model, metadata.camera_serial
     if NAMES in kinds and not video:
