@@ -23,7 +23,7 @@ EDITED: Final = tuple(
     unicodedata.normalize("NFC", suffix)
     for suffix in (
         "-edited", "-effects", "-smile", "-mix", "-bearbeitet", "-modifié", "-modificato", "-bewerkt", "-edytowane",
-        "-編集済み", "-ha editado", "-editat",
+        "-編集済み", "-ha editado", "-editado", "-editat",
     )
 )  # fmt: skip
 _STILLS: Final = (".heic", ".jpg", ".jpeg")

@@ -4,11 +4,10 @@ import re
 import unicodedata
 from typing import Final
 
-# Google Takeout names edited copies in the language of the account.
+from photosvc.index.sidecars.names import EDITED
+
 _EDITED: Final = re.compile(
-    r"(?P<original>.+)-(?:edited|effects|smile|mix|bearbeitet|modifié|modificato|bewerkt|edytowane|編集済み"
-    r"|ha editado|editado|editat)(?P<number>\(\d{1,4}\))?",
-    re.IGNORECASE,
+    rf"(?P<original>.+)(?:{'|'.join(map(re.escape, EDITED))})(?P<number>\(\d{{1,4}}\))?", re.IGNORECASE
 )
 _APPLE_EDITED: Final = re.compile(r"(?P<head>IMG_)E(?P<number>\d{4,5})", re.IGNORECASE | re.ASCII)
 _LIVE_VIDEO: Final = re.compile(r"(?P<still>.+)_HEVC", re.IGNORECASE)

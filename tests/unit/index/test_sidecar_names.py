@@ -61,6 +61,7 @@ def test_every_picture_finds_the_sidecar_that_takeout_wrote_for_it_and_no_other(
         (unicodedata.normalize("NFD", "a-modifié.jpg"), "a.jpg.json"),
         ("a-編集済み.jpg", "a.jpg.json"),
         ("a-ha editado.jpg", "a.jpg.json"),
+        ("a-editado.jpg", "a.jpg.json"),
         ("a(1)-edited.jpg", "a.jpg(1).json"),
         ("a-edited(1).jpg", "a.jpg(1).json"),
         ("IMG_2.MP4", "IMG_2.HEIC.supplemental-metadata.json"),
