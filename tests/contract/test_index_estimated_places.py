@@ -3,7 +3,9 @@
 from datetime import datetime, timedelta
 
 import pytest
+from click.testing import CliRunner
 
+from photosvc.cli import svc
 from photosvc.models import Photo
 from tests.library import open_library
 from tests.pictures import exif, jpeg
@@ -93,6 +95,14 @@ def test_an_estimate_follows_its_neighbours_and_goes_with_them(trip):
     (record,) = trip.find(q="name:b")
     assert (record["PlaceSrc"], record["Country"], record["TimeZone"]) == ("", "zz", "")
     assert record["TakenAt"] == record["TakenAtLocal"] == "2020-05-01T13:00:00Z"
+
+
+def test_an_estimate_follows_neighbours_that_were_purged(trip):
+    (trip.originals / "a.jpg").unlink()
+    done = CliRunner().invoke(svc, ["purge", "--hard", "--yes"], obj=lambda: trip.app)
+    assert done.stdout == "1 files, 1 photos and 0 thumbnails removed\n"
+    trip.index()
+    assert estimated(trip) == {"b.jpg": (0.0, 0.0, "Versailles")}
 
 
 def test_a_photo_that_gets_a_position_of_its_own_keeps_it_and_one_of_a_person_is_never_replaced(trip):
