@@ -129,11 +129,13 @@ def test_queries_mean_what_plain_python_says_in_forty_libraries(varied_library, 
     check(varied_library, refused, query, sees_private, order)
 
 
-@pytest.mark.parametrize("name", FILTERS)
+#: Filters that find nothing by themselves, or whose media the varied library has not.
+WITHOUT_MATCHES = {"lat", "lng", "dist", "vector", "document", "audio"}
+
+
+@pytest.mark.parametrize("name", [name for name in FILTERS if name not in WITHOUT_MATCHES])
 def test_every_filter_finds_something_and_leaves_something_out(varied_library, name):
     session, *_ = varied_library
-    if name in {"lat", "lng", "dist", "vector", "document", "audio"}:
-        pytest.skip("finds nothing by itself, or the library has none")
     everything = found_by(session, "", sees_private=True)[1]
     sizes = set()
     for value in VALUES[FILTERS[name].kind]:
