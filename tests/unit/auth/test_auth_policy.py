@@ -37,6 +37,8 @@ def allowed(**values):
 PHOTOS = {f"photos.{name}" for name in ("search", "facets", "timeline", "clusters", "view", "preview", "download")}
 #: What every role and every kind of credential may read of the library.
 READS = PHOTOS | {"files.view", "places.view", "config.view"}
+#: What everyone but viewers may do with the right to write.
+WRITES = {"photos.update"}
 SESSION = {"session.read", "session.end"}
 
 
@@ -44,24 +46,25 @@ SESSION = {"session.read", "session.end"}
     ("who", "actions"),
     [
         ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
-        ({"role": "user"}, READS | SESSION | {"webdav.read", "webdav.write"}),
+        ({"role": "user"}, READS | WRITES | SESSION | {"webdav.read", "webdav.write"}),
         ({"role": "viewer"}, READS | SESSION | {"webdav.read"}),
-        ({"role": "admin", "scope": "photos"}, PHOTOS),
+        ({"role": "admin", "scope": "photos"}, PHOTOS | WRITES),
         ({"role": "user", "scope": "read"}, READS | {"webdav.read", "session.read"}),
-        ({"role": "user", "scope": "write"}, {"webdav.write", "session.end"}),
+        ({"role": "user", "scope": "write"}, WRITES | {"webdav.write", "session.end"}),
         (
             {"kind": APP_PASSWORD, "role": "admin"},
             READS
+            | WRITES
             | {"webdav.read", "webdav.write", "metrics.view", "session.create", "session.read", "oauth.introspect"},
         ),
         ({"kind": APP_PASSWORD, "scope": "webdav"}, {"webdav.read", "webdav.write"}),
         (
             {"role": "admin", "parent_id": 5},
-            READS | SESSION | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
+            READS | WRITES | SESSION | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
         ),
-        ({"kind": ACCESS_TOKEN, "role": "client"}, READS | {"metrics.view"}),
+        ({"kind": ACCESS_TOKEN, "role": "client"}, READS | WRITES | {"metrics.view"}),
         ({"kind": CLIENT_TOKEN, "role": "client", "scope": "metrics"}, {"metrics.view"}),
-        ({"kind": CLIENT_TOKEN, "role": "admin"}, READS | {"metrics.view", "oauth.introspect"}),
+        ({"kind": CLIENT_TOKEN, "role": "admin"}, READS | WRITES | {"metrics.view", "oauth.introspect"}),
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "webdav"}, set()),
     ],
 )
