@@ -24,7 +24,8 @@ from photosvc.web.protector import principal, require
 
 #: Bytes of a request: clients send whole records back, with all files.
 _MAX_BODY: Final = 1 << 20
-_WRAPPED = json_object("photo", photo={"type": "object"})
+#: The contract of answers that wrap the photo, as clients expect of all changes but PUT.
+WRAPPED = json_object("photo", photo={"type": "object"})
 
 
 class PhotoChangedError(PhotosvcError):
@@ -56,12 +57,12 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
     def change(session: Session, catalog: Catalog, photo: Photo) -> None:
         apply(photo, values, catalog, session)
 
-    body, etag = _changed(photo_uid, "photos.update", change)
+    body, etag = change_one(photo_uid, "photos.update", change)
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
 @require("photos.update")
-@answers(_WRAPPED, "The photo as it is now.")
+@answers(WRAPPED, "The photo as it is now.")
 @refuses(404, 412)
 def like_photo(photo_uid: str) -> Response:
     """Make a photo a favourite."""
@@ -69,7 +70,7 @@ def like_photo(photo_uid: str) -> Response:
 
 
 @require("photos.update")
-@answers(_WRAPPED, "The photo as it is now.")
+@answers(WRAPPED, "The photo as it is now.")
 @refuses(404, 412)
 def dislike_photo(photo_uid: str) -> Response:
     """Make a photo no favourite."""
@@ -80,12 +81,12 @@ def _favorite(photo_uid: str, *, favorite: bool) -> Response:
     def change(session: Session, catalog: Catalog, photo: Photo) -> None:
         apply(photo, {"favorite": favorite}, catalog, session)
 
-    body, _ = _changed(photo_uid, "photos.like", change)
+    body, _ = change_one(photo_uid, "photos.like", change)
     return json_text(b'{"photo":' + body + b"}")
 
 
 @require("photos.update")
-@answers(_WRAPPED, "The photo as it is now.")
+@answers(WRAPPED, "The photo as it is now.")
 @refuses(404, 412)
 def approve_photo(photo_uid: str) -> Response:
     """Take a photo out of review: it counts as edited, and its score as good enough."""
@@ -93,12 +94,27 @@ def approve_photo(photo_uid: str) -> Response:
     def change(_session: Session, _catalog: Catalog, photo: Photo) -> None:
         approve(photo)
 
-    body, _ = _changed(photo_uid, "photos.approve", change)
+    body, _ = change_one(photo_uid, "photos.approve", change)
     return json_text(b'{"photo":' + body + b"}")
 
 
-def _changed(photo_uid: str, action: str, change: Callable[[Session, Catalog, Photo], None]) -> tuple[bytes, str]:
-    """Change one photo in a write transaction; gives its new record and entity tag."""
+def change_one(
+    photo_uid: str,
+    action: str,
+    change: Callable[[Session, Catalog, Photo], int | None],
+) -> tuple[bytes, str]:
+    """Change one photo in a write transaction; gives its new record and entity tag.
+
+    Args:
+        photo_uid: the photo.
+        action: for the journal.
+        change: changes it; gives the number of the change that it undoes, if any.
+
+    Raises:
+        NotFoundError: the photo does not exist, or may not be seen.
+        PhotoChangedError: `If-Match` names another state of it.
+
+    """
     service, who = current_service(), principal()
     now = service.now()
     with service.writing() as session:
@@ -112,7 +128,8 @@ def _changed(photo_uid: str, action: str, change: Callable[[Session, Catalog, Ph
             if not request.if_match.contains(etag):
                 raise PhotoChangedError
         catalog = Catalog(session, Gazetteer.load())
-        with changing(session, catalog, photos, Change(action, Actor.of(who)), now):
-            change(session, catalog, photos[0])
+        entry = Change(action, Actor.of(who))
+        with changing(session, catalog, photos, entry, now):
+            entry.undoes = change(session, catalog, photos[0])
         seen = files_of_photo(session.connection(), photo_uid, sees_private=who.sees_private) or seen
         return record_of(session, seen, sees_private=who.sees_private)

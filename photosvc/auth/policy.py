@@ -63,6 +63,7 @@ _TABLE = (
     Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails and videos"),
     Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals and archives"),
     Rule("photos.update",              "photos",   _W,   _ANY,     _WRITERS, _,    "Change photos"),
+    Rule("photos.history",             "photos",   _R,   _ANY,     _WRITERS,  _,    "See who changed a photo"),
     Rule("files.view",                 "files",    _R,   _ANY,     _ALL,      _,    "See one file"),
     Rule("places.view",                "places",   _R,   _ANY,     _ALL,      _,    "See photos on a map"),
     Rule("config.view",                "config",   _R,   _ANY,     _ALL,      _,    "Read what clients need to know"),

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import object_session
 
-from photosvc.core.sources import AUTO, ESTIMATE, META, PRIORITY, XMP, gives_way
+from photosvc.core.sources import AUTO, ESTIMATE, MANUAL, META, PRIORITY, XMP, gives_way
 from photosvc.index.catalog import Catalog
 from photosvc.index.compose import (
     StackedFile,
@@ -45,7 +45,8 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog:
         _set_times(photo, now)
         return
     stacked = [StackedFile(file.name, read_extraction(file)) for file in files]
-    primary = files[primary_index(stacked)]
+    chosen = (file for file in files if file.primary_src == MANUAL and not file.problem)
+    primary = next(chosen, files[primary_index(stacked)])
     for file in photo.files:
         file.primary = file is primary
     ranked_sidecars = [ranked(file.name, sidecars.get(file.id, ())) for file in files]

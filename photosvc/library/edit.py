@@ -23,15 +23,10 @@ from photosvc.index.estimates.due import mark_due, sighting
 from photosvc.index.places import is_zone, to_local, to_utc
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.library.journal import Actor, record
-from photosvc.library.values import difference, snapshot
+from photosvc.library.values import PLAIN, difference, snapshot
 from photosvc.models import Camera, File, Lens, Photo
 from photosvc.search.projection.project import project
 
-#: Values without a source column of their own: `Photo.manual` names those that a person set.
-_PLAIN: Final = (
-    "subject", "artist", "copyright", "license", "notes", "rating", "scan", "panorama", "iso", "focal_length",
-    "f_number", "exposure", "original_name",
-)  # fmt: skip
 _NEEDED: Final = (
     joinedload(Photo.camera),
     joinedload(Photo.lens),
@@ -41,13 +36,14 @@ _NEEDED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Change:
     """How a change is written into the journal."""
 
     action: str
     actor: Actor
     undoes: int | None = None
+    """The number of the change that it takes back."""
 
 
 def load_photos(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
@@ -113,7 +109,7 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog, session: Se
     for name, write in _WRITERS.items():
         if name in values:
             write(photo, values[name])
-    for name in _PLAIN:
+    for name in PLAIN:
         if name in values:
             _set_plain(photo, name, values[name])
     if "keywords" in values:

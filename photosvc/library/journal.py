@@ -1,5 +1,6 @@
 """The journal: who changed which photo when, the values before and after, and taking a change back."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.principal import Principal
-from photosvc.library.values import dump
+from photosvc.core.errors import NotFoundError
+from photosvc.library.values import dump, wire_name
 from photosvc.models import Photo, PhotoChange
 
 
@@ -68,6 +70,26 @@ def changes_of(session: Session, photo_id: int, *, count: int, before: int | Non
     if before is not None:
         query = query.where(PhotoChange.id < before)
     return list(session.scalars(query.order_by(PhotoChange.id.desc()).limit(count)))
+
+
+def find_change(session: Session, photo_id: int, number: str) -> PhotoChange:
+    """The change of a photo with this number.
+
+    Raises:
+        NotFoundError: there is none.
+
+    """
+    valid = re.fullmatch(r"[0-9]{1,18}", number, re.ASCII)
+    change = session.get(PhotoChange, int(number)) if valid else None
+    if change is None or change.photo_id != photo_id:
+        msg = "the photo has no such change"
+        raise NotFoundError(msg, field="n")
+    return change
+
+
+def shown(text: str) -> dict[str, Any]:
+    """Values that the journal stores, by their names on the wire."""
+    return {wire_name(name): value for name, value in values_of(text).items()}
 
 
 def values_of(text: str) -> dict[str, Any]:

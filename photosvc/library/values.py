@@ -1,26 +1,53 @@
 """The values of a photo that people change, as JSON: what the journal stores, and what undoing writes back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
 import orjson
 
+from photosvc.core.sources import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.models import Photo
 
-#: Columns that an edit may change. The keywords, which are rows of their own, come as a list of words.
-COLUMNS: Final = (
-    "title", "title_src", "description", "description_src",
-    "taken_at", "taken_at_local", "time_zone", "year", "month", "day", "taken_src",
-    "lat", "lng", "altitude", "cell_id", "place_id", "country", "place_src",
-    "camera_id", "lens_id", "camera_serial", "camera_src", "scan",
-    "type", "type_src", "favorite", "favorite_src", "private", "archived_at", "archived_src", "panorama", "rating",
-    "stack", "iso", "focal_length", "f_number", "exposure",
-    "subject", "artist", "copyright", "license", "notes", "original_name", "manual",
+#: Source column -> the columns that it is the source of.
+_SOURCED: Final = {
+    "title_src": ("title",),
+    "description_src": ("description",),
+    "taken_src": ("taken_at", "taken_at_local", "time_zone", "year", "month", "day"),
+    "place_src": ("lat", "lng", "altitude", "cell_id", "place_id", "country"),
+    "camera_src": ("camera_id", "lens_id", "camera_serial"),
+    "type_src": ("type",),
+    "favorite_src": ("favorite",),
+    "archived_src": ("archived_at",),
+}
+#: Values without a source column of their own: `Photo.manual` names those that a person set.
+PLAIN: Final = (
+    "subject", "artist", "copyright", "license", "notes", "rating", "scan", "panorama", "iso", "focal_length",
+    "f_number", "exposure", "original_name",
 )  # fmt: skip
 KEYWORDS: Final = "keywords"
+#: UID of the file that a person chose to show the photo; empty when the files decide.
+PRIMARY: Final = "primary"
+_MANUAL: Final = "manual"
+#: Values that only people set.
+_DECIDED: Final = ("private", "stack", PRIMARY)
+#: Columns that an edit may change.
+COLUMNS: Final = (
+    *(name for source, names in _SOURCED.items() for name in (*names, source)), *PLAIN, "private", "stack", _MANUAL,
+)  # fmt: skip
 _TIMES: Final = frozenset(("taken_at", "taken_at_local", "archived_at"))
+
+#: Names on the wire that are not the column in camel case.
+_WIRE: Final = {
+    "cell_id": "CellID",
+    "place_id": "PlaceID",
+    "camera_id": "CameraID",
+    "lens_id": "LensID",
+    "archived_at": "DeletedAt",
+    "archived_src": "DeletedSrc",
+    "stack": "Stack",
+}
 
 
 def snapshot(photo: Photo) -> dict[str, Any]:
@@ -28,23 +55,56 @@ def snapshot(photo: Photo) -> dict[str, Any]:
     values = {name: getattr(photo, name) for name in COLUMNS}
     for name in _TIMES:
         values[name] = values[name].isoformat() if values[name] is not None else None
-    return {**values, KEYWORDS: sorted(keyword.word for keyword in photo.keywords)}
+    chosen = next((file.uid for file in photo.files if file.primary_src == MANUAL), "")
+    return {**values, KEYWORDS: sorted(keyword.word for keyword in photo.keywords), PRIMARY: chosen}
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values that differ: as they were and as they are."""
-    names = [name for name in before if before[name] != after[name]]
-    return {name: before[name] for name in names}, {name: after[name] for name in names}
+    """The values that differ, as they were and as they are, with the sources of both."""
+    names = {name for name in before if before[name] != after[name]}
+    names |= {source for source, sourced in _SOURCED.items() if not names.isdisjoint(sourced)}
+    names |= {_MANUAL} if not names.isdisjoint((*PLAIN, KEYWORDS)) else set()
+    listed = [name for name in before if name in names]
+    return {name: before[name] for name in listed}, {name: after[name] for name in listed}
+
+
+def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """The names of the values in a difference that a person set, or gave back to the files, but for `manual`.
+
+    The others follow from them: a title from the place, for example.
+    """
+    for source, names in _SOURCED.items():
+        if source in after and MANUAL in (before[source], after[source]):
+            yield from (name for name in (*names, source) if name in after)
+    marked = set(before.get(_MANUAL, "").split()) | set(after.get(_MANUAL, "").split())
+    yield from (name for name in (*PLAIN, KEYWORDS) if name in after and name in marked)
+    yield from (name for name in _DECIDED if name in after)
 
 
 def restore(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
-    """Write values of a snapshot into a photo."""
+    """Write values of a snapshot into a photo; related rows must be loaded again afterwards."""
     for name, value in values.items():
         if name == KEYWORDS:
             photo.keywords = catalog.keywords(value)
+        elif name == PRIMARY:
+            for file in photo.files:
+                file.primary_src = MANUAL if file.uid == value else ""
         else:
             timed = name in _TIMES and value is not None
             setattr(photo, name, datetime.fromisoformat(value) if timed else value)
+
+
+def restore_marks(photo: Photo, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Take back which names a change added to and removed from `Photo.manual`; gives whether that changes it."""
+    old, new = set(before.get(_MANUAL, "").split()), set(after.get(_MANUAL, "").split())
+    marks = " ".join(sorted((set(photo.manual.split()) - (new - old)) | (old - new)))
+    changed, photo.manual = marks != photo.manual, marks
+    return changed
+
+
+def wire_name(name: str) -> str:
+    """The name of a value on the wire."""
+    return _WIRE.get(name) or "".join(part.capitalize() for part in name.split("_"))
 
 
 def dump(values: Mapping[str, Any]) -> str:

@@ -54,6 +54,8 @@ class File(Base):
     """Bytes."""
     mtime_ns: Mapped[int] = mapped_column(BigInteger)
     primary: Mapped[bool] = mapped_column(default=False)
+    primary_src: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """`manual` when a person chose it to show the photo."""
     sidecar: Mapped[bool] = mapped_column(default=False)
     missing: Mapped[bool] = mapped_column(default=False)
     unstacked: Mapped[bool] = mapped_column(default=False, server_default=false())

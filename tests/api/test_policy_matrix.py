@@ -85,6 +85,8 @@ TABLE = {
     "POST /photos/<photo_uid>/like": row(404, "photos write", ANYTHING, WRITERS),
     "DELETE /photos/<photo_uid>/like": row(404, "photos write", ANYTHING, WRITERS),
     "POST /photos/<photo_uid>/approve": row(404, "photos write", ANYTHING, WRITERS),
+    "GET /photos/<photo_uid>/history": row(404, "photos read", ANYTHING, WRITERS),
+    "POST /photos/<photo_uid>/history/<number>/undo": row(404, "photos write", ANYTHING, WRITERS),
     "GET /photos/<photo_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /dl/<content_hash>": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /t/<content_hash>/<token>/<size>": Row(403, link=True),

@@ -1,0 +1,77 @@
+"""GET /photos/<uid>/history and POST /photos/<uid>/history/<n>/undo: who changed a photo, and taking it back."""
+
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+from sqlalchemy.orm import Session
+
+from photosvc.api.edits import WRAPPED, change_one
+from photosvc.core.errors import NotFoundError
+from photosvc.index.catalog import Catalog
+from photosvc.library.journal import changes_of, find_change, shown
+from photosvc.library.undo import undo
+from photosvc.models import Photo
+from photosvc.records.change import ChangeSchema
+from photosvc.search.reading.lookup import files_of_photo
+from photosvc.search.reading.overview.photos import parse_number
+from photosvc.web.answer import json_answer, json_text
+from photosvc.web.contract import answers, refuses, takes_query
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+
+_MOST: Final = 1000
+_LAST: Final = 10**10 - 1
+_schema = ChangeSchema()
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the history of photos to the API."""
+    api.add_url_rule("/photos/<photo_uid>/history", view_func=read_history, methods=["GET"])
+    api.add_url_rule("/photos/<photo_uid>/history/<number>/undo", view_func=undo_change, methods=["POST"])
+
+
+def _parameters() -> list[dict[str, Any]]:
+    count = {"type": "integer", "minimum": 1, "maximum": _MOST, "default": 100}
+    further = (
+        ("count", count, "The most changes to give."),
+        ("before", {"type": "integer"}, "Only changes with a lower `ID`: the last one of the page before."),
+    )
+    return [{"name": name, "in": "query", "schema": schema, "description": text} for name, schema, text in further]
+
+
+@require("photos.history")
+@takes_query(_parameters)
+@answers(ChangeSchema, "The changes, the last one first.", many=True)
+@refuses(400, 404)
+def read_history(photo_uid: str) -> Response:
+    """Who changed the photo when: `Before` and `After` contain the values that differ, by the names of its record."""
+    count = parse_number(request.args.get("count", ""), "count", 1, _MOST, 100)
+    before = parse_number(request.args.get("before", ""), "before", 1, _LAST, _LAST)
+    service, sees_private = current_service(), principal().sees_private
+    with service.reading() as connection:
+        seen = files_of_photo(connection, photo_uid, sees_private=sees_private)
+        if not seen:
+            msg = "there is no such photo"
+            raise NotFoundError(msg, field="uid")
+    with service.loading() as session:
+        changes = changes_of(session, seen[0].photo_id, count=count, before=before)
+        records = [_schema.dump(change) for change in changes]
+    return json_answer([{**one, "Before": shown(one["Before"]), "After": shown(one["After"])} for one in records])
+
+
+@require("photos.update")
+@answers(WRAPPED, "The photo as it is now.")
+@refuses(404, 409, 412)
+def undo_change(photo_uid: str, number: str) -> Response:
+    """Take a change back: its values become what they were before. This is a change of its own, which can be undone.
+
+    409 names the values that changed since then.
+    """
+
+    def change(session: Session, catalog: Catalog, photo: Photo) -> int:
+        found = find_change(session, photo.id, number)
+        undo(session, catalog, photo, found)
+        return found.id
+
+    body, _ = change_one(photo_uid, "photos.undo", change)
+    return json_text(b'{"photo":' + body + b"}")

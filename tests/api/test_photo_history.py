@@ -1,0 +1,101 @@
+"""GET /photos/<uid>/history and undo: who changed what, and taking it back."""
+
+import pytest
+
+from tests.library import open_library
+from tests.pictures import exif, jpeg
+
+TAKEN = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2020:01:02 03:04:05"})
+
+
+@pytest.fixture
+def library(tmp_path):
+    library = open_library(tmp_path / "instance")
+    library.put("a/lake.jpg", jpeg(exif=TAKEN))
+    library.index()
+    yield library
+    library.close()
+
+
+@pytest.fixture
+def send(library):
+    uid = library.find()[0]["UID"]
+
+    def send(method="PUT", path="", *, token=None, status=200, **options):
+        address = f"/api/v1/photos/{uid}{path}"
+        headers = {"X-Auth-Token": token or library.token(role="admin")}
+        answer = library.app.test_client().open(address, method=method, headers=headers, **options)
+        assert answer.status_code == status, answer.text
+        return answer.json
+
+    return send
+
+
+def test_the_history_names_who_changed_what_and_when(send):
+    generated = send("GET")["Title"]
+    send(json={"Title": "Mine"})
+    send(json={"Details": {"Artist": "Ann"}, "Private": True})
+    send(json={"Title": "Mine"})  # changes nothing
+    last, first = send("GET", "/history")
+    assert first["Before"] == {"Title": generated, "TitleSrc": ""}
+    assert first["After"] == {"Title": "Mine", "TitleSrc": "manual"}
+    assert (first["Action"], first["ActorName"], first["CreatedAt"]) == (
+        "photos.update",
+        "user1",
+        "2026-03-01T12:00:00Z",
+    )
+    assert first["ActorUID"].startswith("u")
+    assert last["Before"] == {"Artist": "", "Private": False, "Manual": ""}
+    assert last["After"] == {"Artist": "Ann", "Private": True, "Manual": "artist"}
+    assert [one["ID"] for one in send("GET", "/history?count=1")] == [last["ID"]]
+    assert [one["ID"] for one in send("GET", f"/history?before={last['ID']}")] == [first["ID"]]
+    assert send("GET", "/history?count=0", status=400)["details"][0]["field"] == "count"
+
+
+def test_undoing_gives_the_record_from_before_and_can_be_undone(library, send):
+    places = {"Lat": 48.1374, "Lng": 11.5755, "CameraMake": "Leica", "TimeZone": "Asia/Tokyo"}
+    before = send("GET")
+    changed = send(json={**places, "Favorite": True, "Details": {"Keywords": "sun"}, "Description": "x"})
+    assert changed["PlaceCity"] == "Munich"
+    (change,) = send("GET", "/history")
+    undone = send("POST", f"/history/{change['ID']}/undo")["photo"]
+    varying = {"EditedAt", "Quality"}  # the photo counts as edited
+    assert {name for name in before if before[name] != undone[name]} <= varying
+    assert library.find(q="city:Munich") == []
+    undo = send("GET", "/history?count=1")[0]
+    assert (undo["Action"], undo["Undoes"]) == ("photos.undo", change["ID"])
+    again = send("POST", f"/history/{undo['ID']}/undo")["photo"]
+    assert again == changed
+    library.index(force=True)
+    after = send("GET")
+    assert {name for name in after if after[name] != changed[name]} <= {"CheckedAt", "UpdatedAt"}
+    assert [record["UID"] for record in library.find(q="city:Munich keywords:sun favorite:true")] == [changed["UID"]]
+
+
+def test_changes_of_different_values_are_undone_in_any_order(send):
+    send(json={"Details": {"Artist": "Ann"}})
+    send(json={"Details": {"Notes": "n"}, "Rating": 3})
+    first = send("GET", "/history")[1]
+    photo = send("POST", f"/history/{first['ID']}/undo")["photo"]
+    details = photo["Details"]
+    assert (details["Artist"], details["ArtistSrc"], details["NotesSrc"], photo["Rating"]) == ("", "", "manual", 3)
+
+
+def test_undoing_is_refused_where_values_changed_since(send):
+    send(json={"Title": "One", "Private": True})
+    send(json={"Title": "Two"})
+    first = send("GET", "/history")[1]
+    refused = send("POST", f"/history/{first['ID']}/undo", status=409)
+    assert refused["details"] == [{"field": "Title", "message": "changed since then: Title"}]
+    assert (send("GET")["Title"], send("GET")["Private"]) == ("Two", True)
+
+
+@pytest.mark.parametrize("number", ["0", "999", "-1", "x", "9" * 30, "٣"])
+def test_a_change_that_does_not_exist_is_not_found(send, number):
+    assert send("POST", f"/history/{number}/undo", status=404)["error"] == "the photo has no such change"
+
+
+def test_viewers_see_no_history(library, send):
+    send("GET", "/history", token=library.token(role="viewer"), status=403)
+    send(json={"Private": True})
+    send("GET", "/history", token=library.token("photos read"), status=404)
