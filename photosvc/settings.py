@@ -182,7 +182,7 @@ class Settings:
         1,
         1000,
         "requests",
-        "Requests of one web worker that may wait for thumbnails, and for videos; keep twice this below its threads",
+        "Requests of one web worker that may wait for thumbnails and videos; keep this below its threads",
         default=6,
     )
     thumb_wait: int = _number(1, 300, "seconds", "Seconds a request waits for a new thumbnail", default=20)

@@ -5,6 +5,7 @@ The maker takes that many seconds for each. Writes each hash when its thumbnail 
 
 import os
 import sys
+import threading
 from pathlib import Path
 
 from photosvc.pictures.cache import PictureCache
@@ -19,7 +20,9 @@ from tests.worker_tasks import count_thumbnails
 def find(folder: Path, seconds: str, hashes: list[str]) -> None:
     """Ask for one thumbnail of each."""
     workers = OnDemandWorkers(count_thumbnails, workers=1, queued=4, timeout=60, memory_bytes=1 << 30)
-    thumbnails = Thumbnails(PictureCache(folder / "cache", 1 << 30), lambda: workers, wait=30, waiters=1)
+    thumbnails = Thumbnails(
+        PictureCache(folder / "cache", 1 << 30), lambda: workers, wait=30, waiting=threading.BoundedSemaphore(1)
+    )
     for content_hash in hashes:
         found = thumbnails.find(Original(folder, seconds, content_hash, 0, 0, 4000, 3000), Target(SIZES["fit_1280"]))
         assert found.descriptor is not None

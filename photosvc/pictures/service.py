@@ -1,5 +1,6 @@
 """The pictures of one process of the service: its cache, and what finds and makes thumbnails and videos."""
 
+import threading
 from functools import cached_property
 from typing import Final
 
@@ -25,14 +26,15 @@ class Pictures:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.cache = PictureCache(settings.cache, settings.cache_size * _MIB)
+        waiting = threading.BoundedSemaphore(settings.thumb_waiters)
         self.thumbnails = Thumbnails(
-            self.cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiters=settings.thumb_waiters
+            self.cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiting=waiting
         )
         self.videos = Videos(
             self.cache,
             lambda: self._video_workers,
             wait=min(_VIDEO_WAIT, settings.thumb_wait),
-            waiters=settings.thumb_waiters,
+            waiting=waiting,
         )
 
     @cached_property

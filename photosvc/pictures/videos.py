@@ -115,15 +115,17 @@ class Videos:
         cache: shared by all processes.
         workers: gives those that convert; called when the first video is to be converted.
         wait: seconds a caller waits for a new one.
-        waiters: callers that may wait at the same time; others are answered at once, so that threads stay free.
+        waiting: bounds the callers that wait at the same time; others are answered at once, so that threads stay free.
 
     """
 
-    def __init__(self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiters: int) -> None:
+    def __init__(
+        self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiting: threading.Semaphore
+    ) -> None:
         self._cache = cache
         self._workers = workers
         self._wait = wait
-        self._slots = threading.BoundedSemaphore(waiters)
+        self._slots = waiting
         self._making: dict[str, Future[None]] = {}
         self._guard = threading.Lock()
         self._locks = ByteLocks(cache.folder / "converting.lock")
