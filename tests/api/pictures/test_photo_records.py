@@ -83,7 +83,7 @@ def test_a_photo_has_every_field_of_its_merged_search_result(api, viewer):
     for photo_uid, result in results.items():
         record = read(api, f"/photos/{photo_uid}", viewer)
         assert {name: record[name] for name in result} == result
-        assert set(record) - set(result) == {"TitleSrc", "DescriptionSrc", "DeletedAt", *NESTED}
+        assert set(record) - set(result) == {"TitleSrc", "DescriptionSrc", "Rating", "DeletedAt", *NESTED}
 
 
 def test_every_field_has_the_type_that_the_specification_says(api, admin):
@@ -95,7 +95,11 @@ def test_every_field_has_the_type_that_the_specification_says(api, admin):
         nested = {name: record.pop(name) for name in NESTED}
         assert record.pop("DeletedAt") in {None, rfc3339(START)}
         assert nested["Place"]["PlaceID"] == record["PlaceID"]
-        check(record | {"PlaceID": "zz"}, {**RESULT, "TitleSrc": "string", "DescriptionSrc": "string"}, EXTRA)
+        check(
+            record | {"PlaceID": "zz"},
+            {**RESULT, "TitleSrc": "string", "DescriptionSrc": "string", "Rating": "integer"},
+            EXTRA,
+        )
         assert len(record["Files"]) >= 1
         for file in record["Files"]:
             check(file, RESULT_FILE)
