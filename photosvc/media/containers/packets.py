@@ -18,6 +18,8 @@ class Packets:
     exif: bytes = b""
     r"""A TIFF structure, with or without `Exif\0\0` before it."""
     xmp: bytes = b""
+    more_xmp: bytes = b""
+    """The rest of an XMP that does not fit into one block, a packet of its own."""
     iptc: bytes = b""
     """IPTC-IIM records."""
     texts: Mapping[str, str] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from photosvc.media.formats import Format
 from photosvc.media.iptc import read_iptc
 from photosvc.media.metadata import Metadata, merge, merge_file
 from photosvc.media.text import clean, is_plausible
-from photosvc.media.xmp.packet import Xmp, read_xmp
+from photosvc.media.xmp.packet import Xmp, joined, read_xmp
 
 _READERS: Final[Mapping[str, Callable[[BinaryIO], Packets]]] = {
     "jpg": read_jpeg,
@@ -63,6 +63,8 @@ def read_embedded(source: BinaryIO, row: Format) -> Embedded:
     else:
         exif = read_exif(packets.exif)
     xmp = read_xmp(packets.xmp or exif.xmp)
+    if packets.more_xmp:
+        xmp = joined(xmp, read_xmp(packets.more_xmp))
     if xmp.orientation and not exif.says_orientation and row.name in _TURNED_BY_XMP:
         exif = replace(exif, orientation=xmp.orientation)
     return Embedded(exif, xmp, merge([read_iptc(packets.iptc or exif.iptc), _texts(packets)]))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from xml.etree.ElementTree import Element
@@ -11,9 +11,9 @@ from photosvc.media import text
 from photosvc.media.cameras import lens_name, make_name, model_name
 from photosvc.media.dates import WrittenDate, read_date
 from photosvc.media.exif.fields import MAX_F_NUMBER, MAX_FOCAL_LENGTH, MAX_ISO, exposure
-from photosvc.media.metadata import Metadata, valid_altitude, valid_position
+from photosvc.media.metadata import Metadata, merge, valid_altitude, valid_position
 from photosvc.media.text import clean, parse_date, to_utc
-from photosvc.media.xmp.regions import read_regions
+from photosvc.media.xmp.regions import MAX_REGIONS, read_regions
 from photosvc.media.xmp.tree import Properties, parse_packet, properties
 
 # Dates on which a photo may have been taken, in order of preference.
@@ -46,6 +46,18 @@ def read_xmp(packet: bytes) -> Xmp:
     """The XMP of a packet; empty when it is malformed, too large, or declares entities."""
     root = parse_packet(packet)
     return Xmp() if root is None else _read(root)
+
+
+def joined(first: Xmp, more: Xmp) -> Xmp:
+    """The XMP of a packet and of its extension; keywords and regions of both count."""
+    metadata = merge((first.metadata, more.metadata))
+    keywords = text.keywords((*first.metadata.keywords, *more.metadata.keywords))
+    regions = tuple(dict.fromkeys((*first.metadata.regions, *more.metadata.regions)))[:MAX_REGIONS]
+    return Xmp(
+        replace(metadata, keywords=keywords, regions=regions),
+        first.projection or more.projection,
+        first.orientation or more.orientation,
+    )
 
 
 def read_sidecar(content: bytes) -> Metadata | None:

@@ -278,9 +278,51 @@ def test_resources_have_names_and_odd_lengths():
     assert resource(b"", 1) == resource(b"8BIM", 1) == resource(b"no resource", 1) == b""
 
 
+def extended(*portions, name=b"A" * 32, length=0, note=""):
+    """A JPEG with a packet that names an extension, and portions (place, bytes) of one."""
+    noted = xmp("<dc:subject><rdf:Bag><rdf:li>sea</rdf:li></rdf:Bag></dc:subject>", 'xmp:Rating="3"')
+    attribute = f'xmlns:xmpNote="http://ns.adobe.com/xmp/note/" xmpNote:HasExtendedXMP="{note or "A" * 32}" xmp:Rating'
+    data = jpeg(exif=EXIF, xmp=noted.replace(b"xmp:Rating", attribute.encode()))
+    segments = b""
+    for place, portion in portions:
+        body = b"http://ns.adobe.com/xmp/extension/\0" + name + struct.pack(">II", length or 9999, place) + portion
+        segments += b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body
+    return data[:2] + segments + data[2:]
+
+
+MORE = xmp(
+    "<dc:title><rdf:Alt><rdf:li>More</rdf:li></rdf:Alt></dc:title>"
+    "<dc:subject><rdf:Bag><rdf:li>sea</rdf:li><rdf:li>sand</rdf:li></rdf:Bag></dc:subject>",
+    'xmp:Rating="5"',
+)
+
+
+def test_an_extension_of_xmp_is_read_in_the_order_of_its_portions():
+    metadata = embedded(extended((500, MORE[500:]), (0, MORE[:500])), "a.jpg").metadata
+    assert (metadata.title, metadata.rating, metadata.keywords) == ("More", 3, ("sea", "sand"))
+    assert metadata.camera_model == "EOS R"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        extended((0, MORE), note="B" * 32),
+        extended((0, MORE[:500]), (501, MORE[501:])),
+        extended((500, MORE[500:])),
+        extended((0, MORE), length=1 << 30),
+        extended((0, MORE[:700])),
+        extended((0, b"")),
+    ],
+    ids=["of another packet", "a gap", "no beginning", "too long", "cut", "empty"],
+)
+def test_an_extension_of_xmp_that_is_not_whole_is_left_out(data):
+    metadata = embedded(data, "a.jpg").metadata
+    assert (metadata.title, metadata.rating, metadata.keywords) == ("", 3, ("sea",))
+
+
 def test_damaged_containers_give_what_is_left():
     drawn = random.Random(1)
-    for samples in (WITH_EXIF, WITH_XMP, WITH_IPTC, {"b.tif": bigtiff()}):
+    for samples in (WITH_EXIF, WITH_XMP, WITH_IPTC, {"b.tif": bigtiff(), "x.jpg": extended((0, MORE))}):
         for name, data in samples.items():
             row = sniff(data[:512], name)
             for _ in range(40):
