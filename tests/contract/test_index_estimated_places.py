@@ -8,10 +8,11 @@ from click.testing import CliRunner
 from photosvc.cli import svc
 from photosvc.models import Photo
 from tests.library import open_library
-from tests.pictures import exif, jpeg
+from tests.pictures import exif, jpeg, video
 
 NOON = datetime(2020, 5, 1, 12)  # noqa: DTZ001 - wall time
 PARIS, VERSAILLES, LYON = (48.8584, 2.2945), (48.8049, 2.1204), (45.7640, 4.8357)
+KYOTO, TOKYO = (35.0116, 135.7681), (35.6896, 139.6917)
 
 
 def put(library, name, hours, position=None, *, model="M1", serial="7"):
@@ -68,6 +69,18 @@ def test_far_or_single_neighbours_give_their_place_without_a_position(library):
     assert estimated(library) == {"b.jpg": (0.0, 0.0, "Paris"), "d.jpg": (0.0, 0.0, "Lyon")}
     (record,) = library.find(q="name:b")
     assert (record["CellID"], record["Country"], record["TimeZone"]) == ("zz", "fr", "")
+
+
+def test_a_video_that_knows_utc_alone_is_compared_by_utc(library):
+    put(library, "a.jpg", -8, KYOTO, serial="")
+    put(library, "b.jpg", 0, TOKYO, serial="")
+    tags = {"com.apple.quicktime.make": "Maker", "com.apple.quicktime.model": "M1"}
+    video(library.originals / "c.mov", tags={**tags, "creation_time": "2020-05-01T03:30:00Z"})
+    library.index()
+    assert estimated(library) == {"c.mov": (0.0, 0.0, "Tokyo")}
+    (library.originals / "b.jpg").unlink()
+    library.index()
+    assert estimated(library) == {"c.mov": (0.0, 0.0, "Kyoto")}
 
 
 def test_another_camera_and_another_day_give_no_estimate(library):

@@ -6,16 +6,18 @@ killed leaves the marks to the next one.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.sources import AUTO, DEFAULT, ESTIMATE
 from photosvc.index.estimates.positions import WINDOW
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Photo
 
+_VIDEO: Final = "video"
+_UTC_ZONE: Final = "UTC"
 _GUESSED: Final = frozenset((AUTO, DEFAULT, ESTIMATE))
 _UNLOADED: Final = {"synchronize_session": False}
 
@@ -26,15 +28,19 @@ class Sighting(NamedTuple):
     camera_id: int
     serial: str
     at: datetime
-    """Wall time."""
+    """Wall time, or UTC when `in_utc`."""
     located: bool
     shown: bool
     """The photo has files."""
     lat: float
     lng: float
     place_id: str
+    in_utc: bool = False
+    """A video without position and zone: its container has UTC alone, which is compared with the UTC of others."""
 
 
+#: The furthest that wall times are from UTC.
+_FURTHEST: Final = timedelta(hours=14)
 #: Photos whose position other photos are estimated from.
 LOCATED: Final[ColumnElement[bool]] = and_(
     Photo.place_src.not_in(_GUESSED),
@@ -45,7 +51,7 @@ LOCATED: Final[ColumnElement[bool]] = and_(
 )
 _COLUMNS: Final = (
     Photo.id, Photo.camera_id, Photo.camera_serial, Photo.taken_at_local, Photo.taken_src, Photo.day, Photo.place_src,
-    Photo.cell_id, Photo.quality, Photo.lat, Photo.lng, Photo.place_id,
+    Photo.cell_id, Photo.quality, Photo.lat, Photo.lng, Photo.place_id, Photo.time_zone, Photo.type,
 )  # fmt: skip
 
 
@@ -54,8 +60,10 @@ def sighting(photo: Any) -> Sighting | None:  # noqa: ANN401 - a photo or a row 
     if photo.camera_id in {None, UNKNOWN_ID} or photo.taken_src in _GUESSED or photo.day < 1:
         return None
     located = photo.place_src not in _GUESSED and photo.cell_id != UNKNOWN_PLACE and photo.quality >= 0
-    position = (photo.lat, photo.lng, photo.place_id) if located else (0.0, 0.0, "")
-    return Sighting(photo.camera_id, photo.camera_serial, photo.taken_at_local, located, photo.quality >= 0, *position)
+    lat, lng, place_id = (photo.lat, photo.lng, photo.place_id) if located else (0.0, 0.0, "")
+    in_utc = not located and photo.type == _VIDEO and photo.time_zone == _UTC_ZONE
+    at, shown = photo.taken_at_local, photo.quality >= 0
+    return Sighting(photo.camera_id, photo.camera_serial, at, located, shown, lat, lng, place_id, in_utc)
 
 
 def stored_sightings(session: Session, photo_ids: Collection[int]) -> dict[int, Sighting | None]:
@@ -75,9 +83,11 @@ def mark_due(session: Session, before: Mapping[int, Sighting | None], after: Map
         camera = and_(Photo.camera_id == camera_id, Photo.camera_serial == serial)
         for first, last, located in _spans(moments):
             start, end = _neighbours(session, camera, first, last) if located else (first, last)
+            in_utc = and_(Photo.type == _VIDEO, Photo.time_zone == _UTC_ZONE)
             session.execute(
                 update(Photo)
-                .where(camera, Photo.taken_at_local.between(start, end), Photo.place_src.in_(_GUESSED))
+                .where(camera, Photo.taken_at_local.between(start - _FURTHEST, end + _FURTHEST))
+                .where(or_(in_utc, Photo.taken_at_local.between(start, end)), Photo.place_src.in_(_GUESSED))
                 .where(Photo.place_due.is_(False), Photo.quality >= 0)
                 .values(place_due=True),
                 execution_options=_UNLOADED,

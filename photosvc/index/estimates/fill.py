@@ -90,9 +90,12 @@ def _estimate(session: Session, photo: Photo) -> Estimate | None:
     seen = sighting(photo)
     if seen is None:
         return None
-    at = Photo.taken_at_local
+    at = Photo.taken_at if seen.in_utc else Photo.taken_at_local
     query = select(at, Photo.lat, Photo.lng, Photo.place_id).where(
-        Photo.camera_id == seen.camera_id, Photo.camera_serial == seen.serial, LOCATED
+        Photo.camera_id == seen.camera_id,
+        Photo.camera_serial == seen.serial,
+        LOCATED,
+        Photo.taken_at_local.between(seen.at - 2 * WINDOW, seen.at + 2 * WINDOW),  # for the index; no zone is further
     )
     rows: list[Any] = [
         session.execute(query.where(at.between(seen.at - WINDOW, seen.at)).order_by(at.desc(), Photo.id).limit(1)),
