@@ -2,7 +2,21 @@
 
 from flask import Blueprint, Response
 
-from photosvc.api import clusters, config, edits, history, monitoring, oauth, openapi, photos, search, timeline, viewer
+from photosvc.api import (
+    album_photos,
+    albums,
+    clusters,
+    config,
+    edits,
+    history,
+    monitoring,
+    oauth,
+    openapi,
+    photos,
+    search,
+    timeline,
+    viewer,
+)
 from photosvc.api.accounts import app_passwords, passcode, session, users
 from photosvc.api.pictures import downloads, thumbnails, videos, zips
 from photosvc.web.answer import add_security_headers, count_request, start_timer
@@ -10,8 +24,8 @@ from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
 _RESOURCES = (
-    search, viewer, timeline, clusters, photos, edits, history, session, users, app_passwords, passcode, oauth,
-    monitoring, config, thumbnails, videos, downloads, zips, openapi,
+    search, viewer, timeline, clusters, photos, edits, history, albums, album_photos, session, users, app_passwords,
+    passcode, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema, open_reader, session_on, write_if_free, write_session
 from photosvc.pictures.service import Pictures
 from photosvc.pictures.slots import Slots
+from photosvc.search.reading.overview.albums import KnownAlbums
 from photosvc.search.reading.overview.counts import KnownCounts
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
@@ -51,6 +52,7 @@ class Service:
     transfers: Slots = field(init=False)
     """Of answers that are sent for long."""
     counts: KnownCounts = field(default_factory=KnownCounts, init=False)
+    albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
     schema_fits: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:

@@ -33,7 +33,7 @@ _BATCH = 500
 _FIRST_BATCH = 50
 
 #: Columns that rows of `SearchAlbum` copy from the row of the file.
-_ALBUM_KEYS = [column.key for column in SearchAlbum.__table__.columns if column.key != "album_id"]
+ALBUM_KEYS = [column.key for column in SearchAlbum.__table__.columns if column.key != "album_id"]
 
 _TEXT_COLUMNS = [column.key for column in SearchText.__table__.columns if not column.primary_key]
 
@@ -45,7 +45,7 @@ def project(session: Session, photo_ids: Iterable[int]) -> int:
     """
     session.flush()
     count = 0
-    for batch in _batches(photo_ids):
+    for batch in batches(photo_ids):
         _delete_rows(session, SearchRow.photo_id.in_(batch))
         photos = load(session, batch)
         count += _write_rows(session, photos)
@@ -109,7 +109,8 @@ def record_change(session: Session) -> None:
         session.flush()
 
 
-def _batches(photo_ids: Iterable[int]) -> Iterator[list[int]]:
+def batches(photo_ids: Iterable[int]) -> Iterator[list[int]]:
+    """The ids in portions that fit into one statement."""
     ids = iter(photo_ids)
     while batch := list(islice(ids, _BATCH)):
         yield batch
@@ -152,7 +153,7 @@ def rendered(session: Session, photos: Sequence[Photo]) -> tuple[Rows, Rows, Row
         for file, row in search_rows(photo, has_album=any(albums[photo.id].values())):
             rows.append(row)
             documents.append({"file_id": file.id, "result_head": render_head(photo, file), "file": render_file(file)})
-            keys = {name: row[name] for name in _ALBUM_KEYS}
+            keys = {name: row[name] for name in ALBUM_KEYS}
             in_albums += [{"album_id": album_id, **keys} for album_id in albums[photo.id]]
     return rows, documents, in_albums
 

@@ -44,6 +44,7 @@ from photosvc.query.parser import parse_query
 from photosvc.query.values.areas import locate
 from photosvc.search.reading.conditions.columns import LAST
 from photosvc.search.reading.conditions.visible import visible, visible_albums
+from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.look_alikes import similar_photos
 from photosvc.search.word_text import gear_name, needle, word_text
 
@@ -117,6 +118,9 @@ class _Resolver:
         # PostgreSQL refuses texts with NUL, so only what has the form of a UID is looked up.
         found = self._albums((Uid(uid, "albums"),)) if is_uid(uid, ALBUM) else []
         if not found:
+            of_library = find_library_album(self._connection, uid)
+            if of_library is not None:
+                return of_library.node
             msg = "there is no such album"
             raise NotFoundError(msg, field="s")
         return self._in_any(found, "album", ())

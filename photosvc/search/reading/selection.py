@@ -11,6 +11,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
 from photosvc.models import Album, SearchRow
 from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible, visible_albums
+from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.lookup import matching_ids
 from photosvc.search.reading.orders import ORDERS
 from photosvc.search.reading.request import parse_request
@@ -46,7 +47,7 @@ class SeenAlbum(NamedTuple):
     order: str
 
 
-def parse_selection(given: Mapping[str, Any]) -> Selection:
+def parse_selection(given: Mapping[str, Any], *, most_albums: int = MOST_ALBUMS) -> Selection:
     """The selection that the keys `photos`, `files`, `albums` and `q` make; None as a value counts as absent.
 
     Raises:
@@ -62,8 +63,8 @@ def parse_selection(given: Mapping[str, Any]) -> Selection:
     if len(photos) + len(files) + len(albums) > MOST_SELECTED:
         msg = f"more than {MOST_SELECTED:,} items are selected"
         raise InvalidValueError(msg, field=max(("photos", "files", "albums"), key=lambda name: len(given[name] or ())))
-    if len(albums) > MOST_ALBUMS:
-        msg = f"more than {MOST_ALBUMS} albums are selected"
+    if len(albums) > most_albums:
+        msg = f"more than {most_albums} albums are selected"
         raise InvalidValueError(msg, field="albums")
     _check("photos", "a photo UID", [is_uid(text, PHOTO) for text in photos])
     _check("files", "a file UID or hash", [is_uid(text, FILE) or is_hash(text) for text in files])
@@ -81,7 +82,10 @@ def find_album(connection: Connection, uid: str, *, sees_private: bool) -> SeenA
     """The album with this UID; None when there is none, or it may not be seen."""
     query = select(Album.uid, Album.title, Album.order).where(Album.uid == uid)
     row = connection.execute(query.where(visible_albums(sees_private=sees_private))).first()
-    return SeenAlbum._make(row) if row else None
+    if row:
+        return SeenAlbum._make(row)
+    of_library = find_library_album(connection, uid)
+    return SeenAlbum(uid, of_library.title, _CHRONOLOGICAL) if of_library else None
 
 
 def selected_ids(connection: Connection, selection: Selection, *, limit: int, sees_private: bool) -> list[int]:

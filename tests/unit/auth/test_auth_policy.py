@@ -36,9 +36,9 @@ def allowed(**values):
 
 PHOTOS = {f"photos.{name}" for name in ("search", "facets", "timeline", "clusters", "view", "preview", "download")}
 #: What every role and every kind of credential may read of the library.
-READS = PHOTOS | {"files.view", "places.view", "config.view"}
+READS = PHOTOS | {"albums.search", "albums.view", "files.view", "places.view", "config.view"}
 #: What everyone but viewers may do with the right to write.
-WRITES = {"photos.update"}
+WRITES = {"photos.update", "albums.create", "albums.update", "albums.delete"}
 SESSION = {"session.read", "session.end"}
 
 
@@ -48,7 +48,7 @@ SESSION = {"session.read", "session.end"}
         ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
         ({"role": "user"}, READS | WRITES | SESSION | {"webdav.read", "webdav.write"}),
         ({"role": "viewer"}, READS | SESSION | {"webdav.read"}),
-        ({"role": "admin", "scope": "photos"}, PHOTOS | WRITES),
+        ({"role": "admin", "scope": "photos"}, PHOTOS | {"photos.update"}),
         ({"role": "user", "scope": "read"}, READS | {"webdav.read", "session.read"}),
         ({"role": "user", "scope": "write"}, WRITES | {"webdav.write", "session.end"}),
         (

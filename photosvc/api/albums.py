@@ -1,0 +1,206 @@
+"""Albums: the list, one album, and the photos in it."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+
+from photosvc.core.errors import NotFoundError
+from photosvc.library.albums import album_to_change, change_album, delete_album, make_album
+from photosvc.records.album import AlbumEditSchema, AlbumResultSchema
+from photosvc.records.zip import ZipSelectionSchema
+from photosvc.search.reading.library import state_tag
+from photosvc.search.reading.overview.albums import ORDERS, TYPES, parse_albums_request
+from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
+from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
+from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_answer
+from photosvc.web.contract import (
+    ETAG,
+    MESSAGE,
+    NUMBER,
+    TEXT,
+    Header,
+    answers,
+    json_object,
+    refuses,
+    takes,
+    takes_query,
+)
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+
+#: Bytes of a selection: 20,000 UIDs take 400 KB.
+MAX_BODY: Final = 1 << 20
+_UIDS: Final = {"type": "array", "items": TEXT}
+_DELETED: Final = json_object("code message albums", code=NUMBER, message=TEXT, albums=_UIDS)
+_PAGE_HEADERS: Final = {
+    "X-Count": Header("integer", "Albums on this page."),
+    "X-Limit": Header("integer", "The most albums that a page can have."),
+    "X-Offset": Header("integer", "Albums before it."),
+}
+
+_schema = AlbumResultSchema()
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add albums to the API."""
+    api.add_url_rule("/albums", view_func=list_albums, methods=["GET"])
+    api.add_url_rule("/albums", view_func=create_album, methods=["POST"])
+    api.add_url_rule("/albums/<album_uid>", view_func=read_album, methods=["GET"])
+    api.add_url_rule("/albums/<album_uid>", view_func=update_album, methods=["PUT"])
+    api.add_url_rule("/albums/<album_uid>", "patch_album", update_album, methods=["PATCH"])
+    api.add_url_rule("/albums/<album_uid>", view_func=remove_album, methods=["DELETE"])
+    api.add_url_rule("/albums/<album_uid>/like", view_func=like_album, methods=["POST"])
+    api.add_url_rule("/albums/<album_uid>/like", view_func=dislike_album, methods=["DELETE"])
+    api.add_url_rule("/batch/albums/delete", view_func=delete_albums, methods=["POST"])
+
+
+def _list_parameters() -> list[dict[str, Any]]:
+    limits = {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT}
+    described = {
+        "count": (limits, "Albums on a page."),
+        "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Albums to skip."),
+        "type": ({"type": "string", "enum": [*TYPES], "default": TYPES[0]}, "Albums of people, or computed ones."),
+        "q": (TEXT, "Part of the title."),
+        "order": ({"type": "string", "enum": [*ORDERS]}, "The order of the albums."),
+    }
+    return [
+        {"name": name, "in": "query", "description": description, "schema": schema}
+        for name, (schema, description) in described.items()
+    ]
+
+
+@require("albums.search")
+@takes_query(_list_parameters)
+@answers(AlbumResultSchema, "A page of albums.", many=True, headers={**_PAGE_HEADERS, **ETAG})
+def list_albums() -> Response:
+    """The albums of people, or the folders, months or states of the library, each with the number of its photos."""
+    service, sees_private = current_service(), principal().sees_private
+    paged = {name: request.args.get(name, "") for name in ("count", "offset")}
+    page = parse_request(paged)
+    asked = parse_albums_request(request.args, page.count, page.offset)
+    with service.reading() as connection:
+        etag = state_tag(connection, "albums", asked, sees_private=sees_private)
+        if is_fresh(etag):
+            return ReadyResponse(status=304, headers=cache_headers(etag))
+        albums = service.albums.page(connection, asked, sees_private=sees_private)
+    answer = json_answer([_schema.dump(album) for album in albums])
+    answer.headers.extend(cache_headers(etag))
+    for name, value in (("X-Count", len(albums)), ("X-Limit", page.count), ("X-Offset", page.offset)):
+        answer.headers[name] = str(value)
+    return answer
+
+
+@require("albums.view")
+@answers(AlbumResultSchema, "The album.", headers=ETAG)
+@refuses(404)
+def read_album(album_uid: str) -> Response:
+    """An album with the number of its photos. `s` of the search finds these."""
+    service, sees_private = current_service(), principal().sees_private
+    with service.reading() as connection:
+        etag = state_tag(connection, "album", album_uid, sees_private=sees_private)
+        found = service.albums.find(connection, album_uid, sees_private=sees_private)
+    if found is None:
+        raise _no_album()
+    if is_fresh(etag):
+        return ReadyResponse(status=304, headers=cache_headers(etag))
+    answer = json_answer(_schema.dump(found))
+    answer.headers.extend(cache_headers(etag))
+    return answer
+
+
+@require("albums.create")
+@takes(AlbumEditSchema, any_type=True)
+@answers(AlbumResultSchema, "The new album.")
+@refuses(400)
+def create_album(given: dict[str, Any]) -> Response:
+    """Make an album; with a `Filter` a smart one, which contains what that query finds."""
+    service = current_service()
+    with service.writing() as session:
+        uid = make_album(session, given, service.now()).uid
+    return json_answer(record_of_album(uid))
+
+
+@require("albums.update")
+@takes(AlbumEditSchema, any_type=True)
+@answers(AlbumResultSchema, "The album as it is now.")
+@refuses(400, 404, 409)
+def update_album(given: dict[str, Any], album_uid: str) -> Response:
+    """Change an album: fields that are absent or null stay as they are."""
+    return json_answer(_changed(album_uid, given))
+
+
+@require("albums.update")
+@answers(MESSAGE, "The album is a favourite.")
+@refuses(404, 409)
+def like_album(album_uid: str) -> Response:
+    """Make an album a favourite."""
+    return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": True})})
+
+
+@require("albums.update")
+@answers(MESSAGE, "The album is no favourite.")
+@refuses(404, 409)
+def dislike_album(album_uid: str) -> Response:
+    """Make an album no favourite."""
+    return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": False})})
+
+
+@require("albums.delete")
+@answers(MESSAGE, "The album is deleted.")
+@refuses(404, 409)
+def remove_album(album_uid: str) -> Response:
+    """Delete an album. Its photos stay in the library."""
+    service, who = current_service(), principal()
+    with service.writing() as session:
+        album = album_to_change(session, album_uid, sees_private=who.sees_private)
+        delete_album(session, album, service.now())
+        title = album.title
+    return json_answer({"code": 200, "message": f"{title} deleted"})
+
+
+@require("albums.delete")
+@takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
+@answers(_DELETED, "The UIDs of the albums that are deleted.")
+@refuses(400, 404, 409)
+def delete_albums(given: dict[str, Any]) -> Response:
+    """Delete the albums in `albums`; unknown ones are left out."""
+    service, who = current_service(), principal()
+    selection = parse_selection({**dict.fromkeys(given), "albums": given["albums"]}, most_albums=MOST_SELECTED)
+    deleted: list[str] = []
+    with service.writing() as session:
+        for uid in dict.fromkeys(selection.albums):
+            try:
+                album = album_to_change(session, uid, sees_private=who.sees_private)
+            except NotFoundError:
+                continue
+            delete_album(session, album, service.now())
+            deleted.append(uid)
+    return json_answer({"code": 200, "message": f"{len(deleted)} albums deleted", "albums": deleted})
+
+
+def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
+    service, who = current_service(), principal()
+    with service.writing() as session:
+        album = album_to_change(session, album_uid, sees_private=who.sees_private)
+        change_album(session, album, values, service.now())
+    return record_of_album(album_uid)
+
+
+def record_of_album(uid: str) -> dict[str, Any]:
+    """The record of an album that this request changed: also of one that it made private."""
+    service, sees_private = current_service(), principal().sees_private
+    with service.reading() as connection:
+        found = service.albums.find(connection, uid, sees_private=sees_private)
+        if found is None:
+            found = service.albums.find(connection, uid, sees_private=True)
+            found = found and replace(found, photo_count=0)
+    if found is None:
+        raise _no_album()
+    record: dict[str, Any] = _schema.dump(found)
+    return record
+
+
+def _no_album() -> NotFoundError:
+    msg = "there is no such album"
+    return NotFoundError(msg, field="uid")

@@ -1,0 +1,165 @@
+"""The photos in an album of people: adding, removing, and ordering them by hand.
+
+In a smart album the query decides what is in it; people take photos out of it and put them back.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import delete, func, insert, not_, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
+from photosvc.models.database import insert_into
+from photosvc.search.projection.albums import project_album
+from photosvc.search.projection.project import record_change
+from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible
+from photosvc.search.reading.selection import Selection, selected_ids
+
+#: Files that one selection may stand for.
+MOST_FILES: Final = 200_000
+_PORTION: Final = 500
+
+
+def select_photos(session: Session, selection: Selection, *, sees_private: bool) -> dict[int, str]:
+    """Photo id -> UID of everything selected, in the order of the selection.
+
+    Raises:
+        NotFoundError: nothing selected exists, or may be seen.
+        InvalidValueError: the query or an album of the selection finds too many files.
+
+    """
+    file_ids = selected_ids(session.connection(), selection, limit=MOST_FILES + 1, sees_private=sees_private)
+    if not file_ids:
+        msg = "none of the selected items exists"
+        raise NotFoundError(msg, field="photos")
+    if len(file_ids) > MOST_FILES:
+        msg = f"more than {MOST_FILES:,} files are selected"
+        raise InvalidValueError(msg, field="photos")
+    found: dict[int, str] = {}
+    for portion in _portions(file_ids):
+        query = select(SearchRow.file_id, SearchRow.photo_id, SearchRow.photo_uid)
+        rows = session.execute(query.where(SearchRow.file_id.in_(portion))).all()
+        photos = {file_id: (photo_id, uid) for file_id, photo_id, uid in rows}
+        found.update(photos[file_id] for file_id in portion)
+    return found
+
+
+def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> list[int]:
+    """Put photos behind those of an album, or back into a smart one; gives the ids of those that were not in it."""
+    _lock(session, photo_ids)
+    known = _entries(session, album, photo_ids)
+    if album.filter:
+        new = [photo_id for photo_id in photo_ids if photo_id in known]
+        for portion in _portions(new):
+            session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
+    else:
+        new = [photo_id for photo_id in photo_ids if photo_id not in known]
+        last = session.scalar(select(func.max(AlbumPhoto.position)).where(AlbumPhoto.album_id == album.id)) or 0
+        rows = [
+            {"album_id": album.id, "photo_id": photo_id, "position": last + number, "hidden": False, "created_at": now}
+            for number, photo_id in enumerate(new, 1)
+        ]
+        if rows:
+            session.execute(insert(AlbumPhoto), rows)
+    _finish(session, album, new, now)
+    return new
+
+
+def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> list[int]:
+    """Take photos out of an album; gives the ids of those that were in it, or not yet taken out of a smart one."""
+    _lock(session, photo_ids)
+    known = _entries(session, album, photo_ids)
+    if album.filter:
+        gone = [photo_id for photo_id in photo_ids if not known.get(photo_id)]
+        row = {"album_id": album.id, "position": 0, "hidden": True, "created_at": now}
+        new = insert_into(AlbumPhoto, session)
+        if gone:
+            session.execute(
+                new.on_conflict_do_update(index_elements=["album_id", "photo_id"], set_={"hidden": True}),
+                [{**row, "photo_id": photo_id} for photo_id in gone],
+            )
+    else:
+        gone = [photo_id for photo_id in photo_ids if photo_id in known]
+        for portion in _portions(gone):
+            session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
+    _finish(session, album, gone, now)
+    return gone
+
+
+def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[tuple[int, str]]:
+    """Id and UID of the photos of an album that may be seen, in the order that people gave them."""
+    seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
+    shown = select(SearchRow.photo_id).where(SearchRow.photo_id == AlbumPhoto.photo_id, seen).exists()
+    query = select(Photo.id, Photo.uid).join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
+    query = query.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden), shown)
+    return [(row.id, row.uid) for row in session.execute(query.order_by(AlbumPhoto.position, AlbumPhoto.photo_id))]
+
+
+def arrange_photos(
+    session: Session, album: Album, uids: Sequence[str], before: str | None, now: datetime, *, sees_private: bool
+) -> None:
+    """Move photos of an album, in this order, before one of the others, or to the beginning.
+
+    Raises:
+        InvalidValueError: it is a smart album, or a photo is not in the album or is named twice.
+
+    """
+    if album.filter:
+        msg = "a smart album has no order by hand"
+        raise InvalidValueError(msg, field="photos")
+    seen = {uid: photo_id for photo_id, uid in photos_in_order(session, album, sees_private=sees_private)}
+    moved = [seen[uid] for uid in uids if uid in seen]
+    if len(set(moved)) != len(uids):
+        msg = "each photo must be in the album, and be named once"
+        raise InvalidValueError(msg, field="photos")
+    if before is not None and (before not in seen or before in uids):
+        msg = "before names another photo of the album"
+        raise InvalidValueError(msg, field="before")
+    of_album = AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden)
+    query = select(AlbumPhoto.photo_id, AlbumPhoto.position).where(*of_album)
+    known = {row.photo_id: row.position for row in session.execute(query.order_by("position", "photo_id"))}
+    chosen = set(moved)
+    rest = [photo_id for photo_id in known if photo_id not in chosen]
+    start = rest.index(seen[before]) if before is not None else 0
+    order = enumerate([*rest[:start], *moved, *rest[start:]], 1)
+    changed = [
+        {"album_id": album.id, "photo_id": photo_id, "position": position}
+        for position, photo_id in order
+        if known[photo_id] != position
+    ]
+    if changed:
+        session.execute(update(AlbumPhoto), changed)
+        album.updated_at = now
+        record_change(session)
+
+
+def _lock(session: Session, photo_ids: Sequence[int]) -> None:
+    """PostgreSQL: wait for those that change these photos, whose projection might not see the new entries."""
+    if session.get_bind().dialect.name == "postgresql":
+        for portion in _portions(sorted(photo_ids)):
+            query = select(Photo.id).where(Photo.id.in_(portion)).order_by(Photo.id)
+            session.execute(query.with_for_update(key_share=True)).all()
+
+
+def _entries(session: Session, album: Album, photo_ids: Sequence[int]) -> dict[int, bool]:
+    """Id of a photo that has an entry in the album -> whether it was taken out of it."""
+    query = select(AlbumPhoto.photo_id, AlbumPhoto.hidden).where(AlbumPhoto.album_id == album.id)
+    found: dict[int, bool] = {}
+    for portion in _portions(photo_ids):
+        rows = session.execute(query.where(AlbumPhoto.photo_id.in_(portion)))
+        found.update({row.photo_id: row.hidden for row in rows})
+    return found
+
+
+def _finish(session: Session, album: Album, photo_ids: Iterable[int], now: datetime) -> None:
+    changed = sorted(photo_ids)
+    if changed:
+        album.updated_at = now
+        project_album(session, album.id, changed)
+
+
+def _portions(values: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (values[start : start + _PORTION] for start in range(0, len(values), _PORTION))

@@ -1,0 +1,103 @@
+"""Albums of people: making, changing and deleting them. `library.album_photos` is about the photos in them."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from photosvc.core import ids
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.models import Album, AlbumPhoto
+from photosvc.query.parser import parse_query
+from photosvc.query.values.areas import locate
+from photosvc.search.projection.albums import project_album
+from photosvc.search.projection.project import record_change
+from photosvc.search.reading.conditions.visible import visible_albums
+from photosvc.search.reading.library_albums import find_library_album
+from photosvc.search.reading.orders import ORDERS
+
+
+def album_of_people(session: Session, uid: str, *, sees_private: bool) -> Album:
+    """The album with this UID.
+
+    Raises:
+        NotFoundError: there is none, or it may not be seen.
+        ConflictError: it is a folder, a month or a state: what is in it follows from the library.
+
+    """
+    album = None
+    if ids.is_uid(uid, ids.ALBUM):
+        query = select(Album).where(Album.uid == uid, visible_albums(sees_private=sees_private))
+        album = session.scalars(query).first()
+        if album is None and find_library_album(session.connection(), uid):
+            msg = "folders, months and states follow from the library and cannot be changed; clone them into an album"
+            raise ConflictError(msg, field="uid")
+    if album is None:
+        msg = "there is no such album"
+        raise NotFoundError(msg, field="uid")
+    return album
+
+
+def album_to_change(session: Session, uid: str, *, sees_private: bool) -> Album:
+    """As `album_of_people`, locked until the transaction ends: changes of one album wait for each other."""
+    album = album_of_people(session, uid, sees_private=sees_private)
+    session.refresh(album, with_for_update=True)
+    return album
+
+
+def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Album:
+    """Make an album of these values, as `AlbumEditSchema` loads them; with a `filter` it is a smart one.
+
+    Raises:
+        InvalidValueError: it has no title, or the filter is not a valid query.
+
+    """
+    if not values.get("title"):
+        msg = "Title: an album needs a title"
+        raise InvalidValueError(msg, field="Title")
+    _check(values)
+    album = Album(uid=ids.new_uid(ids.ALBUM, now), created_at=now, updated_at=now, **values)
+    session.add(album)
+    session.flush()
+    record_change(session)
+    return album
+
+
+def change_album(session: Session, album: Album, values: Mapping[str, Any], now: datetime) -> None:
+    """Write values, as `AlbumEditSchema` loads them, into an album; what is absent stays as it is.
+
+    Raises:
+        InvalidValueError: a value is not valid, or would make a smart album of another one.
+
+    """
+    changed = {name: value for name, value in values.items() if value != getattr(album, name)}
+    if not changed:
+        return
+    if changed.get("title") == "":
+        msg = "Title: an album needs a title"
+        raise InvalidValueError(msg, field="Title")
+    if "filter" in changed and not (changed["filter"] and album.filter):
+        msg = "Filter: a smart album stays one, and so does an album of chosen photos; make a new album"
+        raise InvalidValueError(msg, field="Filter")
+    _check(changed)
+    for name, value in changed.items():
+        setattr(album, name, value)
+    album.updated_at = now
+    session.flush()
+    record_change(session)
+
+
+def delete_album(session: Session, album: Album, now: datetime) -> None:
+    """Delete an album. Its photos stay; its row does too, so that the index does not make it again."""
+    album.deleted_at = now
+    members = session.scalars(select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id)).all()
+    project_album(session, album.id, sorted(members))
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    locate(parse_query(values.get("filter", ""), "Filter"))
+    if "order" in values and values["order"] not in ORDERS:
+        msg = f"Order: use one of {', '.join(ORDERS)}"
+        raise InvalidValueError(msg, field="Order")

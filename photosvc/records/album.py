@@ -1,0 +1,72 @@
+"""Albums as the API sends them, and what people send to change them."""
+
+import re
+from typing import Any, Final
+
+from marshmallow import EXCLUDE, Schema, fields, pre_load, validate
+
+from photosvc.records.entity import AlbumSchema
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_TITLE, _LONG = 200, 4096
+
+
+class AlbumResultSchema(AlbumSchema):
+    """Dumps an album, of people or computed, with the number of its photos."""
+
+    Path = fields.String(attribute="path")
+    Country = fields.String(attribute="country")
+    State = fields.String(attribute="state")
+    Year = fields.Integer(attribute="year")
+    Month = fields.Integer(attribute="month")
+    PhotoCount = fields.Integer(attribute="photo_count")
+    LinkCount = fields.Constant(0, metadata={"type": "integer"})
+
+
+class _Text(fields.String):
+    """A text without control characters."""
+
+    def __init__(self, most: int, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(validate=validate.Length(max=most), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
+        text: str = super()._deserialize(value, attr, data, **kwargs)
+        return _CONTROL.sub("", text).strip()
+
+
+class AlbumEditSchema(Schema):
+    """Loads the values of an album; what is absent or null stays as it is.
+
+    Names count in any case of letters: photoprism 0.1.0 sends `title`, all others `Title`.
+    """
+
+    class Meta:
+        """Unknown fields are ignored: clients send the whole record back."""
+
+        unknown = EXCLUDE
+
+    Title = _Text(_TITLE, attribute="title")
+    Description = _Text(_LONG, attribute="description")
+    Filter = _Text(_LONG, attribute="filter", metadata={"description": "The query of a smart album."})
+    Order = _Text(32, attribute="order")
+    Favorite = fields.Boolean(attribute="favorite", truthy={True}, falsy={False})
+    Private = fields.Boolean(attribute="private", truthy={True}, falsy={False})
+
+    @pre_load
+    def _by_any_case(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
+        names = {name.lower(): name for name in self.fields}
+        return {names.get(name.lower(), name): value for name, value in data.items() if value is not None}
+
+
+class ArrangementSchema(Schema):
+    """Loads an order of photos by hand."""
+
+    class Meta:
+        """Unknown fields are ignored."""
+
+        unknown = EXCLUDE
+
+    photos = fields.List(fields.String(), required=True, metadata={"description": "Photo UIDs in their order."})
+    before = fields.String(
+        load_default=None, allow_none=True, metadata={"description": "The photo that follows them; else the first."}
+    )
