@@ -7,6 +7,7 @@ svc = LazyGroup(
     name="svc",
     help="A photo library: index folders of originals, manage who may search them.",
     commands={
+        "albums": "photosvc.cli.albums:albums",
         "auth": "photosvc.cli.auth:auth",
         "cache": "photosvc.cli.cache:cache",
         "check": "photosvc.cli.check:check",

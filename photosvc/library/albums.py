@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.models import Album, AlbumPhoto
+from photosvc.query.fold import fold
 from photosvc.query.parser import parse_query
 from photosvc.query.values.areas import locate
 from photosvc.search.projection.albums import project_album
@@ -45,6 +46,27 @@ def album_to_change(session: Session, uid: str, *, sees_private: bool) -> Album:
     album = album_of_people(session, uid, sees_private=sees_private)
     session.refresh(album, with_for_update=True)
     return album
+
+
+def album_named(session: Session, name: str) -> Album:
+    """The album with this UID or whole title, private ones included; the case of letters does not count.
+
+    Raises:
+        NotFoundError: there is none.
+        ConflictError: several albums have the title; the message has their UIDs.
+
+    """
+    if ids.is_uid(name, ids.ALBUM):
+        return album_of_people(session, name, sees_private=True)
+    every = session.scalars(select(Album).where(visible_albums(sees_private=True)).order_by(Album.id))
+    found = [album for album in every if fold(album.title) == fold(name)]
+    if not found:
+        msg = f"there is no album {name!r}"
+        raise NotFoundError(msg, field="album")
+    if len(found) > 1:
+        msg = f"several albums are called {name!r}: use one of {', '.join(album.uid for album in found)}"
+        raise ConflictError(msg, field="album")
+    return found[0]
 
 
 def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Album:
