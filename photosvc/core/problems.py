@@ -61,7 +61,7 @@ class Reason(StrEnum):
     TOO_DEEP = "too_deep", "more than {} folders deep", _SKIPPED, _NOT_STORED
     NOT_REGULAR = "not_regular", "not a regular file", _SKIPPED, _NOT_STORED
     UNREADABLE_FOLDER = "unreadable_folder", "the folder cannot be read: {}", _FAILED, _NOT_STORED
-    SIDECAR = "sidecar", "a sidecar file", _SKIPPED, _NOT_STORED
+    SIDECAR = "sidecar", "a text file or sidecar of a kind that is not read", _SKIPPED, _NOT_STORED
     UNKNOWN_EXTENSION = "unknown_extension", "not a picture or video by its extension", _SKIPPED, _NOT_STORED
     UNSETTLED = "unsettled", "it may still be being written; a later run reads it", _SKIPPED, _NOT_STORED
 
@@ -91,6 +91,7 @@ class Reason(StrEnum):
     UNDECODABLE_RAW = "undecodable_raw", "LibRaw cannot read this raw"
     RAW_WITHOUT_COLORS = "raw_without_colors", "the raw has no colours"
     TRUNCATED_VIDEO = "truncated_video", "the video is truncated"
+    UNDECODABLE_VIDEO = "undecodable_video", "the video is damaged"
     NO_VIDEO = "no_video", "the file holds no video"
     NO_FRAME = "no_frame", "no frame of the video can be decoded"
     VIDEO_SIZE = "video_size", "the video has no size, or one beyond {} megapixels"

@@ -180,8 +180,7 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
         look = read_look(video.frame) if video.frame else Look()
     except DecodeError as error:
         metadata, is_cut = read_video_metadata(file)
-        cut = is_cut and error.problem.reason is not Reason.MISSING_EXTRA
-        return replace(base, problem=Problem(Reason.TRUNCATED_VIDEO) if cut else error.problem, metadata=metadata)
+        return replace(base, problem=_video_problem(error.problem, is_cut=is_cut), metadata=metadata)
     return replace(
         base,
         codec=video.codec,
@@ -195,6 +194,15 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
         **asdict(look),
         **(asdict(colors) if colors else {}),
     )
+
+
+def _video_problem(problem: Problem, *, is_cut: bool) -> Problem:
+    """The problem of a video by what its boxes say, in the words of videos."""
+    if problem.reason is Reason.MISSING_EXTRA:
+        return problem
+    if is_cut or problem.reason is Reason.TRUNCATED:
+        return Problem(Reason.TRUNCATED_VIDEO)
+    return Problem(Reason.UNDECODABLE_VIDEO) if problem.reason is Reason.UNDECODABLE else problem
 
 
 def _with_picture(base: Extraction, file: BinaryIO, row: Format, *, decode: bool) -> Extraction:

@@ -48,7 +48,7 @@ class Described:
     """By name, as FFmpeg names them too; of two of a name the first."""
     xmp: bytes = b""
     is_cut: bool = False
-    """The media data go on beyond the end of the file."""
+    """The media data or their index go on beyond the end of the file."""
 
 
 def describe(source: BinaryIO) -> Described:
@@ -56,9 +56,8 @@ def describe(source: BinaryIO) -> Described:
     size = source.seek(0, 2)
     found = Described()
     for kind, begin, end in boxes(source, 0, size):
-        if kind == b"mdat":
-            found.is_cut |= end > size
-        elif kind == b"moov":
+        found.is_cut |= end > size and kind in (b"mdat", b"moov")
+        if kind == b"moov":
             _read_movie(source, begin, min(end, size), found)
         elif kind == b"uuid":
             _read_uuid(source, begin, min(end, size), found)

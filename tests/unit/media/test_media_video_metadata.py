@@ -162,9 +162,17 @@ def extracted(tmp_path, data, name="b.mp4"):
     return extract(path)
 
 
-def test_a_video_that_is_cut_before_its_index_is_recorded_as_cut(tmp_path):
+def test_a_video_that_is_cut_before_the_end_of_its_index_is_recorded_as_cut(tmp_path):
     data = video(tmp_path / "a.mp4", codec="libx264").read_bytes()
-    assert extracted(tmp_path, data[: data.index(b"moov") - 40]).problem == Problem(Reason.TRUNCATED_VIDEO)
+    for end in (data.index(b"moov") - 40, data.index(b"moov") + 40, len(data) - 3):
+        assert extracted(tmp_path, data[:end]).problem == Problem(Reason.TRUNCATED_VIDEO)
+
+
+def test_a_damaged_video_is_named_as_a_video(tmp_path):
+    data = video(tmp_path / "a.mp4", codec="libx264").read_bytes()
+    found = extracted(tmp_path, data.replace(b"moov", b"none"))
+    assert found.problem == Problem(Reason.UNDECODABLE_VIDEO)
+    assert found.problem.sentence == "the video is damaged"
 
 
 def test_metadata_are_read_without_the_decoder_of_videos(tmp_path, monkeypatch):
