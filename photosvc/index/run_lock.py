@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError
 from photosvc.core.lock import exclusive_lock
+from photosvc.core.memory import frozen_heap
 from photosvc.models import INDEXER, LibraryState
 from photosvc.models.database import insert_into, write_session
 from photosvc.settings import Settings
@@ -115,7 +116,7 @@ def run_lock(session: Session, settings: Settings, clock: Clock, *, writes: bool
         ConflictError: another process holds it.
 
     """
-    with exclusive_lock(settings.cache / "index.lock", _REFUSAL):
+    with exclusive_lock(settings.cache / "index.lock", _REFUSAL), frozen_heap():
         session.rollback()
         if not writes:
             yield None
