@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import BindParameter, ColumnElement, Update, and_, bindparam, func, not_, or_, select, update
+from sqlalchemy.orm import Session, aliased
 
 from photosvc.core.sources import AUTO, DEFAULT, ESTIMATE
 from photosvc.index.estimates.positions import WINDOW
@@ -19,7 +19,6 @@ from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Photo
 _VIDEO: Final = "video"
 _UTC_ZONE: Final = "UTC"
 _GUESSED: Final = frozenset((AUTO, DEFAULT, ESTIMATE))
-_UNLOADED: Final = {"synchronize_session": False}
 
 
 class Sighting(NamedTuple):
@@ -41,14 +40,19 @@ class Sighting(NamedTuple):
 
 #: The furthest that wall times are from UTC.
 _FURTHEST: Final = timedelta(hours=14)
+
+
+def _is_located(photo: Any) -> ColumnElement[bool]:  # noqa: ANN401 - `Photo` or an alias of it
+    known = not_(_is_guessed(photo.place_src)), not_(_is_guessed(photo.taken_src))
+    return and_(*known, photo.cell_id != UNKNOWN_PLACE, photo.day > 0, photo.quality >= 0)
+
+
+def _is_guessed(source: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a column
+    return or_(*(source == guess for guess in sorted(_GUESSED)))  # an IN cannot be executed for many parameters
+
+
 #: Photos whose position other photos are estimated from.
-LOCATED: Final[ColumnElement[bool]] = and_(
-    Photo.place_src.not_in(_GUESSED),
-    Photo.cell_id != UNKNOWN_PLACE,
-    Photo.taken_src.not_in(_GUESSED),
-    Photo.day > 0,
-    Photo.quality >= 0,
-)
+LOCATED: Final[ColumnElement[bool]] = _is_located(Photo)
 _COLUMNS: Final = (
     Photo.id, Photo.camera_id, Photo.camera_serial, Photo.taken_at_local, Photo.taken_src, Photo.day, Photo.place_src,
     Photo.cell_id, Photo.quality, Photo.lat, Photo.lng, Photo.place_id, Photo.time_zone, Photo.type,
@@ -79,19 +83,13 @@ def mark_due(session: Session, before: Mapping[int, Sighting | None], after: Map
         if one != other:
             for seen in filter(None, (one, other)):
                 cameras[seen.camera_id, seen.serial].append((seen.at, seen.located))
-    for (camera_id, serial), moments in cameras.items():
-        camera = and_(Photo.camera_id == camera_id, Photo.camera_serial == serial)
-        for first, last, located in _spans(moments):
-            start, end = _neighbours(session, camera, first, last) if located else (first, last)
-            in_utc = and_(Photo.type == _VIDEO, Photo.time_zone == _UTC_ZONE)
-            session.execute(
-                update(Photo)
-                .where(camera, Photo.taken_at_local.between(start - _FURTHEST, end + _FURTHEST))
-                .where(or_(in_utc, Photo.taken_at_local.between(start, end)), Photo.place_src.in_(_GUESSED))
-                .where(Photo.place_due.is_(False), Photo.quality >= 0)
-                .values(place_due=True),
-                execution_options=_UNLOADED,
-            )
+    spans = [
+        _span(camera_id, serial, first, last, WINDOW if located else timedelta())
+        for (camera_id, serial), moments in cameras.items()
+        for first, last, located in _spans(moments)
+    ]
+    if spans:
+        session.connection().execute(_MARK, spans)
 
 
 def _spans(moments: Iterable[tuple[datetime, bool]]) -> list[tuple[datetime, datetime, bool]]:
@@ -105,12 +103,38 @@ def _spans(moments: Iterable[tuple[datetime, bool]]) -> list[tuple[datetime, dat
     return spans
 
 
-def _neighbours(
-    session: Session, camera: ColumnElement[bool], first: datetime, last: datetime
-) -> tuple[datetime, datetime]:
-    """The time of the located photos around a span, at most a window away: what lies beyond has other neighbours."""
-    at = Photo.taken_at_local
-    start, end = first - WINDOW, last + WINDOW
-    found = select(func.max(at)).where(camera, LOCATED, at >= start, at < first)
-    following = select(func.min(at)).where(camera, LOCATED, at > last, at <= end)
-    return session.scalar(found) or start, session.scalar(following) or end
+def _span(camera_id: int, serial: str, first: datetime, last: datetime, window: timedelta) -> dict[str, object]:
+    """The parameters of `_MARK` for the moments from `first` to `last`."""
+    before, after = first - window, last + window
+    span = {"camera": camera_id, "serial": serial, "first": first, "last": last, "before": before, "after": after}
+    return span | {"earliest": before - _FURTHEST, "latest": after + _FURTHEST}
+
+
+def _mark_span() -> Update:
+    """Marks what lies between the located photos before and after a span, at most a window away, and videos in UTC.
+
+    What lies beyond those photos has other neighbours. Nothing lies between when the window is 0, for a span without
+    a position.
+    """
+    near = aliased(Photo)
+    located = (_same_camera(near), _is_located(near))
+    at, first, last = near.taken_at_local, _moment("first"), _moment("last")
+    before, after = _moment("before"), _moment("after")
+    previous = select(func.max(at)).where(*located, at >= before, at < first).scalar_subquery()
+    following = select(func.min(at)).where(*located, at > last, at <= after).scalar_subquery()
+    between = Photo.taken_at_local.between(func.coalesce(previous, before), func.coalesce(following, after))
+    in_utc = and_(Photo.type == _VIDEO, Photo.time_zone == _UTC_ZONE)
+    at_most = Photo.taken_at_local.between(_moment("earliest"), _moment("latest"))
+    marked = update(Photo).where(_same_camera(Photo), at_most, or_(in_utc, between), _is_guessed(Photo.place_src))
+    return marked.where(Photo.place_due.is_(False), Photo.quality >= 0).values(place_due=True)
+
+
+def _same_camera(photo: Any) -> ColumnElement[bool]:  # noqa: ANN401 - `Photo` or an alias of it
+    return and_(photo.camera_id == bindparam("camera"), photo.camera_serial == bindparam("serial"))
+
+
+def _moment(name: str) -> BindParameter[datetime]:
+    return bindparam(name, type_=Photo.taken_at_local.type)
+
+
+_MARK: Final = _mark_span()
