@@ -106,7 +106,7 @@ class BatchWriter:
             store = Store(self._session, catalog, self._originals, self._clock(), self._kinds, self._folders)
             yield store
             store.finish()
-        self._session.expunge_all()
+            self._session.expunge_all()  # before the commit, which would mark each object as expired
 
     def _roll_back(self, error: Exception) -> None:
         """Undo the batch; raise the error unless the values of a file caused it."""

@@ -1,6 +1,6 @@
 """Rows that photos share: cameras, lenses, places, cells, keywords; looked up, or inserted when missing."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session, joinedload
 from photosvc.core.geo import cell_token
 from photosvc.index.places import FoundPlace, Gazetteer
 from photosvc.media.cameras import camera_type
+from photosvc.media.metadata import Metadata
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place
 from photosvc.query.fold import fold
 
@@ -35,6 +36,15 @@ class Catalog:
             self._session.add(known)
             self._cameras[make, model] = known
         return known
+
+    def load_gear(self, contents: Collection[Metadata]) -> None:
+        """Look up in advance the cameras and lenses of these files that are known."""
+        cameras = {one.camera_model for one in contents}
+        for camera in self._session.scalars(select(Camera).where(Camera.model.in_(cameras))):
+            self._cameras[camera.make, camera.model] = camera
+        if lenses := {one.lens_model for one in contents} - {""}:
+            for lens in self._session.scalars(select(Lens).where(Lens.model.in_(lenses))):
+                self._lenses[lens.make, lens.model] = lens
 
     def lens(self, make: str, model: str) -> Lens:
         """The lens of this make and model; the unknown lens when the model is empty."""

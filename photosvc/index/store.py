@@ -71,6 +71,7 @@ class Store:
         self._sidecars.load(names)
         self._files.load(names, [extraction.hash for extraction in extractions])
         contents = [extraction.metadata for extraction in extractions]
+        self._catalog.load_gear(contents)
         self._catalog.load_cells((one.lat, one.lng) for one in contents if one.lat is not None and one.lng is not None)
 
     def save(self, found: FoundFile, extraction: Extraction) -> Saved:
@@ -190,7 +191,8 @@ class Store:
                 describe(photo, sidecars, self._catalog, self._now)
         if changed:
             self._session.flush()
-            project(self._session, [*(photo.id for photo in changed), *restacked.gone])
+            complete = [photo for photo in changed if _has_no_order(photo)]
+            project(self._session, [*(photo.id for photo in changed), *restacked.gone], complete)
         mark_due(self._session, self._sightings, {photo.id: sighting(photo) for photo in changed})
         self._sightings.clear()
         self._changed.clear()
@@ -264,3 +266,8 @@ class Store:
         )
         self._session.add(file)
         return file
+
+
+def _has_no_order(photo: Photo) -> bool:
+    """Whether no list of a photo has several members: they may be in another order than in the database."""
+    return len(photo.files) == 1 and len(photo.files[0].markers) <= 1 and len(photo.keywords) <= 1

@@ -38,20 +38,31 @@ ALBUM_KEYS = [column.key for column in SearchAlbum.__table__.columns if column.k
 _TEXT_COLUMNS = [column.key for column in SearchText.__table__.columns if not column.primary_key]
 
 
-def project(session: Session, photo_ids: Iterable[int]) -> int:
+def project(session: Session, photo_ids: Iterable[int], complete: Iterable[Photo] = ()) -> int:
     """Replace the search rows of these photos, in the session's transaction; gives the number of rows written.
 
     Rows of photos that no longer exist are deleted, and missing files have none. Records one change of the library.
+
+    Args:
+        session: inside a write transaction.
+        photo_ids: the ids of the photos.
+        complete: those of the photos that are loaded with all that `load` loads, in the same order; the others are
+            loaded, again if need be.
+
     """
     session.flush()
+    known = {photo.id: photo for photo in complete}
     count = 0
-    for batch in batches(photo_ids):
-        _delete_rows(session, SearchRow.photo_id.in_(batch))
-        photos = load(session, batch)
-        count += _write_rows(session, photos)
-        _write_texts(session, photos)
-        gone = set(batch).difference(photo.id for photo in photos)
-        session.execute(delete(SearchText).where(SearchText.photo_id.in_(gone)))
+    with session.no_autoflush:
+        for batch in batches(photo_ids):
+            _delete_rows(session, SearchRow.photo_id.in_(batch))
+            photos = [photo for photo_id in batch if (photo := known.get(photo_id)) and not _is_missing(photo)]
+            if unknown := [photo_id for photo_id in batch if photo_id not in known]:
+                photos += load(session, unknown)
+            count += _write_rows(session, photos)
+            _write_texts(session, photos)
+            if gone := set(batch).difference(photo.id for photo in photos):
+                session.execute(delete(SearchText).where(SearchText.photo_id.in_(gone)))
     record_change(session)
     return count
 
@@ -76,7 +87,7 @@ def rebuild(session: Session) -> int:
         with pace.writing(session, len(batch)):
             _delete_rows(session, SearchRow.file_id.in_(select(File.id).where(File.photo_id.in_(batch))))
             count += project(session, batch)
-        session.expunge_all()
+            session.expunge_all()  # before the commit, which would mark each object as expired
         last = batch[-1]
     begin_write(session)
     _delete_rows(session, SearchRow.photo_id.not_in(select(Photo.id)))
@@ -137,7 +148,11 @@ def load(session: Session, batch: Sequence[int]) -> list[Photo]:
         )
         .execution_options(populate_existing=True)
     )
-    return [photo for photo in session.scalars(statement) if not all(file.missing for file in photo.files)]
+    return [photo for photo in session.scalars(statement) if not _is_missing(photo)]
+
+
+def _is_missing(photo: Photo) -> bool:
+    return all(file.missing for file in photo.files)
 
 
 Rows = list[dict[str, Any]]
