@@ -16,7 +16,7 @@ from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
 from photosvc.media.look import Look, read_look
 from photosvc.media.metadata import Metadata
-from photosvc.media.pixels.picture import read_picture
+from photosvc.media.pixels.picture import Decoded, read_picture
 from photosvc.media.video.container import read_video
 from photosvc.media.video.described import read_video_metadata
 from photosvc.media.video.embedded import embedded_duration
@@ -26,6 +26,7 @@ from photosvc.media.video.embedded import embedded_duration
 #: interrupted run continues where it ended.
 READER_VERSION: Final = 6
 
+_Keep = Callable[[Decoded], None]
 _CODECS: Final = {"jpg": "jpeg"}
 #: Formats of motion photos.
 _WITH_VIDEO: Final = frozenset(("jpg", "heic", "avif"))
@@ -85,7 +86,7 @@ def extract(
     *,
     max_bytes: int = 1_000_000_000,
     decode: bool = True,
-    then: Callable[[BinaryIO, Format, Extraction], None] | None = None,
+    then: Callable[[BinaryIO, Format, Extraction, Decoded | None], None] | None = None,
 ) -> Extraction:
     """The type, the metadata and the colours of one file.
 
@@ -95,7 +96,7 @@ def extract(
         path: the file; its name may hold undecodable bytes.
         max_bytes: files above are refused.
         decode: False leaves out the pixels and what else needs a decoder: for files that made one crash.
-        then: called with the open file, its format and the extraction.
+        then: called with the open file, its format, the extraction, and the picture if all its pixels were decoded.
 
     Raises:
         UnsupportedFileError: it is empty, too large, or neither picture, video nor sidecar.
@@ -108,9 +109,11 @@ def extract(
             before = os.fstat(file.fileno())
             row = _row(file, before, path.name, max_bytes)
             digest = _sha1(file)
-            extraction = _extraction(file, row, digest, before, decode=decode)
+            decoded: list[Decoded] = []
+            keep = decoded.append if then else None
+            extraction = _extraction(file, row, digest, before, decode=decode, keep=keep)
             if then is not None:
-                then(file, row, extraction)
+                then(file, row, extraction, decoded[0] if decoded else None)
         _check_unchanged(path, before)
     except FileNotFoundError as error:
         raise FileChangedError(Reason.VANISHED) from error
@@ -146,7 +149,9 @@ def _sha1(file: BufferedReader) -> str:
     return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
 
 
-def _extraction(file: BinaryIO, row: Format, digest: str, status: os.stat_result, *, decode: bool) -> Extraction:
+def _extraction(
+    file: BinaryIO, row: Format, digest: str, status: os.stat_result, *, decode: bool, keep: _Keep | None
+) -> Extraction:
     base = Extraction(
         hash=digest,
         size=status.st_size,
@@ -159,7 +164,7 @@ def _extraction(file: BinaryIO, row: Format, digest: str, status: os.stat_result
         return _with_sidecar(base, file)
     if row.media_type == "video":
         return _with_video(base, file) if decode else replace(base, metadata=read_video_metadata(file)[0])
-    return _with_picture(base, file, row, decode=decode)
+    return _with_picture(base, file, row, decode=decode, keep=keep)
 
 
 def _with_sidecar(base: Extraction, file: BinaryIO) -> Extraction:
@@ -205,8 +210,8 @@ def _video_problem(problem: Problem, *, is_cut: bool) -> Problem:
     return Problem(Reason.UNDECODABLE_VIDEO) if problem.reason is Reason.UNDECODABLE else problem
 
 
-def _with_picture(base: Extraction, file: BinaryIO, row: Format, *, decode: bool) -> Extraction:
-    picture = read_picture(file, row, decode=decode)
+def _with_picture(base: Extraction, file: BinaryIO, row: Format, *, decode: bool, keep: _Keep | None) -> Extraction:
+    picture = read_picture(file, row, decode=decode, keep=keep)
     duration_ns = embedded_duration(file, base.size) if row.name in _WITH_VIDEO else None
     return replace(
         base,

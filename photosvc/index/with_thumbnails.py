@@ -1,11 +1,13 @@
 """Thumbnails made while a worker has the file open for the index."""
 
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from photosvc.index.extract import Extraction, extract
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import Format
+from photosvc.media.pixels.picture import Decoded
 from photosvc.pictures.ahead import UsualThumbnails
 
 
@@ -14,13 +16,17 @@ def extract_and_show(path: Path, *, max_bytes: int, thumbnails: UsualThumbnails)
 
     Thumbnails that fail are made when somebody asks for them.
     """
+    from photosvc.pictures.making import render_file
+
     made, refusal = 0, ""
 
-    def make(file: BinaryIO, row: Format, extraction: Extraction) -> None:
+    def make(file: BinaryIO, row: Format, extraction: Extraction, decoded: Decoded | None) -> None:
         nonlocal made, refusal
         if extraction.problem is None and row.media_type != "sidecar":
             try:
-                made = thumbnails.make(file, row, extraction.hash, (extraction.width, extraction.height))
+                whole = extraction.width, extraction.height
+                render = partial(render_file, file, row, whole, decoded=decoded)
+                made = thumbnails.make(extraction.hash, whole, render)
             except DecodeError:
                 made = 0
             except OSError as error:

@@ -1,14 +1,13 @@
 """Thumbnails made before anybody asks for them."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.media.formats import Format
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.geometry import Job, Target
 from photosvc.pictures.locks import ByteLocks
@@ -103,16 +102,13 @@ class UsualThumbnails:
     limit: int
     """Bytes of the cache."""
 
-    def make(self, file: BinaryIO, row: Format, content_hash: str, whole: tuple[int, int]) -> int:
+    def make(self, content_hash: str, whole: tuple[int, int], render: Callable[[Sequence[Target]], list[bytes]]) -> int:
         """How many were made of an original of `whole` pixels; none while another process makes them.
 
         Raises:
-            DecodeError: it cannot be shown.
-            OSError: the cache cannot be written.
+            OSError: the cache cannot be written; and what `render` raises.
 
         """
-        from photosvc.pictures.making import render_file
-
         cache = PictureCache(self.folder, self.limit)
         locks = ByteLocks(self.folder / LOCKS)
         if not locks.take(content_hash):
@@ -121,7 +117,7 @@ class UsualThumbnails:
             original = Original(Path(), "", content_hash, 0, 0, *whole)
             missing = _missing(cache, content_hash, _targets(original, USUAL))
             if missing:
-                _keep(cache, content_hash, missing, render_file(file, row, whole, missing))
+                _keep(cache, content_hash, missing, render(missing))
             return len(missing)
         finally:
             locks.close()

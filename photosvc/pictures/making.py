@@ -1,7 +1,7 @@
 """What a worker does to make thumbnails: open the original or a larger thumbnail, decode once, render."""
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import BinaryIO
 
 from PIL import Image
@@ -10,6 +10,7 @@ from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, sniff
 from photosvc.media.pixels.decode import guarded
+from photosvc.media.pixels.picture import Decoded
 from photosvc.media.pixels.preview import open_shown
 from photosvc.pictures.geometry import Job, Target, needed_side
 from photosvc.pictures.originals import open_original
@@ -37,7 +38,13 @@ def make_thumbnails(job: Job) -> list[bytes]:
         return render_file(file, row, (job.original.width, job.original.height), job.targets)
 
 
-def render_file(file: BinaryIO, row: Format, whole: tuple[int, int], targets: Sequence[Target]) -> list[bytes]:
+def render_file(
+    file: BinaryIO,
+    row: Format,
+    whole: tuple[int, int],
+    targets: Sequence[Target],
+    decoded: Decoded | None = None,
+) -> list[bytes]:
     """The encoded thumbnails of an open file, in the order of `targets`.
 
     Args:
@@ -45,11 +52,13 @@ def render_file(file: BinaryIO, row: Format, whole: tuple[int, int], targets: Se
         row: its format, as sniffed.
         whole: pixels of the upright picture; zeros when unknown.
         targets: at least one.
+        decoded: the picture, if it is decoded already; the file is then not read.
 
     Raises:
         DecodeError: it cannot be shown.
         MissingExtraError: its decoder is not installed.
 
     """
-    with open_shown(file, row, needed_side(whole, targets)) as (picture, orientation), guarded():
+    opening = nullcontext(decoded) if decoded else open_shown(file, row, needed_side(whole, targets))
+    with opening as (picture, orientation), guarded():
         return render(picture, targets, orientation)

@@ -1,6 +1,6 @@
 """Header, metadata and colours of a picture or camera raw; its pixels are decoded at most once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -31,6 +31,11 @@ _ANIMATED: Final = frozenset(("gif", "webp", "png", "avif"))
 #: Frames of a damaged animation are counted by decoding them.
 _MAX_DAMAGED_FRAMES: Final = 100
 _MAX_PROFILE_NAME: Final = 64
+#: Formats of Pillow whose decoder scales down.
+_SCALING: Final = frozenset(("JPEG", "MPO", "JPEG2000"))
+
+Decoded = tuple[Image.Image, int]
+"""A picture whose pixels are all decoded, and the Exif orientation (1 to 8) still to be applied to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +57,16 @@ class Picture:
     metadata: Metadata = Metadata()
 
 
-def read_picture(source: BinaryIO, row: Format, *, decode: bool = True) -> Picture:
+def read_picture(
+    source: BinaryIO, row: Format, *, decode: bool = True, keep: Callable[[Decoded], None] | None = None
+) -> Picture:
     """Everything about a picture; what cannot be read is left out, with the reason in `problem`.
 
     Args:
         source: the file.
         row: its format, as sniffed.
         decode: False reads nothing but the metadata, by readers of our own.
+        keep: called with the decoded picture, unless the colours come from a smaller version of it.
 
     """
     embedded = read_embedded(source, row)
@@ -71,7 +79,10 @@ def read_picture(source: BinaryIO, row: Format, *, decode: bool = True) -> Pictu
             picture = replace(_from_metadata(embedded), **_shape(opened, row, embedded.exif))
             shown = _checked(opened, source, row)
             small = _small(source, row, shown, embedded.exif)
-            return replace(picture, colors=read_colors(small), look=read_look(small))
+            picture = replace(picture, colors=read_colors(small), look=read_look(small))
+            if keep is not None and shown is opened and _is_decoded_whole(opened, row):
+                keep((opened, orientation_to_apply(opened, row, embedded.exif)))
+            return picture
     except DecodeError as error:
         return replace(picture, problem=error.problem)
 
@@ -168,6 +179,13 @@ def _small(source: BinaryIO, row: Format, opened: Image.Image, exif: Exif) -> Im
         except DecodeError:
             pass  # the picture itself may be intact
     return scaled(opened, _COLOR_SIZE, turn)
+
+
+def _is_decoded_whole(opened: Image.Image, row: Format) -> bool:
+    """Whether the decode for the colours left out no pixels and would be the same for any larger size."""
+    if opened.format is None:
+        return row.media_type == "raw"  # developed; libvips gives pictures of the requested size
+    return opened.format not in _SCALING and not opened.info.get("thumbnails")
 
 
 def _is_usable(small: tuple[int, int], whole: tuple[int, int]) -> bool:
