@@ -68,7 +68,6 @@ class Reason(StrEnum):
     # Found while reading a sidecar
     BAD_SIDECAR = "bad_sidecar", "the sidecar cannot be read"
     UNRELATED = "unrelated", "not a sidecar of a picture", _SKIPPED
-    NO_PICTURE = "no_picture", "a sidecar without its picture", _SKIPPED, _NOT_STORED
 
     # Found while opening the file
     UNREADABLE = "unreadable", "the file cannot be read: {}", _FAILED, _TRANSIENT
