@@ -36,13 +36,14 @@ class Format:
 
 
 _TIFF_RAWS = (
-    "3fr arw cs1 dcr dcs drf erf fff gpr iiq k25 kc2 kdc mdc mef mos nef nrw orf pef ptx pxn raw rw2 rwl rwz "
+    "3fr arw cs1 dcr dcs drf erf fff iiq k25 kc2 kdc mdc mef mos nef nrw orf pef ptx pxn raw rw2 rwl rwz "
     "sr2 srf srw sti"
 )
 
 _TIFF_NOTE: Final = "big-endian BigTIFF, floating point RGB, and those larger than the memory: extra vips"
 _HEIC_NOTE: Final = "a sequence without a still is a video"
 _PREVIEW_TESTED: Final = "metadata and preview tested with made files; development by LibRaw unproven"
+_VC5: Final = "LibRaw does not decode its pixels (VC-5): metadata, and a preview where the file contains one"
 _UNTESTED: Final = "by LibRaw; unproven, for want of a free file"
 
 FORMATS: Final[tuple[Format, ...]] = (
@@ -73,6 +74,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("svg", ("svg",), "image", "image/svg+xml", ("svg",), "vips", "drawn; nothing outside the file is loaded"),
     Format("psd", ("psd",), "image", "image/vnd.adobe.photoshop", ("psd",), note="its merged picture"),
     Format("dng", ("dng",), "raw", "image/x-adobe-dng", ("tiff",), "raw", "development and preview tested"),
+    Format("raw", ("gpr",), "raw", "image/x-raw", ("tiff",), "raw", _VC5),
     Format("raw", ("cr2",), "raw", "image/x-canon-cr2", ("tiff",), "raw", _PREVIEW_TESTED),
     Format("raw", ("cr3",), "raw", "image/x-canon-cr3", ("cr3",), "raw", _UNTESTED),
     Format("raw", ("crw",), "raw", "image/x-canon-crw", ("crw",), "raw", _UNTESTED),
