@@ -14,6 +14,7 @@ from photosvc.api import (
     openapi,
     photos,
     search,
+    subjects,
     timeline,
     viewer,
 )
@@ -24,8 +25,8 @@ from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
 _RESOURCES = (
-    search, viewer, timeline, clusters, photos, edits, history, albums, album_photos, session, users, app_passwords,
-    passcode, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
+    search, viewer, timeline, clusters, photos, edits, history, albums, album_photos, subjects, session, users,
+    app_passwords, passcode, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 BASE62 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 PHOTO, FILE, ALBUM, MARKER, USER, CLIENT = "p", "f", "a", "m", "u", "c"
+SUBJECT, LABEL = "j", "l"
 
 _UID = re.compile(r"[a-z][0-9a-z]{15}\Z")
 _ACCESS_TOKEN = re.compile(r"[0-9a-f]{48}\Z")
@@ -34,6 +35,16 @@ def new_uid(prefix: str, now: datetime) -> str:
         seconds, digit = divmod(seconds, 36)
         digits = BASE36[digit] + digits
     return prefix + digits + random_text(9, BASE36)
+
+
+def computed_uid(prefix: str, text: str) -> str:
+    """The UID of something that `text` identifies: always the same one, 16 characters with the prefix."""
+    number = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+    digits = ""
+    for _ in range(16 - len(prefix)):
+        number, digit = divmod(number, 36)
+        digits += BASE36[digit]
+    return prefix + digits
 
 
 def is_uid(text: str, prefix: str) -> bool:

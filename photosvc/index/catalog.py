@@ -9,7 +9,7 @@ from photosvc.core.geo import cell_token
 from photosvc.index.places import FoundPlace, Gazetteer
 from photosvc.media.cameras import camera_type
 from photosvc.media.metadata import Metadata
-from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place
+from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place, Subject, SubjectName
 from photosvc.query.fold import fold
 
 
@@ -24,6 +24,7 @@ class Catalog:
         self._keywords: dict[str, Keyword] = {}
         self._places: dict[str, Place] = {}
         self._cells: dict[str, Cell | None] = {}
+        self._people: dict[str, str] | None = None
 
     def camera(self, make: str, model: str) -> Camera:
         """The camera of this make and model; the unknown camera when both are empty."""
@@ -79,6 +80,13 @@ class Catalog:
     def nowhere(self) -> Cell:
         """The cell of photos without a position."""
         return self._session.get_one(Cell, UNKNOWN_PLACE)
+
+    def person(self, name: str) -> str:
+        """The name that people chose for somebody whom files call `name`; else that one."""
+        if self._people is None:
+            query = select(SubjectName.folded, Subject.name).join(Subject)
+            self._people = {row.folded: row.name for row in self._session.execute(query)}
+        return self._people.get(fold(name), name) if self._people else name
 
     def _place(self, found: FoundPlace | None) -> Place:
         if found is None:

@@ -53,7 +53,8 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog:
     sources = with_sidecars(merged_metadata(stacked), [one for some in ranked_sidecars for one in some])
     metadata = sources.metadata
     for file, one, own in zip(files, stacked, ranked_sidecars, strict=True):
-        write_markers(file, marked(one.extraction.metadata.regions, file.orientation, own), now)
+        areas = marked(one.extraction.metadata.regions, file.orientation, own)
+        write_markers(file, [(src, replace(area, name=catalog.person(area.name))) for src, area in areas], now)
     photo.path, photo.name, _ = split_name(primary.name)
     if gives_way(photo.type_src, AUTO):
         photo.type = photo_type(stacked)

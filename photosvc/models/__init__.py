@@ -32,6 +32,7 @@ from photosvc.models.library import (
     Place,
     photo_keywords,
 )
+from photosvc.models.people import Subject, SubjectName
 from photosvc.models.photo import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile, StackKey
 from photosvc.models.search.columns import SORT_KEYS
 from photosvc.models.search.row import (
@@ -98,6 +99,8 @@ __all__ = [
     "SearchText",
     "Sidecar",
     "StackKey",
+    "Subject",
+    "SubjectName",
     "ThrottleBucket",
     "User",
     "ZipSelection",

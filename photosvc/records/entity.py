@@ -41,7 +41,8 @@ def _name(gear: Any) -> str:  # noqa: ANN401 - records do not import models
     return f"{gear.make} {gear.model}".strip() or _UNKNOWN
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """A name as part of an address."""
     return _SEPARATORS.sub("-", text.casefold()).strip("-") or _UNKNOWN.lower()
 
 
@@ -75,7 +76,7 @@ class DetailsSchema(Schema):
 
 class _GearSchema(Schema):
     ID = fields.Integer(attribute="id")
-    Slug = fields.Function(lambda gear: _slug(_name(gear)), metadata=_TEXT)
+    Slug = fields.Function(lambda gear: slug(_name(gear)), metadata=_TEXT)
     Name = fields.Function(_name, metadata=_TEXT)
     Make = fields.String(attribute="make")
     Model = fields.String(attribute="model")
@@ -127,7 +128,7 @@ class AlbumSchema(Schema):
 
     ID = fields.Integer(attribute="id")
     UID = fields.String(attribute="uid")
-    Slug = fields.Function(lambda album: _slug(album.title), metadata=_TEXT)
+    Slug = fields.Function(lambda album: slug(album.title), metadata=_TEXT)
     Type = fields.String(attribute="type")
     Title = fields.String(attribute="title")
     Description = fields.String(attribute="description")

@@ -18,6 +18,8 @@ from photosvc.pictures.service import Pictures
 from photosvc.pictures.slots import Slots
 from photosvc.search.reading.overview.albums import KnownAlbums
 from photosvc.search.reading.overview.counts import KnownCounts
+from photosvc.search.reading.overview.kept import Kept
+from photosvc.search.reading.overview.people import Label, Person, labels, people
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
 
@@ -53,6 +55,8 @@ class Service:
     """Of answers that are sent for long."""
     counts: KnownCounts = field(default_factory=KnownCounts, init=False)
     albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
+    people: Kept[list[Person]] = field(default_factory=lambda: Kept(people), init=False)
+    labels: Kept[list[Label]] = field(default_factory=lambda: Kept(labels), init=False)
     schema_fits: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:

@@ -4,14 +4,13 @@ Their UIDs are computed from what they stand for, so that they never change. The
 stored album does: the next digits of those are the time.
 """
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, func, select
 
-from photosvc.core.ids import ALBUM, BASE36, is_uid
+from photosvc.core.ids import ALBUM, computed_uid, is_uid
 from photosvc.models import UNKNOWN_PLACE, Photo, Place
 from photosvc.query.fold import fold
 from photosvc.query.nodes import And, Filter, Node
@@ -40,12 +39,7 @@ class LibraryAlbum:
         if self.kind == MONTH:
             return f"{_PREFIX}m{self.year:0{_DIGITS - 2}}{self.month:02}"
         text = "\0".join((self.kind, fold(self.path), self.country, fold(self.state)))
-        number = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
-        digits = ""
-        for _ in range(_DIGITS):
-            number, digit = divmod(number, 36)
-            digits += BASE36[digit]
-        return f"{_PREFIX}{_KINDS[self.kind]}{digits}"
+        return computed_uid(f"{_PREFIX}{_KINDS[self.kind]}", text)
 
     @property
     def title(self) -> str:

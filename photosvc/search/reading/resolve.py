@@ -6,7 +6,7 @@ A resolved query compares ids and points only, so that compiling it needs no dat
 |---|---|
 | `camera`, `lens` by words | ids |
 | `album`, `albums` by UIDs and titles | ids of plain albums; for a smart album the resolved query of its filter |
-| `subject` with wildcards | the names of people as their markers spell them |
+| `subject` with wildcards or UIDs | the names of people as their markers spell them |
 | `near` a photo | a circle around its position |
 | `similar` to a photo | the ids of photos that look like it |
 
@@ -22,11 +22,11 @@ from sqlalchemy import ColumnElement, Connection, Row, literal_column, select
 from sqlalchemy.sql.expression import table
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.ids import ALBUM, is_uid
-from photosvc.models import NOWHERE, Album, Camera, Lens, Marker, SearchRow
+from photosvc.core.ids import ALBUM, SUBJECT, computed_uid, is_uid
+from photosvc.models import NOWHERE, Album, Camera, Lens, Marker, SearchRow, Subject
 from photosvc.models.search.tables import WORD_VOCABULARY
 from photosvc.query.filters import FILTERS
-from photosvc.query.fold import words
+from photosvc.query.fold import fold, words
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or, conjunction, disjunction, negation
 from photosvc.query.operands import (
     Choice,
@@ -198,14 +198,26 @@ class _Resolver:
 
     def _people(self, operands: Operands) -> Operands:
         """Names with wildcards as the names that fit; whole names and words are found in the words of photos."""
-        patterns = [operand for operand in operands if isinstance(operand, Pattern) and len(operand.pieces) > 1]
+        patterns = [
+            operand
+            for operand in operands
+            if isinstance(operand, Pattern) and (len(operand.pieces) > 1 or is_uid(operand.pieces[0], SUBJECT))
+        ]
         if not patterns:
             return operands
+        uids = {operand.pieces[0] for operand in patterns if len(operand.pieces) == 1}
         query = select(Marker.name).where(Marker.name != "").distinct()
         every = self._once(Marker, lambda: self._connection.scalars(query).all())
         names = tuple(name for name in every if _fits(name, patterns))
+        names += self._people_with(uids, every) if uids else ()
         others = tuple(operand for operand in operands if operand not in patterns)
         return (*others, MarkerNames(names)) if names else others
+
+    def _people_with(self, uids: set[str], names: Iterable[str]) -> tuple[str, ...]:
+        """Those of these names that belong to people with these UIDs."""
+        query = select(Subject.folded, Subject.uid)
+        chosen = self._once(Subject, lambda: dict(self._connection.execute(query).all()))
+        return tuple(name for name in names if (chosen.get(fold(name)) or computed_uid(SUBJECT, fold(name))) in uids)
 
     def _circles(self, operands: Operands, *, required: bool) -> Operands:
         """Photos as circles around their positions; those without a position are left out."""

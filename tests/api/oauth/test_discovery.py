@@ -88,8 +88,8 @@ def test_each_published_method_of_authentication_works(oauth):
 def test_scopes_are_sorted_and_have_endpoints(oauth, path):
     published = document(oauth, path)["scopes_supported"]
     assert published == [
-        *("*", "albums", "config", "files", "metrics", "passcode", "password"),
-        *("photos", "places", "read", "sessions", "users", "write"),
+        *("*", "albums", "config", "files", "labels", "metrics", "passcode", "password"),
+        *("people", "photos", "places", "read", "sessions", "users", "write"),
     ]
 
 

@@ -36,9 +36,17 @@ def allowed(**values):
 
 PHOTOS = {f"photos.{name}" for name in ("search", "facets", "timeline", "clusters", "view", "preview", "download")}
 #: What every role and every kind of credential may read of the library.
-READS = PHOTOS | {"albums.search", "albums.view", "files.view", "places.view", "config.view"}
+READS = PHOTOS | {
+    "albums.search",
+    "albums.view",
+    "people.search",
+    "labels.search",
+    "files.view",
+    "places.view",
+    "config.view",
+}
 #: What everyone but viewers may do with the right to write.
-WRITES = {"photos.update", "albums.create", "albums.update", "albums.delete"}
+WRITES = {"photos.update", "people.update", "albums.create", "albums.update", "albums.delete"}
 SESSION = {"session.read", "session.end"}
 
 

@@ -1,0 +1,90 @@
+"""Renaming and merging people. Names come from files, so a chosen name is stored for each name that files have."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.index.catalog import Catalog
+from photosvc.index.describe import describe
+from photosvc.index.places import Gazetteer
+from photosvc.index.sidecars.links import sidecars_of
+from photosvc.library.edit import load_photos
+from photosvc.models import STATE, File, LibraryState, Marker, Subject, SubjectName
+from photosvc.models.database import insert_into
+from photosvc.query.fold import fold
+from photosvc.search.projection.project import project, record_change
+from photosvc.search.reading.overview.people import Person, subject_uid
+
+#: Photos that one transaction renames.
+_PORTION: Final = 100
+
+
+def choose_name(session: Session, person: Person, name: str, now: datetime) -> tuple[str, frozenset[str]]:
+    """Give a person another name; one that another person has makes one person of both.
+
+    Gives the UID of the person, and the names of markers that `rename_portion` has to replace. Files that have one of
+    the earlier names have the new one from now on, also those that are indexed later.
+    """
+    # One renaming at a time: two could make two rows of one name.
+    session.execute(select(LibraryState.value).where(LibraryState.name == STATE).with_for_update())
+    old, new = fold(person.name), fold(name)
+    every = session.scalars(select(Marker.name).where(Marker.name != "").distinct()).all()
+    own = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
+    other = session.scalars(select(Subject).where(Subject.folded == new)).first()
+    if other is None and new != old and any(fold(known) == new for known in every):
+        other = _new(session, subject_uid(new), name, now)
+    if other is None or other is own:
+        kept = own or _new(session, person.uid, name, now)
+    else:
+        kept = other
+        if own is not None:
+            move = update(SubjectName).where(SubjectName.subject_id == own.id).values(subject_id=kept.id)
+            session.execute(move)
+            session.execute(delete(Subject).where(Subject.id == own.id))
+    kept.name, kept.folded, kept.updated_at = name, new, now
+    session.flush()
+    session.execute(
+        insert_into(SubjectName, session).on_conflict_do_nothing(),
+        [{"folded": folded, "subject_id": kept.id} for folded in {old, new}],
+    )
+    record_change(session)
+    return kept.uid, frozenset(known for known in every if fold(known) in {old, new} and known != name)
+
+
+def rename_portion(session: Session, names: Collection[str], name: str, now: datetime, after: int) -> int | None:
+    """Replace these names on some photos, in the order of their ids, and project them.
+
+    Args:
+        session: in a write transaction.
+        names: of markers.
+        name: what replaces them.
+        now: the present.
+        after: photos with this id and lower ones are done.
+
+    Gives the id of the last photo; None when there was none.
+
+    """
+    query = select(File.photo_id).join(Marker).where(Marker.name.in_(names), File.photo_id > after)
+    photo_ids = session.scalars(query.distinct().order_by(File.photo_id).limit(_PORTION)).all()
+    if not photo_ids:
+        return None
+    catalog = Catalog(session, Gazetteer.load())
+    sidecars = sidecars_of(session, photo_ids)
+    for photo in load_photos(session, photo_ids):
+        for file in photo.files:
+            for marker in file.markers:
+                if marker.name in names:
+                    marker.name = name
+        describe(photo, sidecars, catalog, now)  # titles may be made of names
+    project(session, photo_ids)
+    return photo_ids[-1]
+
+
+def _new(session: Session, uid: str, name: str, now: datetime) -> Subject:
+    subject = Subject(uid=uid, name=name, folded=fold(name), updated_at=now)
+    session.add(subject)
+    session.flush()
+    return subject

@@ -1,0 +1,71 @@
+"""The people and the keywords of a library, with the numbers of their photos."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, func, select
+
+from photosvc.core.ids import LABEL, SUBJECT, computed_uid
+from photosvc.models import Keyword, Marker, SearchRow, Subject, photo_keywords
+from photosvc.query.fold import fold
+from photosvc.search.reading.conditions.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person whose name markers have."""
+
+    uid: str
+    name: str
+    photo_count: int
+    names: frozenset[str] = field(default=frozenset())
+    """All spellings of the name on markers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A keyword."""
+
+    id: int
+    uid: str
+    name: str
+    photo_count: int
+
+
+def subject_uid(folded: str) -> str:
+    """The UID of a person with this folded name who was never renamed."""
+    return computed_uid(SUBJECT, folded)
+
+
+def people(connection: Connection, sees_private: bool) -> list[Person]:
+    """The people on photos that may be seen, by name. Spellings that differ in case and accents are one person."""
+    query = select(Marker.name, SearchRow.photo_id).join(SearchRow, SearchRow.file_id == Marker.file_id)
+    query = query.where(Marker.name != "", visible(sees_private=sees_private, by_index=False))
+    photos: defaultdict[str, set[int]] = defaultdict(set)
+    names: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for name, photo_id in connection.execute(query):
+        folded = fold(name)
+        photos[folded].add(photo_id)
+        names[folded][name] = names[folded].get(name, 0) + 1
+    chosen = {row.folded: row for row in connection.execute(select(Subject.folded, Subject.uid, Subject.name))}
+    found = [
+        Person(
+            chosen[folded].uid if folded in chosen else subject_uid(folded),
+            chosen[folded].name if folded in chosen else max(spellings, key=lambda name: (spellings[name], name)),
+            len(photos[folded]),
+            frozenset(spellings),
+        )
+        for folded, spellings in names.items()
+    ]
+    return sorted(found, key=lambda person: (fold(person.name), person.uid))
+
+
+def labels(connection: Connection, sees_private: bool) -> list[Label]:
+    """The keywords of photos that may be seen, by name."""
+    query = select(Keyword.id, Keyword.word, Keyword.folded, func.count())
+    query = query.join(photo_keywords, photo_keywords.c.keyword_id == Keyword.id)
+    query = query.join(SearchRow, SearchRow.photo_id == photo_keywords.c.photo_id)
+    query = query.where(SearchRow.is_first, visible(sees_private=sees_private, by_index=False))
+    rows = connection.execute(query.group_by(Keyword.id, Keyword.word, Keyword.folded))
+    found = [Label(row[0], computed_uid(LABEL, row[2]), row[1], row[3]) for row in rows]
+    return sorted(found, key=lambda label: (fold(label.name), label.id))

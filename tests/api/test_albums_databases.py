@@ -1,0 +1,69 @@
+"""Albums on both databases, and eight callers that fill one album at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from photosvc.models import Photo
+from photosvc.search.projection.verify import differing
+from tests.factories.photos import add_photos
+from tests.library import open_library
+
+
+@pytest.fixture
+def library(tmp_path, new_database):
+    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
+    with library.session() as session:
+        add_photos(session, 24, library.clock())
+    yield library
+    library.close()
+
+
+def test_albums_are_the_same_on_both_databases(library):
+    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+
+    def call(method, path, **options):
+        answer = client.open(f"/api/v1{path}", method=method, headers=headers, **options)
+        assert answer.status_code == 200, answer.text
+        return answer.json
+
+    with library.session() as session:
+        uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
+    lake = call("POST", "/albums", json={"Title": "Lake"})["UID"]
+    call("POST", f"/albums/{lake}/photos", json={"photos": uids[:6]})
+    call("DELETE", f"/albums/{lake}/photos", json={"photos": uids[:1]})
+    moved = call("PUT", f"/albums/{lake}/photos", json={"photos": [uids[5], uids[4]], "before": uids[2]})
+    assert moved["photos"] == [uids[1], uids[5], uids[4], uids[2], uids[3]]
+    smart = call("POST", "/albums", json={"Title": "Smart", "Filter": "path:b"})["UID"]
+    inside = {record["UID"] for record in library.find(s=smart)}
+    gone = min(inside)
+    for _ in range(2):
+        call("DELETE", f"/albums/{smart}/photos", json={"photos": [gone]})
+    assert {record["UID"] for record in library.find(s=smart)} == inside - {gone}
+    listed = {album["Title"]: album["PhotoCount"] for album in call("GET", "/albums?order=count")}
+    assert listed == {"Smart": len(inside) - 1, "Lake": 5}
+    for kind in ("folder", "month", "state"):
+        for album in call("GET", f"/albums?type={kind}"):
+            found = {record["UID"] for record in library.find(s=album["UID"])}
+            assert len(found) == album["PhotoCount"] > 0
+    call("DELETE", f"/albums/{lake}")
+    with library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+def test_eight_callers_fill_one_album_and_nothing_is_lost(library):
+    headers = {"X-Auth-Token": library.token()}
+    with library.session() as session:
+        uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
+    made = library.app.test_client().post("/api/v1/albums", json={"Title": "Crowd"}, headers=headers).json["UID"]
+
+    def add(number):
+        body = {"photos": [*uids[number:], *uids[:number]]}
+        path = f"/api/v1/albums/{made}/photos"
+        return library.app.test_client().post(path, json=body, headers=headers).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(add, range(8))) == {200}
+    assert {record["UID"] for record in library.find(s=made, count=1000)} == set(uids)
+    with library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()

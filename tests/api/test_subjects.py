@@ -1,0 +1,165 @@
+"""People, labels and faces over HTTP: lists, renaming and merging, and that names outlive index runs."""
+
+import pytest
+
+from photosvc.models import Photo
+from photosvc.search.projection.verify import differing
+from tests.factories.photos import edit_photos
+from tests.library import open_library
+from tests.pictures import exif, jpeg, xmp
+
+
+def showing(*names, keywords=()):
+    """XMP with a marked face for each name."""
+    faces = "".join(
+        f'<rdf:li rdf:parseType="Resource"><mwg-rs:Name>{name}</mwg-rs:Name><mwg-rs:Type>Face</mwg-rs:Type>'
+        f'<mwg-rs:Area stArea:x="0.{number}" stArea:y="0.5" stArea:w="0.1" stArea:h="0.2" stArea:unit="normalized"/>'
+        "</rdf:li>"
+        for number, name in enumerate(names, 2)
+    )
+    words = "".join(f"<rdf:li>{word}</rdf:li>" for word in keywords)
+    return xmp(
+        f'<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:RegionList><rdf:Bag>{faces}</rdf:Bag>'
+        f"</mwg-rs:RegionList></mwg-rs:Regions><dc:subject><rdf:Bag>{words}</rdf:Bag></dc:subject>"
+    )
+
+
+PICTURES = {
+    "a/one.jpg": showing("Ada", keywords=["lake", "Sun"]),
+    "a/two.jpg": showing("Ada", "Bob", keywords=["lake"]),
+    "b/three.jpg": showing("Bobby"),
+}
+
+
+@pytest.fixture
+def library(tmp_path):
+    library = open_library(tmp_path / "instance")
+    for number, (name, packet) in enumerate(PICTURES.items()):
+        library.put(name, jpeg(64 + number, 48, exif=exif({}, {0x9003: f"202{number}:01:02 03:04:05"}), xmp=packet))
+    library.index()
+    yield library
+    check_projection(library)
+    library.close()
+
+
+def check_projection(library):
+    with library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+@pytest.fixture
+def call(library):
+    def call(method, path, status=200, *, token=None, **options):
+        headers = {"X-Auth-Token": token or library.token()}
+        answer = library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
+        assert answer.status_code == status, answer.text
+        return answer.json
+
+    return call
+
+
+@pytest.fixture
+def uid_of(call):
+    return lambda name: next(person["UID"] for person in call("GET", "/subjects") if person["Name"] == name)
+
+
+def people(answer):
+    return {person["Name"]: person["PhotoCount"] for person in answer}
+
+
+def titles(library):
+    return {record["FileName"]: record["Title"] for record in library.find()}
+
+
+def test_people_are_listed_with_the_number_of_their_photos(call):
+    found = call("GET", "/subjects?count=1000&type=person")
+    assert people(found) == {"Ada": 2, "Bob": 1, "Bobby": 1}
+    assert all(person["Type"] == "person" and len(person["UID"]) == 16 for person in found)
+    assert call("GET", f"/subjects/{found[0]['UID']}") == found[0]
+    assert people(call("GET", "/subjects?q=BOB&count=1")) == {"Bob": 1}
+    assert next(iter(people(call("GET", "/subjects?order=count")))) == "Ada"
+    assert call("GET", "/subjects?type=pet") == []
+
+
+def test_a_new_name_reaches_searches_and_titles_and_outlives_index_runs(library, call, uid_of):
+    ada = uid_of("Ada")
+    renamed = call("PUT", f"/subjects/{ada}", json={"Name": " Ada Lovelace "})
+    assert (renamed["UID"], renamed["Name"], renamed["PhotoCount"]) == (ada, "Ada Lovelace", 2)
+    for _ in range(2):
+        assert library.names(q="people:lovelace") == ["a/one.jpg", "a/two.jpg"]
+        assert library.names(q='subject:"Ada Lovelace"') == ["a/one.jpg", "a/two.jpg"]
+        assert library.names(q="subject:ada") == []
+        assert titles(library)["a/one.jpg"] == "Ada Lovelace / 2020"
+        assert titles(library)["a/two.jpg"] == "Ada Lovelace & Bob / 2021"
+        assert uid_of("Ada Lovelace") == ada
+        library.index(force=True)
+
+
+def test_the_name_of_another_person_makes_one_person_of_both(library, call, uid_of):
+    bobby = uid_of("Bobby")
+    merged = call("PUT", f"/subjects/{uid_of('Bob')}", json={"Name": "Bobby"})
+    assert (merged["UID"], merged["PhotoCount"]) == (bobby, 2)
+    library.index(force=True)
+    assert people(call("GET", "/subjects")) == {"Ada": 2, "Bobby": 2}
+    assert library.names(q="people:bobby") == ["a/two.jpg", "b/three.jpg"]
+
+
+def test_a_person_renamed_twice_and_merged_keeps_all_photos(library, call, uid_of):
+    for old, new in (("Bob", "Robert"), ("Robert", "Rob"), ("Bobby", "Rob")):
+        call("PUT", f"/subjects/{uid_of(old)}", json={"Name": new})
+    library.index(force=True)
+    assert people(call("GET", "/subjects")) == {"Ada": 2, "Rob": 2}
+    library.put("c/late.jpg", jpeg(90, 60, xmp=showing("BOB", "Robert")))
+    library.index()
+    assert people(call("GET", "/subjects")) == {"Ada": 2, "Rob": 3}
+
+
+def test_a_name_that_became_free_stands_for_the_person_who_took_it(library, call, uid_of):
+    call("PUT", f"/subjects/{uid_of('Bob')}", json={"Name": "Robert"})
+    call("PUT", f"/subjects/{uid_of('Ada')}", json={"Name": "Bob"})
+    for _ in range(2):
+        assert people(call("GET", "/subjects")) == {"Bob": 2, "Bobby": 1, "Robert": 1}
+        assert library.names(q="subject:robert") == ["a/two.jpg"]
+        library.index(force=True)
+
+
+def test_a_person_is_searched_by_uid_as_by_name(library, call, uid_of):
+    bob = uid_of("Bob")
+    for _ in range(2):
+        assert library.names(subject=bob) == library.names(q=f"subject:{bob}") == ["a/two.jpg"]
+        assert library.names(q=f"subject:{bob}|{uid_of('Bobby')}") == ["a/two.jpg", "b/three.jpg"]
+        call("PUT", f"/subjects/{bob}", json={"Name": "Robert"})
+    assert library.names(subject="jxxxxxxxxxxxxxxx") == []
+
+
+def test_another_spelling_of_the_same_name_is_taken_over(library, call, uid_of):
+    ada = uid_of("Ada")
+    assert call("PUT", f"/subjects/{ada}", json={"Name": "ADA"})["UID"] == ada
+    library.index(force=True)
+    assert people(call("GET", "/subjects"))["ADA"] == 2
+
+
+@pytest.mark.parametrize("body", [{}, {"Name": ""}, {"Name": " "}, {"Name": "!"}, {"Name": 5}, {"Name": "x" * 161}])
+def test_a_wrong_name_is_refused(call, uid_of, body):
+    answer = call("PUT", f"/subjects/{uid_of('Ada')}", 400, json=body)
+    assert answer["details"][0]["field"] == "Name"
+
+
+def test_people_of_private_photos_are_seen_only_by_who_sees_private(library, call, uid_of):
+    bobby = uid_of("Bobby")
+    with library.session() as session:
+        edit_photos(session, [session.query(Photo.id).filter(Photo.name == "three").scalar()], private=True)
+    assert people(call("GET", "/subjects")) == {"Ada": 2, "Bob": 1}
+    assert people(call("GET", "/subjects", token=library.token(role="user")))["Bobby"] == 1
+    call("GET", f"/subjects/{bobby}", 404)
+    call("PUT", f"/subjects/{bobby}", 404, json={"Name": "X"})
+    call("PUT", f"/subjects/{bobby}", 403, json={"Name": "X"}, token=library.token(role="viewer"))
+
+
+def test_labels_are_the_keywords_with_their_counts_and_faces_are_none(call):
+    found = call("GET", "/labels?count=1000")
+    assert people(found) == {"lake": 2, "Sun": 1}
+    assert people(call("GET", "/labels?q=SU")) == {"Sun": 1}
+    assert found[0]["Slug"] == "lake"
+    assert call("GET", "/faces") == []
+    call("GET", "/labels?order=x", 400)
