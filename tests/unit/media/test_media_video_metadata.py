@@ -247,6 +247,14 @@ def test_a_recording_time_that_is_none_is_ignored(entries):
     assert metadata_of(transport(b"nothing")) == Metadata()
 
 
+def test_the_position_of_avchd_is_read():
+    south = [(0xB1, b"S\0\0\0"), (0xB2, b"\0\x21\0\1"), (0xB3, b"\0\x33\0\1"), (0xB4, b"\1\xc2\0\x64")]
+    east = [(0xB5, b"E\0\0\0"), (0xB6, b"\0\x97\0\1"), (0xB7, b"\0\x0c\0\1"), (0xB8, b"\0\0\0\1")]
+    assert metadata_of(transport(recorded(*south, *east))) == Metadata(lat=-33.85125, lng=151.2)
+    for damaged in (south, [*south, *east[:-1]], [*south, *east[:-1], (0xB8, b"\0\0\0\0")]):
+        assert metadata_of(transport(recorded(*damaged))) == Metadata()
+
+
 def test_damaged_videos_give_what_is_left():
     drawn = random.Random(2)
     samples = [movie(keyed(PHONE)), movie(box(b"udta", text(b"\xa9nam", b"x"), box(b"XMP_", XMP))), asf(1 << 57)]
