@@ -1,12 +1,9 @@
 """Purge: mark files that are gone from the folder of originals, or remove their rows; originals are never touched."""
 
-import os
-import stat
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
-from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Column, Table, delete, func, select
@@ -20,7 +17,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.places import Gazetteer
 from photosvc.index.run_lock import Lease, run_lock
-from photosvc.index.scan import disk_path, start_folder
+from photosvc.index.scan import is_gone, start_folder
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.summary import Summary
 from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, RejectedFile
@@ -103,17 +100,6 @@ def survey(session: Session, settings: Settings) -> Survey:
         found.in_albums += session.scalar(photos.where(Photo.id.in_(members))) or 0
     session.rollback()
     return found
-
-
-def is_gone(root: Path, name: str) -> bool:
-    """Whether no regular file has this name; false when the disk cannot tell."""
-    try:
-        status = os.lstat(disk_path(root, name))
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    return not stat.S_ISREG(status.st_mode)
 
 
 def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> int:

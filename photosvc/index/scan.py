@@ -151,3 +151,14 @@ def clamped_time(status: os.stat_result) -> int:
 def disk_path(root: Path, name: str) -> Path:
     """The path on disk of the file with this clean name."""
     return root / disk_name(name)
+
+
+def is_gone(root: Path, name: str) -> bool:
+    """Whether no regular file has this name; false when the disk cannot tell."""
+    try:
+        status = os.lstat(disk_path(root, name))
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return not stat.S_ISREG(status.st_mode)

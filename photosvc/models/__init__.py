@@ -46,7 +46,7 @@ from photosvc.models.search.row import (
 )
 from photosvc.models.search.tables import SearchAlbum, SearchDocument, SearchText
 from photosvc.models.search.values import NOWHERE, FileKey
-from photosvc.models.sidecars import Sidecar, file_sidecars
+from photosvc.models.sidecars import GONE, Sidecar, file_sidecars
 from photosvc.models.wishes import IndexWish
 from photosvc.models.zips import ZipSelection
 
@@ -57,6 +57,7 @@ __all__ = [
     "CLIENT_TOKEN",
     "ESTIMATES",
     "FILTER_COLUMNS",
+    "GONE",
     "INDEXER",
     "LOGIN_SESSION",
     "LOOKUP_COLUMNS",

@@ -1,6 +1,7 @@
 """Sidecars: files beside pictures that say more about them."""
 
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import BigInteger, Column, ForeignKey, SmallInteger, Table, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
@@ -9,9 +10,12 @@ from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
 from photosvc.models.library import Album
 from photosvc.models.photo import ORIGINALS_ROOT, File
 
+#: The size of a sidecar that is gone.
+GONE: Final = -1
+
 
 class Sidecar(Base):
-    """A sidecar that could be read, whether or not the files that it belongs to are there."""
+    """A sidecar that could be read, whether or not the files that it belongs to exist."""
 
     __tablename__ = TABLE_PREFIX + "sidecars"
     __table_args__ = (UniqueConstraint("root", "name"),)
@@ -22,7 +26,7 @@ class Sidecar(Base):
     """Path relative to the root, as that of a `File`."""
     folder: Mapped[str] = mapped_column(Text, index=True)
     size: Mapped[int] = mapped_column(BigInteger)
-    """Bytes."""
+    """Bytes; `GONE` when the file is gone and the row stays for its album."""
     mtime_ns: Mapped[int] = mapped_column(BigInteger)
     kind: Mapped[str] = mapped_column(Text)
     """Value of an `index.sidecars.read.Kind`."""

@@ -219,6 +219,53 @@ def test_an_album_belongs_to_its_owner(library):
     assert album_titles(library) == {}
 
 
+def test_an_album_stays_the_same_when_its_folder_moves(library):
+    library.put("Trip/a.jpg", jpeg(61))
+    library.put("Trip/metadata.json", album())
+    library.index()
+    with library.session() as session:
+        uid = session.query(Album).one().uid
+    (library.originals / "Trip").rename(library.originals / "Journey")
+    library.index()
+    library.put("Journey/b.jpg", jpeg(62))
+    assert counts(library.index()) == (1, 0, 2, 0, 0, 0)
+    with library.session() as session:
+        assert session.query(Album).one().uid == uid
+    assert library.names(album="Trip") == ["Journey/a.jpg", "Journey/b.jpg"]
+
+
+def test_the_copy_of_a_folder_is_an_album_of_its_own(library):
+    for folder, width in (("Trip", 61), ("Copy", 62)):
+        library.put(f"{folder}/a.jpg", jpeg(width))
+        library.put(f"{folder}/metadata.json", album())
+        library.index()
+    with library.session() as session:
+        assert session.query(Album).count() == 2
+
+
+@pytest.mark.parametrize("content", [None, b"{", b"{}"])
+@pytest.mark.parametrize("deleted", [True, False])
+def test_an_album_whose_file_is_gone_or_broken_for_a_while_is_not_made_again(library, content, deleted):
+    library.put("a.jpg", jpeg(61))
+    path = library.put("metadata.json", album())
+    library.index()
+    with library.session() as session:
+        if deleted:
+            session.query(AlbumPhoto).delete()
+            session.query(Album).delete()
+    if content is None:
+        path.unlink()
+    else:
+        library.put("metadata.json", content, age=1800)
+    library.index()
+    assert library.index().missing == 0
+    library.put("metadata.json", album(), age=900)
+    assert counts(library.index()) == (1, 0, 1, 0, 0, 0)
+    assert counts(library.index()) == (0, 0, 2, 0, 0, 0)
+    with library.session() as session:
+        assert session.query(Album).count() == (0 if deleted else 1)
+
+
 def test_sidecars_leave_no_row_behind_and_originals_as_they_were(library):
     paths = [library.put(name, PARTS[name]) for name in PARTS]
     before = [(path.read_bytes(), path.stat().st_mtime_ns) for path in paths]

@@ -1,7 +1,8 @@
 """Albums of Google Takeout: a folder with a JSON file that names its album becomes an album of its photos.
 
 An album belongs to its owner as soon as it is made: a photo is added when its file is first indexed, never again; a
-title that was changed stays; a deleted album stays deleted.
+title that was changed stays; a deleted album stays deleted while its folder keeps its name. The album stays the same
+when its folder moves, and when the JSON file is gone for a while.
 """
 
 from collections import defaultdict
@@ -15,7 +16,7 @@ from photosvc.core import ids
 from photosvc.core.problems import Reason
 from photosvc.index.sidecars.read import Kind
 from photosvc.media.metadata import Metadata
-from photosvc.models import ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
+from photosvc.models import GONE, ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
 from photosvc.models.database import insert_into
 
 _BATCH = 500
@@ -105,5 +106,8 @@ class FolderAlbums:
 def _albums_of(*folders: str) -> Select[str, int | None]:
     """The albums that were made from sidecars in these folders."""
     return select(Sidecar.folder, Sidecar.album_id).where(
-        Sidecar.folder.in_(folders), Sidecar.kind == Kind.ALBUM, Sidecar.album_id.is_not(None)
+        Sidecar.folder.in_(folders),
+        Sidecar.kind == Kind.ALBUM,
+        Sidecar.album_id.is_not(None),
+        Sidecar.size != GONE,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from photosvc.core.paths import clean_name, disk_name
+from photosvc.index.scan import is_gone
 from photosvc.index.sidecars.names import companions
 
 #: Folders that are kept in memory; batches are sorted by name, so few are in use at a time.
@@ -33,6 +34,10 @@ class Folders:
                 self._read.popitem(last=False)
         self._read.move_to_end(folder)
         return [folder + slash + other for other in self._read[folder].get(base, ())]
+
+    def has(self, name: str) -> bool:
+        """Whether the disk has a file of this name, or cannot tell."""
+        return not is_gone(self._root, name)
 
     def _names(self, folder: str) -> list[str]:
         try:

@@ -20,7 +20,7 @@ from photosvc.index.sidecars.merge import StoredSidecar
 from photosvc.index.sidecars.names import confirms, is_read
 from photosvc.index.sidecars.read import Kind
 from photosvc.media.metadata import Metadata
-from photosvc.models import ORIGINALS_ROOT, File, Sidecar, file_sidecars
+from photosvc.models import GONE, ORIGINALS_ROOT, File, Sidecar, file_sidecars
 from photosvc.models.database import insert_into
 
 _BATCH = 500
@@ -52,15 +52,20 @@ class Sidecars:
         if found.name not in self._known:
             self.load([found.name])
         row = self._known[found.name]
+        details = dump_metadata(extraction.metadata)
+        moved = self._moved_album(details) if row is None and extraction.codec == Kind.ALBUM else None
+        new = moved is None and (row is None or row.size == GONE)
+        row = row or moved
         before = load_metadata(row.details) if row and row.kind == extraction.codec else None
-        new = row is None
         if row is None:
-            folder = found.name.rpartition("/")[0]
-            row = Sidecar(root=ORIGINALS_ROOT, name=found.name, folder=folder, created_at=self._now)
+            row = Sidecar(root=ORIGINALS_ROOT, created_at=self._now)
             self._session.add(row)
-            self._known[found.name] = row
+        elif row is moved:
+            self._known[row.name] = None
+        row.name, row.folder = found.name, found.name.rpartition("/")[0]
+        self._known[found.name] = row
         row.size, row.mtime_ns, row.updated_at = found.size, found.mtime_ns, self._now
-        row.kind, row.details, row.reader_version = extraction.codec, dump_metadata(extraction.metadata), READER_VERSION
+        row.kind, row.details, row.reader_version = extraction.codec, details, READER_VERSION
         self._saved[found.name] = row, before
         return new
 
@@ -69,15 +74,21 @@ class Sidecars:
         self._files[file] = new
 
     def remove(self, names: Sequence[str]) -> tuple[list[str], set[int]]:
-        """Delete sidecars; gives the names of those that there were, and the ids of the photos that used them."""
-        rows = self._find(names)
+        """Delete sidecars; gives the names of those that there were, and the ids of the photos that used them.
+
+        The row of an album stays, so that a file that returns makes no second album.
+        """
+        rows = {name: row for name, row in self._find(names).items() if row.size != GONE}
         if not rows:
             return [], set()
-        ids = [row.id for row in rows.values()]
+        for row in rows.values():
+            row.size = GONE if row.kind == Kind.ALBUM else row.size
+        self._session.flush()
+        ids = [row.id for row in rows.values() if row.size != GONE]
         changed = self._photos(ids)
         self._session.execute(delete(file_sidecars).where(file_sidecars.c.sidecar_id.in_(ids)))
         self._session.execute(delete(Sidecar).where(Sidecar.id.in_(ids)))
-        self._known |= dict.fromkeys(rows)
+        self._known |= {name: row if row.size == GONE else None for name, row in rows.items()}
         return sorted(rows), changed
 
     def finish(self) -> set[int]:
@@ -114,6 +125,12 @@ class Sidecars:
         companions = {file: self._folders.companions(file.name) for file in self._files}
         rows = self._find({one for some in companions.values() for one in some})
         return _confirmed((file, rows[one]) for file, others in companions.items() for one in others if one in rows)
+
+    def _moved_album(self, details: str) -> Sidecar | None:
+        """The row of the file with this content that made an album and is gone from its place."""
+        same = select(Sidecar).where(Sidecar.root == ORIGINALS_ROOT, Sidecar.album_id.is_not(None))
+        rows = self._session.scalars(same.where(Sidecar.details == details).order_by(Sidecar.id))
+        return next((row for row in rows if row.kind == Kind.ALBUM and not self._folders.has(row.name)), None)
 
     def _find(self, names: Collection[str]) -> dict[str, Sidecar]:
         found: dict[str, Sidecar] = {}
