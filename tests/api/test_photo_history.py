@@ -3,7 +3,7 @@
 import pytest
 
 from tests.library import open_library
-from tests.pictures import exif, jpeg
+from tests.pictures import encoded, exif, jpeg, quarters
 
 TAKEN = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2020:01:02 03:04:05"})
 
@@ -99,3 +99,23 @@ def test_viewers_see_no_history(library, send):
     send("GET", "/history", token=library.token(role="viewer"), status=403)
     send(json={"Private": True})
     send("GET", "/history", token=library.token("photos read"), status=404)
+
+
+def test_a_photo_that_becomes_part_of_another_leaves_its_history_to_that(library, send):
+    library.put("a/boat.png", encoded(quarters(), "PNG"))
+    library.index()
+    (uid,) = (record["UID"] for record in library.find(type="image", filename="a/boat.png"))
+    answer = library.app.test_client().put(
+        f"/api/v1/photos/{uid}",
+        json={"Description": "of the boat"},
+        headers={"X-Auth-Token": library.token(role="admin")},
+    )
+    assert answer.status_code == 200
+    send(json={"Title": "Lake"})
+    (library.originals / "a/boat.png").rename(library.originals / "a/lake.png")
+    library.index()
+    assert len({record["UID"] for record in library.find()}) == 1
+    assert [change["After"] for change in send("GET", "/history")] == [
+        {"Title": "Lake", "TitleSrc": "manual"},
+        {"Description": "of the boat", "DescriptionSrc": "manual"},
+    ]

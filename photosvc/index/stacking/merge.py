@@ -1,12 +1,13 @@
 """What persons decided about photos, handed on when their files become one photo or another."""
 
+from collections.abc import Mapping
 from typing import Final
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.sources import AUTO, MANUAL, PRIORITY
-from photosvc.models import AlbumPhoto, File, Photo, photo_keywords
+from photosvc.models import AlbumPhoto, File, Photo, PhotoChange, photo_keywords
 
 #: Source column -> the values that it is the source of.
 _VALUES: Final = {
@@ -64,12 +65,23 @@ def _join_albums(session: Session, target: Photo, source: Photo) -> None:
             session.add(AlbumPhoto(photo_id=target.id, **copied))
 
 
-def remove_empty(session: Session, photos: list[Photo]) -> set[int]:
-    """Delete those of these photos that have no file; gives their ids."""
+def remove_empty(session: Session, photos: list[Photo], heirs: Mapping[int, int]) -> set[int]:
+    """Delete those of these photos that have no file; gives their ids.
+
+    Args:
+        session: in a write transaction.
+        photos: loaded in the session.
+        heirs: id of a photo -> id of the photo that took over its first file, and takes over its journal.
+
+    """
     session.flush()
     ids = {photo.id for photo in photos}
     gone = ids.difference(session.scalars(select(File.photo_id).where(File.photo_id.in_(ids))))
+    for one in sorted(gone & heirs.keys()):
+        journal = update(PhotoChange).where(PhotoChange.photo_id == one).values(photo_id=heirs[one])
+        session.execute(journal, execution_options={"synchronize_session": False})
     for table, photo_id in (
+        (PhotoChange, PhotoChange.photo_id),
         (AlbumPhoto, AlbumPhoto.photo_id),
         (photo_keywords, photo_keywords.c.photo_id),
         (Photo, Photo.id),

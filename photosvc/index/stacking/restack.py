@@ -83,6 +83,7 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
     files = {file.id: file for photo in photos.values() for file in photo.files}
     sightings = {photo.id: sighting(photo) for photo in photos.values() if photo.checked_at is not None}
     changed = dict(photos)
+    heirs: dict[int, int] = {}
     for owner, part in moves:
         first = photos[part[0].photo_id]
         target = photos[owner] if owner else new_photo(session, first.path, first.name, now)
@@ -91,9 +92,10 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
         sources = {row.photo_id: row.quality for row in part if row.photo_id != owner}
         for photo_id in sorted(sources, key=lambda one: (-sources[one], one)):
             inherit(session, target, photos[photo_id])
+            heirs.setdefault(photo_id, target.id)
         for row in part:
             files[row.id].photo = target
-    gone = remove_empty(session, list(photos.values()))
+    gone = remove_empty(session, list(photos.values()), heirs)
     return Restacked([photo for photo_id, photo in changed.items() if photo_id not in gone], gone, sightings)
 
 
