@@ -5,6 +5,7 @@ from flask import Blueprint, Response
 from photosvc.api import (
     album_photos,
     albums,
+    batch,
     clusters,
     config,
     edits,
@@ -25,8 +26,8 @@ from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
 _RESOURCES = (
-    search, viewer, timeline, clusters, photos, edits, history, albums, album_photos, subjects, session, users,
-    app_passwords, passcode, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
+    search, viewer, timeline, clusters, photos, edits, history, batch, albums, album_photos, subjects, session,
+    users, app_passwords, passcode, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
 )  # fmt: skip
 
 

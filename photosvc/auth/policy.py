@@ -63,6 +63,7 @@ _TABLE = (
     Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails and videos"),
     Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals and archives"),
     Rule("photos.update",              "photos",   _W,   _ANY,     _WRITERS, _,    "Change photos"),
+    Rule("photos.delete",              "photos",   _W,   _ANY,     _WRITERS,  _,    "Remove photos from the library"),
     Rule("photos.history",             "photos",   _R,   _ANY,     _WRITERS,  _,    "See who changed a photo"),
     Rule("albums.search",              "albums",   _R,   _ANY,     _ALL,      _,    "List albums"),
     Rule("albums.view",                "albums",   _R,   _ANY,     _ALL,      _,    "See one album"),

@@ -31,6 +31,8 @@ class Validity(Enum):
     """Stored. The file is read again when its size or modification time changes."""
     TRANSIENT = "transient"
     """Stored. The cause lies outside the file: the next run reads it again, changed or not."""
+    UNTIL_FORCED = "until forced"
+    """Stored. Only a run with `--force` reads the file again."""
     NOT_STORED = "not stored"
     """Only reported; rows of an earlier run stay unchanged."""
 
@@ -104,6 +106,9 @@ class Reason(StrEnum):
     CRASHED = "crashed", "The file made its reader crash."
     KILLED = "killed", "The file made its reader crash ({})."
     READER_ERROR = "reader_error", "The file could not be read ({})."
+
+    # Decided by people
+    REMOVED = "removed", "removed from the library; svc index --force adds it again", _SKIPPED, Validity.UNTIL_FORCED
 
     # Found while storing
     DUPLICATE = "duplicate", "the same content as {}", _SKIPPED

@@ -39,7 +39,9 @@ class KnownFile:
     missing: bool = False
 
     def is_same(self, found: FoundFile) -> bool:
-        """Whether opening it again would give the same result as before."""
+        """Whether opening it again would give the same result as before, or must not happen."""
+        if self._waits:
+            return True
         if self.missing or (self.size, self.mtime_ns) != (found.size, found.mtime_ns):
             return False
         return self.problem is None or not _may_be_gone(self.problem)
@@ -47,7 +49,12 @@ class KnownFile:
     @property
     def is_outdated(self) -> bool:
         """Whether a reader of an older version read it, which may have left out some of its metadata."""
-        return not self.missing and self.reader_version < READER_VERSION
+        return not self.missing and self.reader_version < READER_VERSION and not self._waits
+
+    @property
+    def _waits(self) -> bool:
+        """Whether only a run with `--force` reads it."""
+        return self.problem is not None and self.problem.reason.validity is Validity.UNTIL_FORCED
 
     @property
     def duplicate_of(self) -> str:

@@ -25,7 +25,7 @@ from photosvc.models import UNKNOWN_PLACE, File, Photo
 
 _NOT_PHOTOGRAPHIC = frozenset({"screenshot", "screenshots", "info"})
 #: Photos with a lower score are in review.
-_REVIEW_BELOW = 3
+REVIEW_BELOW = 3
 _PANORAMA_RATIO = 1.9
 
 
@@ -228,5 +228,5 @@ def quality(photo: Scored) -> int:
     score += old or older or photo.resolution >= 2
     score += photo.type != "animated" and not photo.keywords & _NOT_PHOTOGRAPHIC
     if photo.edited or photo.type != "image":
-        score = max(score, _REVIEW_BELOW)
+        score = max(score, REVIEW_BELOW)
     return score

@@ -153,7 +153,7 @@ def _begin(session: Session, lease: Lease | None) -> None:
 
 
 def _delete_files(session: Session, ids: Collection[int], names: Collection[str]) -> None:
-    _delete_rows(session, File.__table__, ids)
+    delete_rows(session, File.__table__, ids)
     # A duplicate was rejected because of the file that is gone now; the next run must look at it again.
     duplicate = RejectedFile.reason == Reason.DUPLICATE.value
     session.execute(
@@ -166,7 +166,7 @@ def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> i
     """Describe and project the photos that still have files and delete the others; gives the number of those."""
     left = set(session.scalars(select(File.photo_id).where(File.photo_id.in_(ids))))
     gone = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids)))) - left
-    _delete_rows(session, Photo.__table__, gone)
+    delete_rows(session, Photo.__table__, gone)
     catalog = Catalog(session, Gazetteer.load())
     sidecars = sidecars_of(session, left)
     for photo in session.scalars(select(Photo).where(Photo.id.in_(left))):
@@ -177,7 +177,7 @@ def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> i
     return len(gone)
 
 
-def _delete_rows(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
+def delete_rows(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
     """Delete rows and all that belong to them; a host's database may not cascade. `project` deletes the search rows."""
     for column in _owned_by(table):
         session.execute(delete(column.table).where(column.in_(ids)))

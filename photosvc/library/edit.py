@@ -57,8 +57,10 @@ def load_photos(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
 @contextmanager
 def changing(
     session: Session, catalog: Catalog, photos: Sequence[Photo], change: Change, now: datetime
-) -> Iterator[None]:
+) -> Iterator[list[Photo]]:
     """A block that changes these photos: afterwards they are described, journalled and projected where they differ.
+
+    Gives a list that contains those afterwards.
 
     Args:
         session: in a write transaction.
@@ -70,8 +72,9 @@ def changing(
     """
     before = {photo.id: snapshot(photo) for photo in photos}
     sightings = {photo.id: sighting(photo) for photo in photos}
-    yield
-    touched = [photo for photo in photos if before[photo.id] != snapshot(photo)]
+    touched: list[Photo] = []
+    yield touched
+    touched += [photo for photo in photos if before[photo.id] != snapshot(photo)]
     if not touched:
         return
     sidecars = sidecars_of(session, [photo.id for photo in touched])

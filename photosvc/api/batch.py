@@ -1,0 +1,130 @@
+"""POST /batch/photos/…: change many photos in one transaction."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from flask import Blueprint, Response
+from sqlalchemy.orm import Session
+
+from photosvc.index.catalog import Catalog
+from photosvc.index.places import Gazetteer
+from photosvc.library import flags
+from photosvc.library.edit import Change, apply, changing, load_photos
+from photosvc.library.flags import Flagging, change_flags
+from photosvc.library.journal import Actor
+from photosvc.library.removal import remove_photos
+from photosvc.library.selected import selected_photos
+from photosvc.records.batch import BatchSchema, EditBatchSchema, PrivateBatchSchema
+from photosvc.web.answer import json_answer
+from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+
+#: Photos in one batch: while it runs, others wait for the database, SQLite's for at most 15 seconds.
+MOST: Final = 20_000
+MOST_EDITED: Final = 5_000
+#: Bytes of the request: 20,000 UIDs take 400 KB.
+_MAX_BODY: Final = 1 << 20
+#: Photos that an edit loads at once.
+_PORTION: Final = 200
+
+_COUNTED: Final = json_object("code message photos", code=NUMBER, message=TEXT, photos=NUMBER)
+_MEANING: Final = "How many photos changed."
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the batches to the API."""
+    for name, view in (
+        ("archive", archive_photos),
+        ("restore", restore_photos),
+        ("approve", approve_photos),
+        ("private", hide_photos),
+        ("edit", edit_photos),
+        ("delete", delete_photos),
+    ):
+        api.add_url_rule(f"/batch/photos/{name}", view_func=view, methods=["POST"])
+
+
+@require("photos.update")
+@takes(BatchSchema, max_body=_MAX_BODY)
+@answers(_COUNTED, _MEANING)
+@refuses(400, 409)
+def archive_photos(given: dict[str, Any]) -> Response:
+    """Archive photos: searches show them only with `archived:true`."""
+    return _flag(given, "photos.archive", flags.archive, "archived")
+
+
+@require("photos.update")
+@takes(BatchSchema, max_body=_MAX_BODY)
+@answers(_COUNTED, _MEANING)
+@refuses(400, 409)
+def restore_photos(given: dict[str, Any]) -> Response:
+    """Bring archived photos back."""
+    return _flag(given, "photos.restore", flags.unarchive, "restored")
+
+
+@require("photos.update")
+@takes(BatchSchema, max_body=_MAX_BODY)
+@answers(_COUNTED, _MEANING)
+@refuses(400, 409)
+def approve_photos(given: dict[str, Any]) -> Response:
+    """Take photos out of review."""
+    return _flag(given, "photos.approve", flags.approve_many, "approved")
+
+
+@require("photos.update")
+@takes(PrivateBatchSchema, max_body=_MAX_BODY)
+@answers(_COUNTED, _MEANING)
+@refuses(400, 409)
+def hide_photos(given: dict[str, Any]) -> Response:
+    """Make photos private, or not; without `private`, each becomes the opposite of what it is, as clients expect."""
+    return _flag(given, "photos.private", flags.make_private(given["private"]), "changed")
+
+
+@require("photos.update")
+@takes(EditBatchSchema, max_body=_MAX_BODY)
+@answers(_COUNTED, _MEANING)
+@refuses(400, 409)
+def edit_photos(given: dict[str, Any]) -> Response:
+    """Write the same `values` into photos, as `PUT /photos/<uid>` does; at most 5,000 photos."""
+    values = {**given["values"], **(given["values"].pop("details", None) or {})}
+
+    def edit(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
+        catalog, changed = Catalog(session, Gazetteer.load()), 0
+        for start in range(0, len(photo_ids), _PORTION):
+            photos = load_photos(session, photo_ids[start : start + _PORTION])
+            with changing(session, catalog, photos, Change("photos.update", Actor.of(principal())), now) as touched:
+                for photo in photos:
+                    apply(photo, values, catalog, session)
+            changed += len(touched)
+        return changed
+
+    return _batch(given, edit, "changed", most=MOST_EDITED)
+
+
+@require("photos.delete")
+@takes(BatchSchema, max_body=_MAX_BODY)
+@answers(_COUNTED, "How many photos were removed.")
+@refuses(400, 409)
+def delete_photos(given: dict[str, Any]) -> Response:
+    """Remove photos from the library for good; their originals stay, and only `svc index --force` adds them again."""
+    return _batch(given, remove_photos, "removed", most=MOST)
+
+
+def _flag(given: dict[str, Any], action: str, flagging: Flagging, done: str) -> Response:
+    def change(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
+        return change_flags(session, photo_ids, flagging, Change(action, Actor.of(principal())), now)
+
+    return _batch(given, change, done, most=MOST)
+
+
+def _batch(
+    given: dict[str, Any], change: Callable[[Session, Sequence[int], datetime], int], done: str, *, most: int
+) -> Response:
+    service, who = current_service(), principal()
+    now = service.now()
+    with service.writing() as session:
+        photo_ids = selected_photos(session.connection(), given, most=most, sees_private=who.sees_private)
+        count = change(session, photo_ids, now)
+    return json_answer({"code": 200, "message": f"{count} photos {done}", "photos": count})

@@ -1,0 +1,77 @@
+"""Removal: files and photos leave the library because a person says so; the originals stay where they are.
+
+Their names are kept as rejected files, so that an index run does not add them again, except one with `--force`.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.problems import Reason
+from photosvc.index.estimates.due import mark_due, stored_sightings
+from photosvc.index.purge import delete_rows
+from photosvc.models import File, Photo, RejectedFile
+from photosvc.search.projection.project import remove
+
+#: Photos in one statement.
+_PORTION: Final = 500
+_FILE: Final = (File.id, File.root, File.name, File.size, File.mtime_ns, File.reader_version, File.missing)
+
+
+def remove_photos(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
+    """Remove these photos with all that belongs to them, in the session's write transaction; gives their number."""
+    total = 0
+    ids = iter(photo_ids)
+    while portion := list(islice(ids, _PORTION)):
+        sightings = stored_sightings(session, portion)
+        remove(session, portion)
+        remove_files(session, session.execute(select(*_FILE).where(File.photo_id.in_(portion))).all(), now)
+        delete_rows(session, Photo.__table__, portion)
+        mark_due(session, sightings, {})
+        total += len(sightings)
+    return total
+
+
+def remove_file(session: Session, file: File, now: datetime) -> None:
+    """Remove one file; the caller describes and projects its photo."""
+    session.flush()
+    remove_files(session, session.execute(select(*_FILE).where(File.id == file.id)).all(), now)
+    session.expire(file.photo, ["files"])
+    session.expunge(file)
+
+
+def remove_files(session: Session, files: Sequence[Any], now: datetime) -> None:
+    """Delete the rows of these files, and reject their names and those of files with the same content."""
+    delete_rows(session, File.__table__, [file.id for file in files])
+    for some in _portions(files):
+        names = [file.name for file in some]
+        session.execute(delete(RejectedFile).where(RejectedFile.name.in_(names)))
+        duplicates = update(RejectedFile).where(RejectedFile.reason == Reason.DUPLICATE.value)
+        session.execute(
+            duplicates.where(RejectedFile.detail.in_(names)).values(reason=Reason.REMOVED.value, detail=""),
+            execution_options={"synchronize_session": False},
+        )
+    rejected = [
+        {
+            "root": file.root,
+            "name": file.name,
+            "size": file.size,
+            "mtime_ns": file.mtime_ns,
+            "reason": Reason.REMOVED.value,
+            "detail": "",
+            "reader_version": file.reader_version,
+            "created_at": now,
+        }
+        for file in files
+        if not file.missing
+    ]
+    if rejected:
+        session.execute(insert(RejectedFile), rejected)
+
+
+def _portions(files: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (files[start : start + _PORTION] for start in range(0, len(files), _PORTION))

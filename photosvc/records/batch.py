@@ -1,0 +1,42 @@
+"""What people send to change many photos."""
+
+from marshmallow import EXCLUDE, Schema, fields, validate
+
+from photosvc.records.edit import PhotoEditSchema
+
+
+class BatchSchema(Schema):
+    """Loads which photos a batch changes, in the form in which known clients send selections of every kind."""
+
+    class Meta:
+        """Unknown fields are ignored: clients also send `all`, `files`, `albums`, `labels` and `subjects`."""
+
+        unknown = EXCLUDE
+
+    photos = fields.List(fields.String(), load_default=None, allow_none=True, metadata={"description": "Photo UIDs."})
+    q = fields.String(load_default=None, allow_none=True, metadata={"description": "A query instead of UIDs."})
+    expected = fields.Integer(
+        load_default=None,
+        allow_none=True,
+        strict=True,
+        validate=validate.Range(0),
+        metadata={"description": "The number of photos that `q` must find; with another one nothing is changed."},
+    )
+
+
+class PrivateBatchSchema(BatchSchema):
+    """Loads a batch that makes photos private or not."""
+
+    private = fields.Boolean(
+        load_default=None,
+        allow_none=True,
+        truthy={True},
+        falsy={False},
+        metadata={"description": "Without it, private photos become public and the others private."},
+    )
+
+
+class EditBatchSchema(BatchSchema):
+    """Loads a batch that writes the same values into photos."""
+
+    values = fields.Nested(PhotoEditSchema, required=True)
