@@ -112,7 +112,7 @@ def read_album(album_uid: str) -> Response:
 @require("albums.create")
 @takes(AlbumEditSchema, any_type=True)
 @answers(AlbumResultSchema, "The new album.")
-@refuses(400)
+@refuses(400, 409)
 def create_album(given: dict[str, Any]) -> Response:
     """Make an album; with a `Filter` a smart one, which contains what that query finds."""
     service = current_service()

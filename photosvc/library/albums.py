@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
@@ -18,6 +18,10 @@ from photosvc.search.projection.project import record_change
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.orders import ORDERS
+
+MOST_ALBUMS: Final = 20_000
+#: Each is a search whenever its photos are counted.
+MOST_SMART_ALBUMS: Final = 200
 
 
 def album_of_people(session: Session, uid: str, *, sees_private: bool) -> Album:
@@ -74,12 +78,14 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Al
 
     Raises:
         InvalidValueError: it has no title, or the filter is not a valid query.
+        ConflictError: there are as many albums as there may be.
 
     """
     if not values.get("title"):
         msg = "Title: an album needs a title"
         raise InvalidValueError(msg, field="Title")
     _check(values)
+    _check_number(session, smart=bool(values.get("filter")))
     album = Album(uid=ids.new_uid(ids.ALBUM, now), created_at=now, updated_at=now, **values)
     session.add(album)
     session.flush()
@@ -116,6 +122,14 @@ def delete_album(session: Session, album: Album, now: datetime) -> None:
     album.deleted_at = now
     members = session.scalars(select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id)).all()
     project_album(session, album.id, sorted(members))
+
+
+def _check_number(session: Session, *, smart: bool) -> None:
+    query = select(func.count()).select_from(Album).where(visible_albums(sees_private=True))
+    for kind, most, found in (("", MOST_ALBUMS, query), ("smart ", MOST_SMART_ALBUMS, query.where(Album.filter != ""))):
+        if (smart or not kind) and (session.scalar(found) or 0) >= most:
+            msg = f"there are {most:,} {kind}albums already; delete some"
+            raise ConflictError(msg)
 
 
 def _check(values: Mapping[str, Any]) -> None:

@@ -2,7 +2,9 @@
 
 import pytest
 
-from photosvc.models import Photo, SearchRow
+from photosvc.library.albums import MOST_SMART_ALBUMS
+from photosvc.models import Album, Photo, SearchRow
+from photosvc.models.database import begin_write
 from photosvc.search.projection.verify import count_orphans, differing
 from tests.factories.photos import add_photos, edit_photos
 from tests.library import open_library
@@ -220,6 +222,17 @@ def test_liking_an_album_and_deleting_several(call, lake):
     assert answer["albums"] == [lake, other]
     assert call("GET", "/albums") == []
     assert call("POST", "/batch/albums/delete", 400, json={})["error"] == "No items selected"
+
+
+def test_a_library_has_a_limited_number_of_smart_albums(library, call):
+    with library.session() as session:
+        begin_write(session)
+        for number in range(MOST_SMART_ALBUMS):
+            values = {"title": "x", "filter": "path:a", "created_at": library.clock(), "updated_at": library.clock()}
+            session.add(Album(uid=f"at{number:014}", **values))
+    answer = call("POST", "/albums", 409, json={"Title": "One more", "Filter": "path:b"})
+    assert answer["error"] == "there are 200 smart albums already; delete some"
+    call("POST", "/albums", json={"Title": "A plain one"})
 
 
 @pytest.mark.parametrize("kind", ["folder", "month", "state"])
