@@ -27,8 +27,9 @@ _CONVERTED: Final = {"1": 1, "P": 4, "LA": 4, "I;16": 9, "I;16B": 9, "I;16L": 9,
 #: Bits of a pixel in the file, by mode; a PNG or GIF may have fewer, never more for its mode.
 _BITS_OF_MODE: Final = {"1": 1, "L": 8, "P": 8, "LA": 16, "I;16": 16, "RGB": 24, "RGBA": 32}
 
-#: Left for what follows the decode: the scaled copy, the thumbnail, its encoder.
+#: Left for what follows the decode: the scaled copy, the thumbnail, its encoder. Small pictures need less for that.
 _MARGIN: Final = 32 << 20
+_LEAST_MARGIN: Final = 1 << 20
 #: Pictures that take less memory are decoded however small their file is.
 BOMB_MEMORY: Final = 100_000_000
 #: DEFLATE packs at most 1,032 bytes into one (RFC 1951), LZW of GIF 2,730; only blank pictures have such a ratio.
@@ -52,7 +53,7 @@ def check_cost(picture: Image.Image, file_size: int, longest: int = 0) -> None:
     """
     memory = decode_memory(picture, file_size, longest)
     if not _is_available(memory):
-        raise PictureTooLargeError(Reason.OVER_MEMORY, memory // 1_000_000)
+        raise PictureTooLargeError(Reason.OVER_MEMORY, max(1, memory // 1_000_000))
     if picture.format in ("PNG", "GIF") and memory > BOMB_MEMORY:
         check_ratio(picture.width * picture.height, _packed_bits(picture), file_size)
 
@@ -75,7 +76,7 @@ def check_ratio(pixels: int, bits: int, file_size: int) -> None:
 
 
 def _is_available(memory: int) -> bool:
-    return memory + _MARGIN <= available_memory()
+    return memory + min(_MARGIN, _LEAST_MARGIN + 4 * memory) <= available_memory()
 
 
 def vast_webp(source: BinaryIO) -> Image.Image | None:

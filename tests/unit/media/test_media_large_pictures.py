@@ -125,6 +125,14 @@ def test_a_large_png_is_refused_by_the_memory_it_needs(worker):
     assert read(data, "png").problem.sentence == "the picture is damaged"
 
 
+def test_a_small_picture_needs_little_memory(worker):
+    worker(-31)
+    assert read(jpeg(64, 48), "jpg").problem is None
+    assert read(encoded(quarters(), "WEBP"), "webp").problem is None
+    worker(-33)
+    assert read(jpeg(64, 48), "jpg").problem.sentence == NEEDS.format(1)
+
+
 def test_the_memory_of_a_process_without_a_limit_is_that_of_the_default_setting():
     assert resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY
     assert available_memory() == 2 << 30
