@@ -4,7 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from photosvc.models import Photo
+from photosvc.models import File, Marker, Photo
+from photosvc.models.database import begin_write
+from photosvc.search.projection.project import project
 from photosvc.search.projection.verify import differing
 from tests.factories.photos import add_photos
 from tests.library import open_library
@@ -47,6 +49,31 @@ def test_albums_are_the_same_on_both_databases(library):
             found = {record["UID"] for record in library.find(s=album["UID"])}
             assert len(found) == album["PhotoCount"] > 0
     call("DELETE", f"/albums/{lake}")
+    with library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+def test_people_are_renamed_and_merged_on_both_databases(library):
+    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+    with library.session() as session:
+        begin_write(session)
+        files = session.query(File).order_by(File.id).limit(4).all()
+        for number, (file, name) in enumerate(zip(files, ("Ada", "Bob", "Ada", "Zoë"), strict=True)):
+            uid, now = f"mt{number:014}", library.clock()
+            session.add(Marker(uid=uid, file_id=file.id, type="face", src="manual", name=name, created_at=now))
+        session.flush()
+        project(session, [file.photo_id for file in files])
+
+    def people():
+        found = client.get("/api/v1/subjects", headers=headers).json
+        return {person["Name"]: (person["UID"], person["PhotoCount"]) for person in found}
+
+    before = people()
+    for old, new in (("Ada", "Ada L."), ("Bob", "zoe")):
+        answer = client.put(f"/api/v1/subjects/{before[old][0]}", json={"Name": new}, headers=headers)
+        assert answer.status_code == 200, answer.text
+    assert people() == {"Ada L.": (before["Ada"][0], 2), "zoe": (before["Zoë"][0], 2)}
+    assert len({record["UID"] for record in library.find(subject=before["Zoë"][0])}) == 2
     with library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 

@@ -58,6 +58,19 @@ def test_photoprism_uses_albums_unchanged(served):
     asyncio.run(use())
 
 
+def test_photoprism_lists_labels(served):
+    _, address, _ = served
+
+    async def use():
+        session = PhotoprismSession(username="alice", password=PASSWORD, host=address.removeprefix("http://"))
+        try:
+            return await PhotoprismClient(session).labels.search(form.SearchLabels(count=3, q="tree"))
+        finally:
+            await session._session.close()  # the client has no way to close it
+
+    assert [(label.name, label.photo_count) for label in asyncio.run(use())] == [("tree", PHOTOS)]
+
+
 def test_aiophotoprism_finds_the_photos_of_an_album(served):
     api, address, token = served
     headers = {"X-Auth-Token": token}
