@@ -32,6 +32,8 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
 
     with UnitOfWork(service.engine()) as session:
         found = survey(session, service.settings)
+        if found.moved:
+            click.echo(f"{found.moved} files seem to have been moved and are left alone: run svc index.", err=True)
         if hard and not dry_run and (found.files or found.photos):
             confirm(_question(found), yes=yes)
         marked, removed = len(found.unmarked), Removed()
@@ -50,6 +52,7 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
             "favorites": found.favorites,
             "in_albums": found.in_albums,
             "examples": found.examples,
+            **({"moved": found.moved} if found.moved else {}),
             "removed": {"files": removed.files, "photos": removed.photos, "thumbnails": removed.thumbnails},
             "dry_run": dry_run,
         }

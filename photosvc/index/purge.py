@@ -1,9 +1,11 @@
 """Purge: mark files that are gone from the folder of originals, or remove their rows; originals are never touched."""
 
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
+from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Column, Table, delete, func, select
@@ -17,7 +19,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.places import Gazetteer
 from photosvc.index.run_lock import Lease, run_lock
-from photosvc.index.scan import is_gone, start_folder
+from photosvc.index.scan import FoundFile, is_gone, scan, start_folder
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.summary import Summary
 from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, RejectedFile
@@ -49,6 +51,8 @@ class Survey:
     in_albums: int = 0
     examples: list[str] = field(default_factory=list)
     """Names of the first files."""
+    moved: int = 0
+    """Files, not counted elsewhere, that seem to have been moved: an index run is due, and recognises them."""
 
 
 @dataclass(slots=True)
@@ -72,24 +76,32 @@ def survey(session: Session, settings: Settings) -> Survey:
     start_folder(settings.originals, "")
     found = Survey()
     present = False
-    rows = select(File.id, File.photo_id, File.name, File.missing).where(File.root == ORIGINALS_ROOT)
+    unmarked: dict[int, Any] = {}
+    columns = (File.id, File.photo_id, File.name, File.missing, File.size, File.mtime_ns)
+    rows = select(*columns).where(File.root == ORIGINALS_ROOT)
     rows = rows.order_by(File.photo_id, File.id).execution_options(yield_per=1000)
     for photo_id, files in groupby(session.execute(rows), key=lambda row: row.photo_id):
         gone_all = True
-        for file_id, _, name, missing in files:
-            if not is_gone(settings.originals, name):
+        for row in files:
+            if not is_gone(settings.originals, row.name):
                 present, gone_all = True, False
                 continue
-            found.files.append(file_id)
-            if not missing:
-                found.unmarked.append(file_id)
-            if len(found.examples) < _EXAMPLES:
-                found.examples.append(name)
+            found.files.append(row.id)
+            if not row.missing:
+                unmarked[row.id] = row
         if gone_all:
             found.photos.append(photo_id)
     if found.files and not present:
         msg = "None of the library's files is in the folder of originals: is the disk mounted?"
         raise ConflictError(msg)
+    moved = {row.id: row.photo_id for row in _moved(session, settings.originals, unmarked.values())}
+    found.moved = len(moved)
+    found.files = array("q", (one for one in found.files if one not in moved))
+    found.unmarked = array("q", (one for one in unmarked if one not in moved))
+    with_moved = set(moved.values())
+    found.photos = array("q", (one for one in found.photos if one not in with_moved))
+    named = select(File.name).where(File.id.in_(found.files[:_EXAMPLES])).order_by(File.photo_id, File.id)
+    found.examples.extend(session.scalars(named))
     without_files = select(Photo.id).where(Photo.id.not_in(select(File.photo_id)))
     found.photos.extend(session.scalars(without_files))
     for ids in _batches(found.photos, _MANY):
@@ -100,6 +112,21 @@ def survey(session: Session, settings: Settings) -> Survey:
         found.in_albums += session.scalar(photos.where(Photo.id.in_(members))) or 0
     session.rollback()
     return found
+
+
+def _moved(session: Session, root: Path, gone: Iterable[Any]) -> Iterator[Any]:
+    """Those of these files whose size and time a file has that was never indexed."""
+    wanted = defaultdict(list)
+    for row in gone:
+        wanted[row.size, row.mtime_ns].append(row)
+    for file in scan(root) if wanted else ():
+        if isinstance(file, FoundFile) and (file.size, file.mtime_ns) in wanted:
+            known = (
+                select(table.name).where(table.root == ORIGINALS_ROOT, table.name == file.name)
+                for table in (File, RejectedFile)
+            )
+            if all(session.scalar(query) is None for query in known):
+                yield from wanted.pop((file.size, file.mtime_ns))
 
 
 def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> int:

@@ -170,3 +170,16 @@ def test_a_duplicate_of_a_removed_file_is_read_by_the_next_run(library):
     purge(library, "--hard", "--yes")
     assert counts(library.index()) == (1, 0, 1, 0, 0, 0)
     assert library.names() == ["b.jpg", "copy.jpg"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--hard", "--yes")])
+def test_files_that_were_moved_and_not_indexed_since_are_left_alone(library, arguments):
+    library.put("2020/a.jpg", jpeg())
+    library.put("2020/b.jpg", jpeg(80))
+    library.index()
+    (uid,) = (record["UID"] for record in library.find(filename="2020/a.jpg"))
+    (library.originals / "2020/a.jpg").rename(library.originals / "moved.jpg")
+    done = run(library, *arguments)
+    assert (done.exit_code, done.stderr) == (0, "1 files seem to have been moved and are left alone: run svc index.\n")
+    assert counts(library.index()) == (0, 1, 1, 0, 0, 0)
+    assert [record["UID"] for record in library.find(filename="moved.jpg")] == [uid]
