@@ -46,7 +46,9 @@ READS = PHOTOS | {
     "config.view",
 }
 #: What everyone but viewers may do with the right to write.
-WRITES = {"photos.update", "people.update", "albums.create", "albums.update", "albums.delete"}
+WRITES = {"photos.update", "photos.delete", "people.update", "albums.create", "albums.update", "albums.delete"}
+#: What everyone but viewers may read in addition.
+HISTORY = {"photos.history"}
 SESSION = {"session.read", "session.end"}
 
 
@@ -54,25 +56,26 @@ SESSION = {"session.read", "session.end"}
     ("who", "actions"),
     [
         ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
-        ({"role": "user"}, READS | WRITES | SESSION | {"webdav.read", "webdav.write"}),
+        ({"role": "user"}, READS | HISTORY | WRITES | SESSION | {"webdav.read", "webdav.write"}),
         ({"role": "viewer"}, READS | SESSION | {"webdav.read"}),
-        ({"role": "admin", "scope": "photos"}, PHOTOS | {"photos.update"}),
-        ({"role": "user", "scope": "read"}, READS | {"webdav.read", "session.read"}),
+        ({"role": "admin", "scope": "photos"}, PHOTOS | HISTORY | {"photos.update", "photos.delete"}),
+        ({"role": "user", "scope": "read"}, READS | HISTORY | {"webdav.read", "session.read"}),
         ({"role": "user", "scope": "write"}, WRITES | {"webdav.write", "session.end"}),
         (
             {"kind": APP_PASSWORD, "role": "admin"},
             READS
+            | HISTORY
             | WRITES
             | {"webdav.read", "webdav.write", "metrics.view", "session.create", "session.read", "oauth.introspect"},
         ),
         ({"kind": APP_PASSWORD, "scope": "webdav"}, {"webdav.read", "webdav.write"}),
         (
             {"role": "admin", "parent_id": 5},
-            READS | WRITES | SESSION | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
+            READS | HISTORY | WRITES | SESSION | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
         ),
-        ({"kind": ACCESS_TOKEN, "role": "client"}, READS | WRITES | {"metrics.view"}),
+        ({"kind": ACCESS_TOKEN, "role": "client"}, READS | HISTORY | WRITES | {"metrics.view"}),
         ({"kind": CLIENT_TOKEN, "role": "client", "scope": "metrics"}, {"metrics.view"}),
-        ({"kind": CLIENT_TOKEN, "role": "admin"}, READS | WRITES | {"metrics.view", "oauth.introspect"}),
+        ({"kind": CLIENT_TOKEN, "role": "admin"}, READS | HISTORY | WRITES | {"metrics.view", "oauth.introspect"}),
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "webdav"}, set()),
     ],
 )
