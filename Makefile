@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow coverage lint format bench bench-large bench-pictures bench-index lock clean
+.PHONY: help run test test-slow coverage lint format bench bench-large bench-pictures bench-index bench-busy lock clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -75,6 +75,9 @@ bench-pictures: $(VENV)/.dev ## Measure thumbnails, downloads and videos with ph
 
 bench-index: $(VENV)/.dev ## Measure index runs beside ExifTool and the least they must do
 	$(BIN)/python -m bench.indexing
+
+bench-busy: build/bench-20000 ## Measure answers during an index run
+	$(BIN)/python -m bench.busy $<
 
 lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock
