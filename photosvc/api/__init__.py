@@ -13,6 +13,7 @@ from photosvc.api import (
     monitoring,
     oauth,
     openapi,
+    photo_files,
     photos,
     search,
     subjects,
@@ -26,8 +27,8 @@ from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
 _RESOURCES = (
-    search, viewer, timeline, clusters, photos, edits, history, batch, albums, album_photos, subjects, session,
-    users, app_passwords, passcode, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
+    search, viewer, timeline, clusters, photos, edits, history, batch, photo_files, albums, album_photos, subjects,
+    session, users, app_passwords, passcode, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
 )  # fmt: skip
 
 

@@ -1,0 +1,97 @@
+"""/photos/<uid>/files/<file uid>: which file shows a photo, and files that leave it."""
+
+from flask import Blueprint, Response
+from sqlalchemy.orm import Session
+
+from photosvc.api.edits import change_one
+from photosvc.api.photos import record_of
+from photosvc.core.errors import ConflictError, NotFoundError
+from photosvc.core.sources import MANUAL
+from photosvc.index.catalog import Catalog
+from photosvc.index.describe import describe
+from photosvc.index.places import Gazetteer
+from photosvc.index.sidecars.links import sidecars_of
+from photosvc.index.stacking.unstack import unstack
+from photosvc.library.edit import load_photos
+from photosvc.library.removal import remove_file
+from photosvc.models import File, Photo
+from photosvc.records.entity import PhotoSchema
+from photosvc.search.projection.project import project
+from photosvc.search.reading.lookup import files_of_photo
+from photosvc.web.answer import json_text
+from photosvc.web.contract import answers, refuses
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the files of photos to the API."""
+    path = "/photos/<photo_uid>/files/<file_uid>"
+    api.add_url_rule(f"{path}/primary", view_func=choose_file, methods=["POST"])
+    api.add_url_rule(f"{path}/unstack", view_func=unstack_file, methods=["POST"])
+    api.add_url_rule(path, view_func=delete_file, methods=["DELETE"])
+
+
+@require("photos.update")
+@answers(PhotoSchema, "The photo as it is now.")
+@refuses(404, 409, 412)
+def choose_file(photo_uid: str, file_uid: str) -> Response:
+    """Let this file show the photo, also after index runs."""
+
+    def change(_session: Session, _catalog: Catalog, photo: Photo) -> None:
+        chosen = _file(photo, file_uid)
+        if chosen.error:
+            msg = "the file cannot be shown"
+            raise ConflictError(msg)
+        if not chosen.primary:
+            for file in photo.files:
+                file.primary_src = MANUAL if file is chosen else ""
+
+    return json_text(change_one(photo_uid, "photos.primary", change)[0])
+
+
+@require("photos.update")
+@answers(PhotoSchema, "The photo that the file left.")
+@refuses(404, 409)
+def unstack_file(photo_uid: str, file_uid: str) -> Response:
+    """Make a photo of its own of this file; no index run stacks it again."""
+    return _without(photo_uid, file_uid, remove=False)
+
+
+@require("photos.delete")
+@answers(PhotoSchema, "The photo without the file.")
+@refuses(404, 409)
+def delete_file(photo_uid: str, file_uid: str) -> Response:
+    """Remove a file from its photo for good; the original stays, and only `svc index --force` adds it again."""
+    return _without(photo_uid, file_uid, remove=True)
+
+
+def _without(photo_uid: str, file_uid: str, *, remove: bool) -> Response:
+    service, sees_private = current_service(), principal().sees_private
+    now = service.now()
+    with service.writing() as session:
+        seen = files_of_photo(session.connection(), photo_uid, sees_private=sees_private)
+        if not seen:
+            msg = "there is no such photo"
+            raise NotFoundError(msg, field="uid")
+        (photo,) = load_photos(session, [seen[0].photo_id])
+        file, catalog = _file(photo, file_uid), Catalog(session, Gazetteer.load())
+        if not any(other is not file and not other.missing and not other.sidecar for other in photo.files):
+            msg = "the file is the only one of its photo"
+            raise ConflictError(msg)
+        if remove:
+            remove_file(session, file, now)
+            describe(photo, sidecars_of(session, [photo.id]), catalog, now)
+            project(session, [photo.id])
+        else:
+            unstack(session, catalog, file, now)
+        seen = files_of_photo(session.connection(), photo_uid, sees_private=sees_private)
+        return json_text(record_of(session, seen, sees_private=sees_private)[0])
+
+
+def _file(photo: Photo, uid: str) -> File:
+    for file in photo.files:
+        if file.uid == uid and not file.missing:
+            return file
+    msg = "the photo has no such file"
+    raise NotFoundError(msg, field="file_uid")
