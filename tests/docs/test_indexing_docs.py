@@ -10,6 +10,7 @@ READ_AGAIN = {
     Validity.UNTIL_CHANGED: "when it changes",
     Validity.TRANSIENT: "by the next run",
     Validity.NOT_STORED: "by the next run",
+    Validity.UNTIL_FORCED: "by `svc index --force`",
 }
 
 
