@@ -7,6 +7,7 @@ be looked at again, and what is lost is found by the sweeps over everything.
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -67,6 +68,8 @@ class FolderEvents:
         self._identity = _identity(self._root)
         self._observer = Observer()
         self._warnings = _Warnings(lambda: report(""))
+        # A new folder is found by its event and by listing its parent; watchdog warns that it watches it already.
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
         handler = _Handler(self._root, report)
         try:
             self._observer.schedule(handler, self._root, recursive=True, event_filter=_EVENTS)

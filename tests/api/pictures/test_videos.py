@@ -63,7 +63,8 @@ def grain(size, number):
 @pytest.fixture(scope="module")
 def movies(tmp_path_factory):
     folder = tmp_path_factory.mktemp("films")
-    with open_api(tmp_path_factory.mktemp("movies")) as api:
+    many = {"PHOTOSVC_TRANSFERS": 50, "PHOTOSVC_TRANSFERS_EACH": 50}
+    with open_api(tmp_path_factory.mktemp("movies"), settings=many) as api:
         movies = VideoClient(api)
         put = movies.library.put
         plain = film(folder / "plain.mp4", sounds=["aac"]).read_bytes()
