@@ -2,25 +2,9 @@
 
 from flask import Blueprint, Response
 
-from photosvc.api import (
-    album_photos,
-    albums,
-    batch,
-    clusters,
-    config,
-    edits,
-    history,
-    monitoring,
-    oauth,
-    openapi,
-    photo_files,
-    photos,
-    search,
-    subjects,
-    timeline,
-    viewer,
-)
+from photosvc.api import clusters, config, monitoring, oauth, openapi, photos, search, timeline, viewer
 from photosvc.api.accounts import app_passwords, passcode, session, users
+from photosvc.api.library import album_photos, albums, batch, edits, history, photo_files, subjects
 from photosvc.api.pictures import downloads, thumbnails, videos, zips
 from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.current import current_service

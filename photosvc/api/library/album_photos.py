@@ -6,7 +6,7 @@ from typing import Any, Final
 from flask import Blueprint, Response
 from sqlalchemy.orm import Session
 
-from photosvc.api.albums import MAX_BODY, record_of_album
+from photosvc.api.library.albums import MAX_BODY, record_of_album
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.library.album_photos import add_photos, arrange_photos, photos_in_order, remove_photos, select_photos

@@ -5,7 +5,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
-from photosvc.api.edits import WRAPPED, change_one
+from photosvc.api.library.edits import WRAPPED, change_one
 from photosvc.core.errors import NotFoundError
 from photosvc.index.catalog import Catalog
 from photosvc.library.journal import changes_of, find_change, shown

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response
 from sqlalchemy.orm import Session
 
-from photosvc.api.edits import change_one
+from photosvc.api.library.edits import change_one
 from photosvc.api.photos import record_of
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.sources import MANUAL

@@ -1,0 +1,1 @@
+"""What people change: photos, albums and the persons on photos."""
