@@ -169,3 +169,10 @@ def test_the_policy_can_be_printed():
 def test_rules_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         RULES["photos.search"].own = True
+
+
+def test_credentials_share_limits_by_user_else_by_client_else_each_has_its_own():
+    alone = {"user_uid": None, "client_uid": None}
+    assert principal(**alone).owner_uid == "sess00000000"
+    assert principal(**{**alone, "client_uid": "c1"}).owner_uid == "c1"
+    assert principal(**{**alone, "client_uid": "c1", "user_uid": "u1"}).owner_uid == "u1"

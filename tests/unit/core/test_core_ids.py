@@ -56,3 +56,9 @@ def test_the_checksum_of_an_app_password_detects_each_single_wrong_character():
 def test_a_digest_is_sha256_and_accepts_any_text():
     assert ids.digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert len(ids.digest("\ud800")) == 64
+
+
+def test_a_computed_uid_is_always_the_same_for_a_text():
+    uid = ids.computed_uid(ids.ALBUM, "folder/2023")
+    assert uid == ids.computed_uid(ids.ALBUM, "folder/2023") != ids.computed_uid(ids.ALBUM, "folder/2024")
+    assert ids.is_uid(uid, ids.ALBUM)
