@@ -10,18 +10,18 @@ from typing import Any
 from click.testing import CliRunner
 from werkzeug.test import TestResponse
 
-from photosvc.auth.accounts.passwords import hash_password
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.cli import svc
 from photosvc.models import CLIENT_TOKEN, User
 from tests.clock import MovedClock
+from tests.costs import TEST_HASHER
 from tests.factories.accounts import add_client, add_credential, add_user
 from tests.library import Library, open_library
 
 API = "/api/v1"
 PASSWORD = "correct horse"
-HASH = hash_password(PASSWORD)
+HASH = TEST_HASHER.hash(PASSWORD)
 ROLES = {"ann": "admin", "alice": "user", "vera": "viewer"}
 
 

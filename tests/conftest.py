@@ -11,11 +11,17 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.orm import Session
 
+from photosvc.auth.accounts import passwords
 from photosvc.settings import Settings
+from tests import costs
 from tests.api_client import ApiClient, open_api
 from tests.library import Library, new_settings, open_library, open_session
 
 _NUMBERS = count()
+
+
+def pytest_configure() -> None:
+    costs.hash_passwords_cheaply()
 
 
 def pytest_collection_finish() -> None:
@@ -44,6 +50,15 @@ def session(tmp_path: Path) -> Iterator[Session]:
     """A session on an empty SQLite database without an app."""
     with open_session(tmp_path) as session:
         yield session
+
+
+@pytest.fixture
+def service_hasher(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Passwords are hashed at the cost that they have outside of tests."""
+    passwords._dummy.cache_clear()
+    monkeypatch.setattr(passwords, "_HASHER", costs.SERVICE_HASHER)
+    yield
+    passwords._dummy.cache_clear()
 
 
 @pytest.fixture

@@ -79,7 +79,9 @@ def test_a_wrong_name_or_password_is_always_answered_the_same(session, settings,
     assert count(session) == 0
 
 
-def test_names_that_do_not_exist_cost_the_same_hash(session, settings, alice, monkeypatch):
+def test_names_that_do_not_exist_cost_the_same_hash(session, settings, alice, service_hasher, monkeypatch):
+    begin_write(session)
+    alice.password_hash = stored_hash = passwords.hash_password(PASSWORD)
     hashed = []
     verify_hash = passwords._HASHER.verify
     monkeypatch.setattr(
@@ -87,7 +89,7 @@ def test_names_that_do_not_exist_cost_the_same_hash(session, settings, alice, mo
         "verify",
         lambda self, stored, given: hashed.append(stored) or verify_hash(stored, given),
     )
-    add_user(session, "carol", password_hash=HASH, disabled=True)
+    add_user(session, "carol", password_hash=stored_hash, disabled=True)
     add_user(session, "dave", password_hash="")
     for name in ("alice", "bob", "carol", "dave", "no such name!"):
         with pytest.raises(InvalidCredentialsError):
@@ -137,7 +139,7 @@ def test_a_password_changed_in_the_middle_of_a_log_in_ends_it(session, settings,
         log_in(session, settings, NOW, username="alice", password=PASSWORD)
 
 
-def test_a_weaker_hash_is_replaced_at_log_in(session, settings, alice):
+def test_a_weaker_hash_is_replaced_at_log_in(session, settings, alice, service_hasher):
     from argon2 import PasswordHasher
 
     begin_write(session)
