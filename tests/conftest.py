@@ -22,6 +22,7 @@ _NUMBERS = count()
 
 def pytest_configure() -> None:
     costs.hash_passwords_cheaply()
+    costs.share_compiled_routes()
 
 
 def pytest_collection_finish() -> None:
