@@ -79,6 +79,8 @@ def stored(session, *columns):
 
 
 MOMENT = Metadata(taken_local=TAKEN, camera_make="Maker", camera_model="M1", camera_serial="7", lat=48.0, lng=2.0)
+ANYWHERE = replace(MOMENT, lat=None, lng=None)
+EXACT = TAKEN + timedelta(milliseconds=120)
 
 
 @pytest.mark.parametrize(
@@ -95,16 +97,24 @@ MOMENT = Metadata(taken_local=TAKEN, camera_make="Maker", camera_model="M1", cam
             False,
         ),
         (MOMENT, MOMENT, True),
-        (MOMENT, replace(MOMENT, taken_local=TAKEN + timedelta(milliseconds=900)), True),
+        (MOMENT, replace(MOMENT, taken_local=EXACT), False),
+        (replace(MOMENT, taken_local=EXACT), replace(MOMENT, taken_local=EXACT), True),
+        (replace(MOMENT, taken_local=EXACT), replace(MOMENT, taken_local=EXACT + timedelta(milliseconds=100)), False),
+        (replace(ANYWHERE, taken_local=EXACT), replace(ANYWHERE, taken_local=EXACT), True),
+        (
+            replace(ANYWHERE, taken_local=EXACT),
+            replace(ANYWHERE, taken_local=EXACT + timedelta(milliseconds=100)),
+            False,
+        ),
         (MOMENT, replace(MOMENT, taken_local=TAKEN + timedelta(seconds=1)), False),
         (MOMENT, replace(MOMENT, camera_serial="8"), False),
         (MOMENT, replace(MOMENT, camera_model="M2"), False),
         (MOMENT, replace(MOMENT, lat=48.1), False),
-        (replace(MOMENT, lat=None, lng=None), replace(MOMENT, lat=None, lng=None), True),
+        (ANYWHERE, ANYWHERE, False),
         (replace(MOMENT, camera_serial=""), replace(MOMENT, camera_serial=""), True),
         (
-            replace(MOMENT, camera_serial="", lat=None, lng=None),
-            replace(MOMENT, camera_serial="", lat=None, lng=None),
+            replace(ANYWHERE, camera_serial="", taken_local=EXACT),
+            replace(ANYWHERE, camera_serial="", taken_local=EXACT),
             False,
         ),
         (Metadata(taken_local=TAKEN), Metadata(taken_local=TAKEN), False),

@@ -49,19 +49,26 @@ def _texts(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterato
     if DOCUMENT in kinds and metadata.document_id:
         unique = _UNIQUE.fullmatch(metadata.document_id) is not None
         yield DOCUMENT, metadata.document_id, "" if unique else _second(metadata)
-    known = metadata.lat is not None and metadata.lng is not None
-    # Two phones of one model take pictures in the same second; their serial numbers or positions tell them apart.
-    if (
-        MOMENT in kinds
-        and not video
-        and metadata.camera_model
-        and (metadata.camera_serial or known)
-        and _second(metadata)
-    ):
-        cell = cell_token(metadata.lat or 0.0, metadata.lng or 0.0) if known else ""
-        yield MOMENT, _second(metadata), cell, metadata.camera_make, metadata.camera_model, metadata.camera_serial
+    if MOMENT in kinds and not video:
+        yield from _moments(metadata)
     if NAMES in kinds and not video:
         yield NAMES, folder, fold(series_of(base))
+
+
+def _moments(metadata: Metadata) -> Iterator[tuple[str, ...]]:
+    """When and where the picture was taken, and by which camera; none unless that tells it from other pictures.
+
+    A burst has several pictures of one second, place and camera: the fractions of the second tell them apart. Two
+    phones of one model take pictures at the same time: their serial numbers or positions tell them apart.
+    """
+    known = metadata.lat is not None and metadata.lng is not None
+    local = metadata.taken_local
+    exact = local is not None and local.microsecond > 0
+    if local is None or not (_second(metadata) and metadata.camera_model and (known or metadata.camera_serial)):
+        return
+    if exact or known:
+        cell = cell_token(metadata.lat or 0.0, metadata.lng or 0.0) if known else ""
+        yield MOMENT, local.isoformat(), cell, metadata.camera_make, metadata.camera_model, metadata.camera_serial
 
 
 def _second(metadata: Metadata) -> str:

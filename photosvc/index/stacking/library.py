@@ -17,7 +17,7 @@ from photosvc.models.database import begin_write
 from photosvc.models.pace import Pace
 
 #: Grows whenever the rules give other photos for the same files.
-_RULES_VERSION: Final = 2
+_RULES_VERSION: Final = 3
 _FIRST_BATCH: Final = 20
 _MOST: Final = 500
 
