@@ -234,6 +234,27 @@ def test_an_album_stays_the_same_when_its_folder_moves(library):
     assert library.names(album="Trip") == ["Journey/a.jpg", "Journey/b.jpg"]
 
 
+@pytest.mark.parametrize("moves", [("Journey",), ("Journey", "Summer/Journey")])
+def test_a_deleted_album_stays_deleted_when_its_folder_moves(library, moves):
+    library.put("Trip/a.jpg", jpeg(61))
+    library.put("Trip/metadata.json", album())
+    library.index()
+    with library.session() as session:
+        session.query(AlbumPhoto).delete()
+        session.query(Album).delete()
+    folder = library.originals / "Trip"
+    for name in moves:
+        (library.originals / name).parent.mkdir(exist_ok=True)
+        folder = folder.rename(library.originals / name)
+        library.index()
+    library.index(force=True)
+    assert album_titles(library) == {}
+    library.put("Trip/b.jpg", jpeg(62))
+    library.put("Trip/metadata.json", album("Another trip"))
+    library.index()
+    assert album_titles(library) == {"Another trip": ["b"]}
+
+
 def test_the_copy_of_a_folder_is_an_album_of_its_own(library):
     for folder, width in (("Trip", 61), ("Copy", 62)):
         library.put(f"{folder}/a.jpg", jpeg(width))

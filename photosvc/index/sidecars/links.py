@@ -127,10 +127,15 @@ class Sidecars:
         return _confirmed((file, rows[one]) for file, others in companions.items() for one in others if one in rows)
 
     def _moved_album(self, details: str) -> Sidecar | None:
-        """The row of the file with this content that made an album and is gone from its place."""
-        same = select(Sidecar).where(Sidecar.root == ORIGINALS_ROOT, Sidecar.album_id.is_not(None))
-        rows = self._session.scalars(same.where(Sidecar.details == details).order_by(Sidecar.id))
-        return next((row for row in rows if row.kind == Kind.ALBUM and not self._folders.has(row.name)), None)
+        """The row of the file with this content that is gone from its place; one whose album was deleted is the last.
+
+        A deleted album has no id: the row says that there was one.
+        """
+        same = select(Sidecar).where(Sidecar.root == ORIGINALS_ROOT, Sidecar.kind == Kind.ALBUM)
+        rows = self._session.scalars(
+            same.where(Sidecar.details == details).order_by(Sidecar.album_id.is_(None), Sidecar.id)
+        )
+        return next((row for row in rows if not self._folders.has(row.name)), None)
 
     def _find(self, names: Collection[str]) -> dict[str, Sidecar]:
         found: dict[str, Sidecar] = {}
