@@ -8,7 +8,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Column, Table, delete, func, select
+from sqlalchemy import Column, Table, and_, delete, func, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
@@ -52,7 +52,7 @@ class Survey:
     examples: list[str] = field(default_factory=list)
     """Names of the first files."""
     moved: int = 0
-    """Files, not counted elsewhere, that seem to have been moved: an index run is due, and recognises them."""
+    """Files, not counted elsewhere, that were moved or have a copy: an index run is due, and recognises them."""
 
 
 @dataclass(slots=True)
@@ -95,6 +95,7 @@ def survey(session: Session, settings: Settings) -> Survey:
         msg = "None of the library's files is in the folder of originals: is the disk mounted?"
         raise ConflictError(msg)
     moved = {row.id: row.photo_id for row in _moved(session, settings.originals, unmarked.values())}
+    moved |= _copied(session, settings.originals, set(found.files))
     found.moved = len(moved)
     found.files = array("q", (one for one in found.files if one not in moved))
     found.unmarked = array("q", (one for one in unmarked if one not in moved))
@@ -127,6 +128,18 @@ def _moved(session: Session, root: Path, gone: Iterable[Any]) -> Iterator[Any]:
             )
             if all(session.scalar(query) is None for query in known):
                 yield from wanted.pop((file.size, file.mtime_ns))
+
+
+def _copied(session: Session, root: Path, gone: Collection[int]) -> dict[int, int]:
+    """Id and photo of those of these files whose content is on disk under the name of a known duplicate.
+
+    The next index run gives that name to their rows, with all that people wrote.
+    """
+    same = (File.root == RejectedFile.root, File.name == RejectedFile.detail)
+    query = select(RejectedFile.name, File.id, File.photo_id).join(File, and_(*same))
+    query = query.where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.reason == Reason.DUPLICATE.value)
+    rows = session.execute(query.execution_options(yield_per=1000))
+    return {row.id: row.photo_id for row in rows if row.id in gone and not is_gone(root, row.name)}
 
 
 def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> int:

@@ -160,16 +160,37 @@ def test_a_file_that_is_marked_but_came_back_stays(purged):
         assert session.scalars(select(Photo.title).where(Photo.favorite)).all() == ["Edited"]
 
 
-def test_a_duplicate_of_a_removed_file_is_read_by_the_next_run(library):
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_duplicate_of_a_file_that_is_gone_keeps_what_people_wrote(library, marked):
     library.put("a.jpg", jpeg())
     library.put("b.jpg", jpeg(80, 48))
     library.index()
     library.put("copy.jpg", jpeg())
     assert counts(library.index()) == (0, 0, 2, 0, 1, 0)
+    with library.session() as session:
+        session.query(File).filter_by(name="a.jpg").update({"missing": marked})
+        photo = session.query(Photo).join(File).filter_by(name="a.jpg").one()
+        uid, photo.title, photo.title_src = photo.uid, "Edited", "manual"
     (library.originals / "a.jpg").unlink()
-    purge(library, "--hard", "--yes")
-    assert counts(library.index()) == (1, 0, 1, 0, 0, 0)
+    found = purge(library, "--hard", "--yes")
+    assert (found["missing"], found["moved"], found["removed"]["files"]) == (0, 1, 0)
+    assert counts(library.index()) == (0, 1, 1, 0, 0, 0)
+    (record,) = library.find(filename="copy.jpg")
+    assert (record["UID"], record["Title"]) == (uid, "Edited")
     assert library.names() == ["b.jpg", "copy.jpg"]
+
+
+def test_a_file_that_is_gone_like_its_duplicates_is_removed(library):
+    library.put("a.jpg", jpeg())
+    library.put("b.jpg", jpeg(80, 48))
+    library.put("copy.jpg", jpeg())
+    library.index()
+    (library.originals / "a.jpg").unlink()
+    (library.originals / "copy.jpg").unlink()
+    assert purge(library, "--hard", "--yes")["removed"]["files"] == 1
+    assert counts(library.index()) == (0, 0, 1, 0, 0, 0)
+    library.put("copy.jpg", jpeg())
+    assert counts(library.index()) == (1, 0, 1, 0, 0, 0)
 
 
 @pytest.mark.parametrize("arguments", [(), ("--hard", "--yes")])
