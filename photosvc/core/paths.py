@@ -6,7 +6,8 @@
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from photosvc.core.errors import NotFoundError
@@ -19,6 +20,7 @@ _MARK = "%FF"
 
 
 _INT64 = 1 << 63
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def clamped_time(status: os.stat_result) -> int:
@@ -67,15 +69,43 @@ def open_inside(root: Path, name: str) -> int:
 
     """
     *folders, last = _parts(name)
-    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder = open_folder(root, folders)
     try:
-        for part in folders:
-            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-            os.close(folder)
-            folder = inner
         return os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     finally:
         os.close(folder)
+
+
+def open_folder(root: Path, parts: Iterable[str], *, create: bool = False) -> int:
+    """A descriptor of the folder below `root` whose names on disk are `parts`; as `open_inside` no link is followed.
+
+    Args:
+        root: is opened also where it is a link.
+        parts: names of folders, none of them `..`.
+        create: make folders that do not exist; several processes may make the same ones.
+
+    Raises:
+        OSError: a folder does not exist, is a link or a file, or cannot be opened or made.
+
+    """
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in parts:
+            try:
+                inner = os.open(part, _FOLDER, dir_fd=folder)
+            except FileNotFoundError:
+                if not create:
+                    raise
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=folder)
+                    os.fsync(folder)
+                inner = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder
 
 
 def _parts(name: str) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ def _is_folder(part: str) -> bool:
 def _list(root: Path, folder: str) -> list[str] | Unreachable:
     """The clean names in a folder, sorted; those of its folders end with a slash, which sorts their content right."""
     name = folder[:-1]
-    if _is_too_long(name):
+    if is_too_long(name):
         return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
     try:
         with os.scandir(disk_path(root, name)) as listing:
@@ -124,7 +124,7 @@ def _leads_deeper(entry: os.DirEntry[str]) -> bool:
 
 def _inspect(root: Path, name: str) -> FoundFile | Unreachable:
     """The file of this name, or why it is left out."""
-    if _is_too_long(name):
+    if is_too_long(name):
         return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
     try:
         status = os.lstat(f"{root}/{disk_name(name)}")
@@ -137,7 +137,8 @@ def _inspect(root: Path, name: str) -> FoundFile | Unreachable:
     return FoundFile(name, status.st_size, clamped_time(status), status.st_ctime_ns)
 
 
-def _is_too_long(name: str) -> bool:
+def is_too_long(name: str) -> bool:
+    """Whether scans leave out the file or folder of this clean name because of the length of its path."""
     if name.isascii():  # folding makes no ASCII text longer
         return len(name) > MAX_PATH
     return any(len(text.encode()) > MAX_PATH for text in (name, fold(name)))

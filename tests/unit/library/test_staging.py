@@ -1,0 +1,372 @@
+"""What gets into the originals, and what never does."""
+
+import errno
+import fcntl
+import hashlib
+import os
+import stat
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from photosvc.index.scan import scan
+from photosvc.library.staging import Staging
+from photosvc.library.staging import part as part_module
+from photosvc.library.staging.errors import (
+    IncompleteError,
+    NameRefusedError,
+    NameTakenError,
+    ParentMissingError,
+    PartLockedError,
+    PartMissingError,
+    StorageFailedError,
+    StorageFullError,
+    StorageReadOnlyError,
+    TooLargeError,
+)
+
+MOST = 1000
+
+
+@pytest.fixture
+def originals(tmp_path: Path) -> Path:
+    folder = tmp_path / "originals"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def staging(originals: Path) -> Staging:
+    return Staging(originals)
+
+
+def parts_of(originals: Path) -> list[str]:
+    return sorted(path.name for path in (originals / ".photosvc").iterdir())
+
+
+def store(
+    staging: Staging, name: str, data: bytes, *, replace: bool = False, expected_length: int | None = None
+) -> None:
+    with staging.receive(most_bytes=MOST, expected_length=expected_length) as part:
+        part.write(data)
+        part.place(name, replace=replace)
+
+
+def test_a_placed_file_has_its_bytes_hash_time_and_mode(staging, originals):
+    with staging.receive(most_bytes=MOST, expected_length=6) as part:
+        part.write(b"abc")
+        part.write(memoryview(b"def"))
+        assert (part.size, part.sha1) == (6, hashlib.sha1(b"abcdef").hexdigest())
+        assert not (originals / "2024").exists()
+        status = part.place("2024/05/a.jpg", replace=False, modified_at=1_000_000_000.5)
+    placed = originals / "2024/05/a.jpg"
+    assert placed.read_bytes() == b"abcdef"
+    assert placed.stat().st_mtime == 1_000_000_000.5 == status.st_mtime
+    assert placed.stat().st_ino == status.st_ino
+    assert stat.S_IMODE(placed.stat().st_mode) == 0o666 & ~_umask()
+    assert parts_of(originals) == []
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_the_staging_folder_is_private_and_no_scan_sees_it(staging, originals):
+    with staging.receive(most_bytes=MOST) as part:
+        part.write(b"abc")
+        assert part.path.read_bytes() == b"abc"
+        assert list(scan(originals)) == []
+    assert stat.S_IMODE((originals / ".photosvc").stat().st_mode) == 0o700
+
+
+def test_a_part_that_is_not_placed_disappears(staging, originals):
+    with staging.receive(most_bytes=MOST) as part:
+        part.write(b"abc")
+    with pytest.raises(ZeroDivisionError), staging.receive(most_bytes=MOST, keep=True):
+        raise ZeroDivisionError
+    assert parts_of(originals) == []
+    assert list(originals.iterdir()) == [originals / ".photosvc"]
+
+
+def test_a_shorter_or_longer_file_than_announced_is_refused(staging, originals):
+    store(staging, "a.jpg", b"old")
+    for length in (2, 6):
+        with pytest.raises(IncompleteError):
+            store(staging, "a.jpg", b"abc", replace=True, expected_length=length)
+    assert (originals / "a.jpg").read_bytes() == b"old"
+    assert parts_of(originals) == []
+
+
+def test_a_file_over_the_cap_is_refused_before_and_while_it_arrives(staging):
+    with pytest.raises(TooLargeError), staging.receive(most_bytes=5, expected_length=6):
+        pass
+    with staging.receive(most_bytes=5) as part:
+        part.write(b"abcde")
+        with pytest.raises(TooLargeError):
+            part.write(b"f")
+
+
+def test_a_file_longer_than_the_free_space_is_refused_at_once(staging):
+    with pytest.raises(StorageFullError), staging.receive(most_bytes=1 << 62, expected_length=1 << 61):
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_an_error_of_its_own_and_leaves_nothing(staging, originals, monkeypatch, number):
+    store(staging, "a.jpg", b"old")
+
+    def full(*_: object) -> int:
+        raise OSError(number, "full")
+
+    monkeypatch.setattr(part_module.os, "write", full)
+    with pytest.raises(StorageFullError) as caught:
+        store(staging, "a.jpg", b"new", replace=True)
+    assert caught.value.status == 507
+    assert parts_of(originals) == []
+    assert (originals / "a.jpg").read_bytes() == b"old"
+
+
+def test_a_disk_error_at_the_last_moment_leaves_the_old_file(staging, originals, monkeypatch):
+    store(staging, "a.jpg", b"old")
+
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    monkeypatch.setattr(part_module.os, "fsync", broken)
+    with pytest.raises(StorageFailedError) as caught:
+        store(staging, "a.jpg", b"new", replace=True)
+    assert caught.value.status == 503
+    assert (originals / "a.jpg").read_bytes() == b"old"
+    assert parts_of(originals) == []
+
+
+def test_a_new_file_never_replaces_another_one(staging, originals):
+    store(staging, "a.jpg", b"old")
+    with pytest.raises(NameTakenError):
+        store(staging, "a.jpg", b"new")
+    assert (originals / "a.jpg").read_bytes() == b"old"
+    store(staging, "a.jpg", b"new", replace=True)
+    assert (originals / "a.jpg").read_bytes() == b"new"
+    assert parts_of(originals) == []
+
+
+def test_on_a_disk_without_hard_links_a_new_file_never_replaces_another_one_either(staging, originals, monkeypatch):
+    def no_links(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "no links")
+
+    monkeypatch.setattr(part_module.os, "link", no_links)
+    store(staging, "a.jpg", b"old")
+    with pytest.raises(NameTakenError):
+        store(staging, "a.jpg", b"new")
+    assert (originals / "a.jpg").read_bytes() == b"old"
+    assert parts_of(originals) == []
+
+
+def test_of_many_that_create_one_name_at_once_one_succeeds_and_all_make_its_folders(staging, originals):
+    results: list[str] = []
+    start = threading.Barrier(8)
+
+    def create(number: int) -> None:
+        with staging.receive(most_bytes=MOST) as part:
+            part.write(b"%d" % number * 100)
+            start.wait()
+            try:
+                part.place("new/er/a.jpg", replace=False)
+            except NameTakenError:
+                results.append("taken")
+            else:
+                results.append("placed")
+
+    threads = [threading.Thread(target=create, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == ["placed"] + ["taken"] * 7
+    assert len(set((originals / "new/er/a.jpg").read_bytes())) == 1
+    assert parts_of(originals) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "/etc/a.jpg",
+        "../a.jpg",
+        "a/../../a.jpg",
+        "..",
+        ".",
+        "a/./b.jpg",
+        "a//b.jpg",
+        "a/",
+        ".photosvc/a.jpg",
+        "a/.photosvc/b.jpg",
+        ".photosvc",
+        "a\x00.jpg",
+        "a\n.jpg",
+        "a\u202egpj.exe",
+        "%FFa.jpg",
+        os.fsdecode(b"\xff.jpg"),
+        "a" * 256,
+        "ä" * 128,
+        "/".join(["a"] * 101),
+        "/".join(["a" * 200] * 6),
+    ],
+)
+def test_hostile_names_are_refused(staging, originals, name):
+    with pytest.raises(NameRefusedError) as caught:
+        store(staging, name, b"abc", replace=True)
+    assert (caught.value.status, caught.value.field) == (400, "name")
+    assert list(originals.rglob("*")) == [originals / ".photosvc"]
+
+
+def test_no_link_leads_out_of_the_originals(staging, originals, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.jpg").write_bytes(b"old")
+    (originals / "out").symlink_to(outside)
+    (originals / "a.jpg").symlink_to(outside / "a.jpg")
+    for replace in (False, True):
+        with pytest.raises(ParentMissingError):
+            store(staging, "out/a.jpg", b"new", replace=replace)
+        with pytest.raises(NameTakenError):
+            store(staging, "a.jpg", b"new", replace=replace)
+    assert (outside / "a.jpg").read_bytes() == b"old"
+    assert (originals / "a.jpg").is_symlink()
+
+
+def test_a_staging_folder_that_is_a_link_is_refused(staging, originals, tmp_path):
+    (originals / ".photosvc").symlink_to(tmp_path)
+    with pytest.raises(ParentMissingError), staging.receive(most_bytes=MOST):
+        pass
+
+
+def test_a_folder_is_never_replaced_and_a_file_is_no_folder(staging, originals):
+    store(staging, "a/b.jpg", b"old")
+    for replace in (False, True):
+        with pytest.raises(NameTakenError):
+            store(staging, "a", b"new", replace=replace)
+        with pytest.raises(ParentMissingError):
+            store(staging, "a/b.jpg/c.jpg", b"new", replace=replace)
+
+
+def test_missing_folders_can_be_an_error(staging, originals):
+    with pytest.raises(ParentMissingError) as caught, staging.receive(most_bytes=MOST) as part:
+        part.place("a/b.jpg", replace=True, make_folders=False)
+    assert caught.value.status == 409
+    assert not (originals / "a").exists()
+
+
+@pytest.mark.parametrize("seconds", [1e20, -1e20, float("nan"), float("inf")])
+def test_impossible_times_are_refused(staging, originals, seconds):
+    with pytest.raises(NameRefusedError), staging.receive(most_bytes=MOST) as part:
+        part.place("a.jpg", replace=True, modified_at=seconds)
+    assert not (originals / "a.jpg").exists()
+
+
+def test_a_missing_folder_of_originals_is_not_made(tmp_path):
+    with pytest.raises(StorageFailedError), Staging(tmp_path / "unmounted").receive(most_bytes=MOST):
+        pass
+    assert not (tmp_path / "unmounted").exists()
+
+
+def test_a_read_only_folder_of_originals_is_an_error_of_its_own(staging, originals, monkeypatch):
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "read-only")
+
+    monkeypatch.setattr("photosvc.core.paths.os.mkdir", read_only)
+    with pytest.raises(StorageReadOnlyError) as caught, staging.receive(most_bytes=MOST):
+        pass
+    assert caught.value.status == 403
+
+
+def test_a_kept_part_is_continued_from_its_size_on_disk(staging, originals):
+    with staging.receive(most_bytes=MOST, keep=True) as part:
+        part.write(b"abc")
+        token = part.token
+    assert staging.size_of(token) == 3
+    with staging.resume(token, most_bytes=MOST) as part:
+        assert part.size == 3
+        part.write(b"xyz")
+        part.cut(4)
+        part.write(b"ef")
+    with staging.resume(token, most_bytes=MOST, expected_length=6) as part:
+        assert (part.size, part.sha1) == (6, hashlib.sha1(b"abcxef").hexdigest())
+        part.place("a.jpg", replace=False)
+    assert (originals / "a.jpg").read_bytes() == b"abcxef"
+    with pytest.raises(PartMissingError):
+        staging.size_of(token)
+
+
+def test_one_writes_to_a_kept_part_at_a_time(staging):
+    with staging.receive(most_bytes=MOST, keep=True) as part:
+        token = part.token
+    with staging.resume(token, most_bytes=MOST):
+        with pytest.raises(PartLockedError) as caught, staging.resume(token, most_bytes=MOST):
+            pass
+        assert caught.value.status == 423
+        staging.delete(token)
+    with pytest.raises(PartMissingError), staging.resume(token, most_bytes=MOST):
+        pass
+    staging.delete(token)
+
+
+def test_who_opened_a_part_before_it_was_placed_cannot_write_to_the_original(staging, originals, monkeypatch):
+    with staging.receive(most_bytes=MOST, keep=True) as part:
+        part.write(b"abc")
+        token = part.token
+    flock = fcntl.flock
+
+    def late(file: int, flags: int) -> None:
+        monkeypatch.setattr("photosvc.library.staging.folder.fcntl.flock", flock)
+        with staging.resume(token, most_bytes=MOST) as part:
+            part.place("a.jpg", replace=True)
+        flock(file, flags)
+
+    monkeypatch.setattr("photosvc.library.staging.folder.fcntl.flock", late)
+    with pytest.raises(PartMissingError), staging.resume(token, most_bytes=MOST):
+        pass
+    assert (originals / "a.jpg").read_bytes() == b"abc"
+
+
+def test_a_part_left_by_a_process_that_died_after_linking_is_never_written_to(staging, originals):
+    with staging.receive(most_bytes=MOST, keep=True) as part:
+        part.write(b"abc")
+    os.link(part.path, originals / "a.jpg")
+    with pytest.raises(PartMissingError), staging.resume(part.token, most_bytes=MOST):
+        pass
+
+
+@pytest.mark.parametrize("token", ["", "../../a", "a" * 32 + "/", "A" * 32, "a" * 31, "\x00" * 32])
+def test_only_tokens_of_parts_are_looked_up(staging, originals, token):
+    store(staging, "a.jpg", b"old")
+    with pytest.raises(PartMissingError):
+        staging.size_of(token)
+    with pytest.raises(PartMissingError), staging.resume(token, most_bytes=MOST):
+        pass
+    staging.delete(token)
+    assert (originals / "a.jpg").exists()
+
+
+def test_the_sweep_deletes_abandoned_parts_and_no_others(staging, originals):
+    now = datetime.now(UTC)
+    folder = originals / ".photosvc"
+    with staging.receive(most_bytes=MOST, keep=True) as kept:
+        kept.write(b"abc")
+    (folder / "0.part").write_bytes(b"of a killed process")
+    (folder / "link").symlink_to(originals)
+    with staging.receive(most_bytes=MOST) as part:
+        assert staging.sweep(now + timedelta(minutes=59)) == 0
+        assert staging.sweep(now + timedelta(hours=2)) == 1
+        assert part.path.exists()
+        assert staging.sweep(now + timedelta(days=15)) == 1
+    assert parts_of(originals) == ["link"]
+
+
+def test_the_sweep_of_originals_without_staging_does_nothing(staging, originals):
+    assert staging.sweep(datetime.now(UTC)) == 0
+    assert list(originals.iterdir()) == []
