@@ -12,6 +12,7 @@ from photosvc.models.accounts import (
     User,
 )
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
+from photosvc.models.dav import DavLock, DavProperty
 from photosvc.models.journal import PhotoChange
 from photosvc.models.library import (
     CHANGES,
@@ -82,6 +83,8 @@ __all__ = [
     "Cell",
     "Client",
     "Credential",
+    "DavLock",
+    "DavProperty",
     "File",
     "FileKey",
     "IndexWish",
