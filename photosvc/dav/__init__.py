@@ -1,0 +1,1 @@
+"""WebDAV: the originals as a network folder, over WsgiDAV (extra `webdav`)."""

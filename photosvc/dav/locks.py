@@ -1,0 +1,109 @@
+"""The locks of WebDAV in the database, the same for all processes of the service (RFC 4918 sections 6 and 7).
+
+Every function takes a session. What decides and then writes, or writes files by a decision, does both in one write
+transaction that began with `serialize`: then no lock is granted in between.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import and_, delete, func, or_, select, text
+from sqlalchemy.orm import Session
+
+from photosvc.dav.paths import ancestors, below, within
+from photosvc.models import DavLock
+from photosvc.models.database import MOST_SWEPT
+
+#: Locks of one user.
+MOST_OF_USER: Final = 1000
+#: Locks on one resource: only shared ones can be several.
+MOST_ON_RESOURCE: Final = 50
+#: Locks in all.
+MOST: Final = 10_000
+
+#: Conflicting locks that an answer names.
+_MOST_NAMED: Final = 100
+#: The advisory lock of PostgreSQL that stands for the write lock of SQLite.
+_ADVISORY: Final = 0x70686F746F646176
+_UNLOADED: Final = {"synchronize_session": False}
+
+
+def serialize(session: Session) -> None:
+    """Let no other process decide about locks or properties until the session's write transaction ends."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text(f"SELECT pg_advisory_xact_lock({_ADVISORY})"))
+
+
+def sweep(session: Session, now: datetime) -> None:
+    """Delete expired locks, a bounded number at a time."""
+    expired = select(DavLock.token).where(DavLock.expires_at <= now).limit(MOST_SWEPT).scalar_subquery()
+    session.execute(delete(DavLock).where(DavLock.token.in_(expired)), execution_options=_UNLOADED)
+
+
+def find(session: Session, now: datetime, token: str) -> DavLock | None:
+    """The lock with this token, unless it has expired."""
+    return session.scalar(select(DavLock).where(DavLock.token == token, DavLock.expires_at > now))
+
+
+def covering(session: Session, now: datetime, path: str) -> Sequence[DavLock]:
+    """The locks on a resource: its own, and the deep ones on folders that contain it."""
+    inherited = and_(DavLock.deep, DavLock.root.in_(ancestors(path)))
+    query = select(DavLock).where(or_(DavLock.root == path, inherited), DavLock.expires_at > now)
+    return session.scalars(query.order_by(DavLock.root, DavLock.token)).all()
+
+
+def inside(session: Session, now: datetime, path: str, limit: int = _MOST_NAMED) -> Sequence[DavLock]:
+    """Locks on resources inside a folder."""
+    query = select(DavLock).where(below(DavLock.root, path), DavLock.expires_at > now)
+    return session.scalars(query.order_by(DavLock.root, DavLock.token).limit(limit)).all()
+
+
+def conflicting(session: Session, now: datetime, lock: DavLock) -> list[str]:
+    """The roots of locks because of which this one cannot be granted: two locks fit together if both are shared."""
+    found = list(covering(session, now, lock.root))
+    if lock.deep:
+        found += inside(session, now, lock.root)
+    return sorted({other.root for other in found if other.exclusive or lock.exclusive})
+
+
+def blocking(
+    session: Session, now: datetime, path: str, *, deep: bool, user_uid: str, tokens: Collection[str]
+) -> list[str]:
+    """The roots of the locks that forbid a user to write a resource.
+
+    Args:
+        session: for a decision that is acted on, in a transaction after `serialize`.
+        now: the present.
+        path: in the form of `paths.key`.
+        deep: whether everything inside is written too.
+        user_uid: who writes.
+        tokens: the lock tokens that the request shows. Of several shared locks on one resource one is enough.
+
+    """
+    found = list(covering(session, now, path))
+    if deep:
+        found += inside(session, now, path)
+    opened = {lock.root for lock in found if lock.user_uid == user_uid and lock.token in tokens}
+    return sorted({lock.root for lock in found} - opened)
+
+
+def over_limit(session: Session, lock: DavLock) -> bool:
+    """Whether there are too many locks to add this one."""
+    counts = select(
+        func.count(),
+        func.count().filter(DavLock.user_uid == lock.user_uid),
+        func.count().filter(DavLock.root == lock.root),
+    ).select_from(DavLock)
+    total, of_user, on_resource = session.execute(counts).one()
+    return bool(total >= MOST or of_user >= MOST_OF_USER or on_resource >= MOST_ON_RESOURCE)
+
+
+def release(session: Session, token: str) -> None:
+    """Delete one lock."""
+    session.execute(delete(DavLock).where(DavLock.token == token), execution_options=_UNLOADED)
+
+
+def release_all(session: Session, path: str) -> None:
+    """Delete the locks on a resource and inside it: it was deleted or moved (RFC 4918 section 7.5)."""
+    session.execute(delete(DavLock).where(within(DavLock.root, path)), execution_options=_UNLOADED)

@@ -1,0 +1,32 @@
+"""A service with the tables of WebDAV, on both databases."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from photosvc.web.current import current_service
+from tests.library import open_library
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory, new_database):
+    """A library whose database is one of both kinds; shared by the tests of a module."""
+    settings = {"PHOTOSVC_DATABASE_URI": new_database()}
+    library = open_library(tmp_path_factory.mktemp("dav"), settings=settings)
+    yield library
+    library.close()
+
+
+@pytest.fixture
+def service(stored) -> Iterator[Callable]:
+    """The service inside a context of its app."""
+    with stored.app.app_context():
+        yield current_service()
+
+
+@contextmanager
+def in_app(library):
+    """The service, for a thread of its own."""
+    with library.app.app_context():
+        yield current_service()
