@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from email.utils import parsedate_tz
+from io import BytesIO
 from typing import BinaryIO, Final
 
 from photosvc.media import text
@@ -57,7 +58,7 @@ def read_embedded(source: BinaryIO, row: Format) -> Embedded:
     """The metadata in a picture or camera raw; empty where there are none or where they are damaged."""
     packets = _READERS[row.name](source) if row.name in _READERS else Packets()
     if row.is_tiff:
-        exif = read_exif_file(source)
+        exif = _with_that_of_preview(read_exif_file(source))
     elif "cr3" in row.families:
         exif, packets = read_canon_exif(source), read_jp2(source)  # its XMP stands in the same box
     else:
@@ -68,6 +69,20 @@ def read_embedded(source: BinaryIO, row: Format) -> Embedded:
     if xmp.orientation and not exif.says_orientation and row.name in _TURNED_BY_XMP:
         exif = replace(exif, orientation=xmp.orientation)
     return Embedded(exif, xmp, merge([read_iptc(packets.iptc or exif.iptc), _texts(packets)]))
+
+
+def _with_that_of_preview(exif: Exif) -> Exif:
+    """The Exif of a raw, completed by that of the JPEG in it."""
+    if not exif.preview_head:
+        return exif
+    more = read_exif(read_jpeg(BytesIO(exif.preview_head)).exif)
+    turned = exif if exif.says_orientation else more
+    return replace(
+        exif,
+        metadata=merge([exif.metadata, more.metadata]),
+        orientation=turned.orientation,
+        says_orientation=turned.says_orientation,
+    )
 
 
 def _texts(packets: Packets) -> Metadata:

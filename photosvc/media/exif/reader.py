@@ -17,6 +17,9 @@ from photosvc.media.text import clean
 
 _MAX_THUMBNAIL: Final = 1 << 19
 _MAKER_NOTE: Final = 0x927C
+#: RW2: a JPEG, whose first segment is Exif of its own; this many bytes contain it.
+_JPEG_OF_PANASONIC: Final = 0x002E
+_MAX_HEAD: Final = 1 << 17
 #: The byte that begins each IPTC record.
 _RECORD: Final = b"\x1c"
 
@@ -31,6 +34,8 @@ class Exif:
     """Whether the orientation is written, rather than the default."""
     thumbnail: bytes = b""
     """The embedded JPEG preview, empty when there is none."""
+    preview_head: bytes = b""
+    """The beginning of the JPEG in an RW2: its Exif has what that of the raw lacks, such as lens and position."""
     xmp: bytes = b""
     """The XMP packet in the TIFF structure."""
     iptc: bytes = b""
@@ -56,6 +61,7 @@ def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
         metadata=_metadata(image, exif, gps, _note(reader, image, exif)),
         **_orientation(image),
         thumbnail=_thumbnail(reader, image),
+        preview_head=_preview_head(reader, image),
         xmp=image.data(0x02BC),
         iptc=_iptc(image),
         size=_size(reader, image),
@@ -141,4 +147,11 @@ def _thumbnail(reader: TiffReader, image: Directory) -> bytes:
     preview = reader.directory(image.following)
     offset, size = preview.integer(0x0201), preview.integer(0x0202)
     data = reader.read(offset, size) if 0 < size <= _MAX_THUMBNAIL and offset > 0 else b""
+    return data if data.startswith(b"\xff\xd8") else b""
+
+
+def _preview_head(reader: TiffReader, image: Directory) -> bytes:
+    data = (
+        reader.read(image.offsets.get(_JPEG_OF_PANASONIC, 0), _MAX_HEAD) if _JPEG_OF_PANASONIC in image.offsets else b""
+    )
     return data if data.startswith(b"\xff\xd8") else b""

@@ -64,21 +64,39 @@ def test_every_extension_of_a_raw_made_of_tiff_directories_is_shown_by_its_previ
         assert (found.problem, found.width, found.metadata.camera_model) == (None, 6000, "EOS 5D")
 
 
-@pytest.mark.parametrize("extension", ["rw2", "rwl"])
-def test_an_rw2_is_shown_by_its_preview(extension):
+def rw2(preview):
     texts, start = b"Panasonic\0DC-GH5\0", 8 + 2 + 5 * 12 + 4
     tags = [
-        (0x002E, 7, len(PREVIEW), start + len(texts)),
+        (0x002E, 7, len(preview), start + len(texts)),
         (0x0100, 4, 1, 5184),
         (0x0101, 4, 1, 3888),
         (0x010F, 2, 10, start),
         (0x0110, 2, 7, start + 10),
     ]
     entries = b"".join(struct.pack("<HHII", *tag) for tag in tags)
-    data = b"IIU\0" + struct.pack("<IH", 8, 5) + entries + b"\0" * 4 + texts + PREVIEW
+    return b"IIU\0" + struct.pack("<IH", 8, 5) + entries + b"\0" * 4 + texts + preview
+
+
+@pytest.mark.parametrize("extension", ["rw2", "rwl"])
+def test_an_rw2_is_shown_by_its_preview(extension):
+    data = rw2(PREVIEW)
     found = read_picture(BytesIO(data), sniff(data[:512], f"a.{extension}"))
     assert (found.problem, found.width, found.height) == (None, 5184, 3888)
     assert (found.metadata.camera_model, found.colors is None) == ("DC-GH5", False)
+
+
+def test_the_exif_in_the_preview_of_an_rw2_completes_that_of_the_raw():
+    block = exif(
+        {0x010F: "Other", 0x0110: "Other", 0x0112: 6, 0x013B: "Ann"},
+        {0x9003: "2021:02:03 04:05:06", 0x8827: 400, 0xA431: "XG1", 0xA434: "LUMIX G 25/F1.7"},
+        {1: "N", 2: [(48, 1), (30, 1), (0, 1)], 3: "E", 4: [(2, 1), (15, 1), (0, 1)]},
+    )
+    data = rw2(jpeg(320, 240, exif=block))
+    found = read_picture(BytesIO(data), sniff(data[:512], "a.rw2"))
+    facts = found.metadata
+    assert (facts.camera_make, facts.camera_model, facts.camera_serial) == ("Panasonic", "DC-GH5", "XG1")
+    assert (str(facts.taken_local), facts.iso, facts.lens_model) == ("2021-02-03 04:05:06", 400, "LUMIX G 25/F1.7")
+    assert (facts.lat, facts.lng, facts.artist, found.orientation) == (48.5, 2.25, "Ann", 6)
 
 
 def test_a_raf_is_shown_by_its_preview():
