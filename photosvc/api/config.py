@@ -55,11 +55,11 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
     settings, now = service.settings, service.now()
     may_download = policy.may(who, "photos.download")
     with service.reading() as connection:
-        counts = service.counts.read(connection, sees_private=who.sees_private)
+        years = service.years.read(connection, sees_private=who.sees_private)
     return ClientConfig(
         download_token=link_tokens.download_token(settings, who, now) if may_download else "",
         preview_token=link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
-        years=counts.years,
+        years=years,
     )
 
 

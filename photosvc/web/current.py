@@ -17,7 +17,7 @@ from photosvc.models.database import check_schema, open_reader, session_on, writ
 from photosvc.pictures.service import Pictures
 from photosvc.pictures.slots import Slots
 from photosvc.search.reading.overview.albums import KnownAlbums
-from photosvc.search.reading.overview.counts import KnownCounts
+from photosvc.search.reading.overview.counts import Counts, count, years
 from photosvc.search.reading.overview.kept import Kept
 from photosvc.search.reading.overview.people import Label, Person, labels, people
 from photosvc.settings import Settings
@@ -53,11 +53,14 @@ class Service:
     archives: Slots = field(init=False)
     transfers: Slots = field(init=False)
     """Of answers that are sent for long."""
-    counts: KnownCounts = field(default_factory=KnownCounts, init=False)
+    counts: Kept[Counts] = field(default_factory=lambda: Kept(count), init=False)
+    years: Kept[tuple[int, ...]] = field(default_factory=lambda: Kept(years), init=False)
     albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
     people: Kept[list[Person]] = field(default_factory=lambda: Kept(people), init=False)
     labels: Kept[list[Label]] = field(default_factory=lambda: Kept(labels), init=False)
     schema_fits: bool = field(default=False, init=False)
+    swept_at: datetime | None = field(default=None, init=False)
+    """When a log-in of this process last deleted what had expired."""
 
     def __post_init__(self) -> None:
         self.throttle = Throttle(self.writing, self.write_if_free)

@@ -5,7 +5,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from photosvc.api import session as session_api
 from photosvc.auth.accounts import passwords, users
@@ -81,6 +81,18 @@ def test_a_log_in_succeeds_though_nothing_can_be_swept(api, monkeypatch):
     assert api.is_alive(api.session_of())
     assert len(last_uses(api)) == 2
     check_error(get(api, over), 401)
+
+
+def test_a_log_in_waits_twice_at_most_for_other_writers(api):
+    api.log_in()  # the first one of a process, and one in a minute, also deletes what has expired
+    commits = []
+    with api.library.app.app_context():
+        event.listen(current_service().engine(), "commit", commits.append)
+    assert api.log_in().status_code == 200
+    assert len(commits) == 2
+    api.clock.move(seconds=60)
+    assert api.log_in().status_code == 200
+    assert len(commits) == 5
 
 
 def own_password(api, token):

@@ -3,13 +3,14 @@
 from collections import Counter
 
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, event, not_, or_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
-from photosvc.models import migrate
+from photosvc.models import SearchRow, migrate
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
+from photosvc.search.reading.overview.counts import years
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_node, parse_request
 from tests.factories.varied_library import fill_varied_library
@@ -93,3 +94,27 @@ def test_a_facet_that_is_unknown_is_refused(text):
     with pytest.raises(InvalidValueError) as error:
         parse_facets(text)
     assert error.value.field == "by"
+
+
+@pytest.mark.parametrize("sees_private", [True, False])
+def test_the_years_of_a_library_are_those_of_what_is_found(session, sees_private):
+    session.execute(update(SearchRow).values(year=SearchRow.photo_id % 9 * 200 - 1))
+    shown = select(SearchRow.year).where(SearchRow.listed, or_(not_(SearchRow.private), sees_private))
+    found = set(session.scalars(shown))
+    assert years(session.connection(), sees_private) == tuple(sorted(found - {-1}, reverse=True))
+    session.rollback()
+    assert len(found) > 3
+
+
+def test_the_years_of_a_library_are_looked_up_one_by_one(session):
+    if session.get_bind().dialect.name != "sqlite":
+        pytest.skip("PostgreSQL scans a table of 80 photos")
+    connection, statements = session.connection(), []
+    event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2:4]))
+    years(connection, sees_private=False)
+    ((text, values),) = statements
+    steps = [row[3] for row in connection.exec_driver_sql("EXPLAIN QUERY PLAN " + text, values)]
+    assert [step for step in steps if "photosvc_search_rows" in step] == [
+        "SEARCH photosvc_search_rows USING INDEX ix_photosvc_search_rows_year_taken (year>?)",
+        "SEARCH photosvc_search_rows USING INDEX ix_photosvc_search_rows_year_taken (year>? AND year<?)",
+    ]

@@ -1,7 +1,8 @@
 """/session: log in, read the own login session, log out (spec section 4.3)."""
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
@@ -20,6 +21,7 @@ from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, t
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import is_mounted, principal, public, require, token_of, uses
 
+_SWEEP_INTERVAL: Final = timedelta(minutes=1)
 _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
 
 
@@ -59,26 +61,32 @@ def log_in(body: dict[str, Any]) -> Response:
     service = current_service()
     now = service.now()
     username, password, address = body["username"], body["password"], request.remote_addr or ""
-    with service.throttle.login_attempt(now, username=username, password=password, address=address):
+    with service.throttle.login_attempt(now, username=username, password=password, address=address) as settle:
         with service.reading() as connection:
             proof = login_sessions.check_login(connection, now, username=username, password=password, code=body["code"])
         origin = login_sessions.Origin(address, request.user_agent.string)
         with service.writing() as session:
             login = login_sessions.open_login(session, service.settings, now, proof, origin)
+            settle(session)
     answer = _answer(service, login.principal, login.secret)
     _sweep(service)
     return answer
 
 
 def _sweep(service: Service) -> None:
-    """Delete what has expired, unless others write. Log-ins are rare and slow by design, so it adds little to them."""
+    """Delete what has expired, unless others write or this process did so within the last minute.
+
+    Log-ins are rare and slow by design, so it adds little to them.
+    """
     now = service.now()
 
     def sweep(session: Session) -> None:
         bearer.sweep(session, now)
         buckets.sweep(session, now)
+        service.swept_at = now
 
-    service.write_if_free(sweep)
+    if service.swept_at is None or not timedelta(0) <= now - service.swept_at < _SWEEP_INTERVAL:
+        service.write_if_free(sweep)
 
 
 @require("session.read")

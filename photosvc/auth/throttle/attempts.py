@@ -38,6 +38,8 @@ CHECK_BY_CREDENTIAL = Allowance("check-credential", burst=20, seconds=60)
 TOKEN_BY_ADDRESS = Allowance("token-address", burst=60, seconds=10)
 
 Write = Callable[[Session], object]
+#: Counts an attempt as successful, in the write transaction of the session.
+Settle = Callable[[Session], None]
 
 
 class Throttle:
@@ -59,16 +61,16 @@ class Throttle:
         self._write_if_free = write_if_free
 
     @contextmanager
-    def login_attempt(self, now: datetime, *, username: str, password: str, address: str) -> Iterator[None]:
-        """Wrap a log-in.
+    def login_attempt(self, now: datetime, *, username: str, password: str, address: str) -> Iterator[Settle]:
+        """Wrap a log-in; gives a function that counts it as successful in a write transaction of the caller.
 
         Raises:
             ThrottledError: an allowance is used up; the wrapped code did not run.
 
         """
         if ids.is_app_password(password):
-            with self.guarded(now, [by_address(TOKEN_BY_ADDRESS, address)]):
-                yield
+            with self.guarded(now, [by_address(TOKEN_BY_ADDRESS, address)]) as settle:
+                yield settle
             return
         known = f"known:{_subject(username)}:{network_of(address)}"
         charges = [by_address(LOGIN_BY_ADDRESS, address)]
@@ -76,8 +78,8 @@ class Throttle:
             if not buckets.is_known(session, known, now):
                 charges.append(by_account(LOGIN_BY_ACCOUNT, username))
             _take_all(session, now, charges)
-        with self._charged(now, charges, known):
-            yield
+        with self._charged(now, charges, known) as settle:
+            yield settle
 
     @contextmanager
     def password_check(self, now: datetime, *, credential_uid: str, address: str) -> Iterator[None]:
@@ -100,7 +102,7 @@ class Throttle:
         self._write_if_free(lambda session: _take_all(session, now, [by_address(TOKEN_BY_ADDRESS, address)]))
 
     @contextmanager
-    def guarded(self, now: datetime, charges: Sequence[Charge]) -> Iterator[None]:
+    def guarded(self, now: datetime, charges: Sequence[Charge]) -> Iterator[Settle]:
         """Charge an attempt; give the charges back unless its password or passcode is wrong.
 
         Raises:
@@ -109,14 +111,25 @@ class Throttle:
         """
         with self._writing() as session:
             _take_all(session, now, charges)
-        with self._charged(now, charges):
-            yield
+        with self._charged(now, charges) as settle:
+            yield settle
 
     @contextmanager
-    def _charged(self, now: datetime, charges: Sequence[Charge], known: str = "") -> Iterator[None]:
-        """Give charges back that were taken, unless the password or passcode is wrong; store `known` after success."""
+    def _charged(self, now: datetime, charges: Sequence[Charge], known: str = "") -> Iterator[Settle]:
+        """Give charges back that were taken, unless the password or passcode is wrong; store `known` after success.
+
+        After success a transaction of its own does so, unless the wrapped code has done it in one of its own: each
+        transaction may have to wait for other writers.
+        """
+        settled = False
+
+        def settle(session: Session) -> None:
+            nonlocal settled
+            _give_back(session, charges, known, now + timedelta(days=KNOWN_ADDRESS_DAYS))
+            settled = True
+
         try:
-            yield
+            yield settle
         except InvalidPasscodeError:
             with self._writing() as session:
                 for charge in list(charges) * (_PASSCODE_COST - 1):
@@ -125,16 +138,12 @@ class Throttle:
         except InvalidCredentialsError:
             raise
         except BaseException:
-            self._give_back(charges, "", now)
+            with self._writing() as session:
+                _give_back(session, charges, "", now)
             raise
-        self._give_back(charges, known, now + timedelta(days=KNOWN_ADDRESS_DAYS))
-
-    def _give_back(self, charges: Sequence[Charge], known: str, until: datetime) -> None:
-        with self._writing() as session:
-            for charge in charges:
-                buckets.give_back(session, charge)
-            if known:
-                buckets.remember(session, known, until)
+        if not settled:
+            with self._writing() as session:
+                settle(session)
 
 
 def by_address(allowance: Allowance, address: str) -> Charge:
@@ -165,6 +174,13 @@ def _take_all(session: Session, now: datetime, charges: Sequence[Charge]) -> Non
     for charge in charges:
         if wait := buckets.take(session, charge, now):
             raise ThrottledError(wait)
+
+
+def _give_back(session: Session, charges: Sequence[Charge], known: str, until: datetime) -> None:
+    for charge in charges:
+        buckets.give_back(session, charge)
+    if known:
+        buckets.remember(session, known, until)
 
 
 def _subject(username: str) -> str:
