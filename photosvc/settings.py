@@ -150,6 +150,24 @@ class Settings:
     )
     index_timeout: int = _number(1, 3600, "seconds", "Seconds a worker may spend on one file", default=60)
     index_memory: int = _number(256, 65536, "MiB", "MiB of memory a worker may use", default=2048)
+    readonly: bool = _setting(
+        _switch,
+        "`true` or `false`",
+        "Refuse everything that writes into the folder of originals: uploads, imports and changes over WebDAV",
+        default=False,
+    )
+    import_folder: Path = _setting(_path, "path", "Folder from which pictures are imported")
+    upload_files: int = _number(1, 100_000, "files", "Files that one upload may have", default=500)
+    upload_quota: int = _number(
+        0, 1 << 40, "MiB", "MiB of originals that one account may upload in all; 0: no limit", default=0
+    )
+    uploads: int = _number(
+        1,
+        10_000,
+        "requests",
+        "Requests by which one web worker receives files at the same time; each occupies a thread",
+        default=4,
+    )
     max_file_size: int = _number(1, 1_000_000, "MiB", "Largest original that is indexed, in MiB", default=1000)
     stack_by: str = _setting(
         _stack_by,
@@ -283,6 +301,7 @@ def _defaults(instance: Path, known: Mapping[str, Mapping[str, Any]]) -> dict[st
     defaults = {name: data["default"] for name, data in known.items() if data["default"] is not None}
     defaults["originals"] = instance / "originals"
     defaults["cache"] = instance / "cache"
+    defaults["import_folder"] = instance / "import"
     defaults["database_uri"] = f"sqlite:///{instance / 'photosvc.db'}"
     return defaults
 

@@ -46,7 +46,8 @@ class _Config(ClientConfig):
     edition: str = "photosvc"
     mode: str = "user"
     auth_mode: str = "password"
-    readonly: bool = True
+    readonly: bool
+    """Whether nobody may write into the originals."""
     thumbs: Sequence[Size] = tuple(SIZES.values())
 
 
@@ -78,5 +79,6 @@ def read_config() -> Response:
         base_uri=api_uri.removesuffix("/api/v1"),
         api_uri=api_uri,
         count=count,
+        readonly=service.settings.readonly,
     )
     return json_answer(ConfigSchema().dump(config))
