@@ -5,7 +5,7 @@ A resolved query compares ids and points only, so that compiling it needs no dat
 | parsed | resolved |
 |---|---|
 | `camera`, `lens` by words | ids |
-| `album`, `albums` by UIDs and titles | ids of plain albums; for a smart album the resolved query of its filter |
+| `album`, `albums` by UIDs and titles | ids of plain albums; the query of a smart one, a folder, month or state |
 | `subject` with wildcards or UIDs | the names of people as their markers spell them |
 | `near` a photo | a circle around its position |
 | `similar` to a photo | the ids of photos that look like it |
@@ -44,7 +44,7 @@ from photosvc.query.parser import parse_query
 from photosvc.query.values.areas import locate
 from photosvc.search.reading.conditions.columns import LAST
 from photosvc.search.reading.conditions.visible import visible, visible_albums
-from photosvc.search.reading.library_albums import find_library_album
+from photosvc.search.reading.library_albums import find_library_album, kind_of
 from photosvc.search.reading.look_alikes import similar_photos
 from photosvc.search.word_text import gear_name, needle, word_text
 
@@ -54,6 +54,8 @@ Operands: TypeAlias = tuple[Operand, ...]
 _DEEPEST_ALBUM = 3
 #: Smart albums that one filter may stand for; further ones are left out.
 _MOST_SMART_ALBUMS = 20
+#: Folders, months and states that one filter may name; further ones are left out.
+_MOST_LIBRARY_ALBUMS = 20
 #: Photos that one filter may compare with all others; further ones are left out.
 _MOST_LOOKS = 10
 #: Words that a prefix may stand for; FTS5 looks up a prefix of more words by itself.
@@ -130,9 +132,9 @@ class _Resolver:
             case "albums":
                 parts: list[Node] = []
                 if value.any_of:
-                    parts.append(self._in_any(self._albums(value.any_of), node.name, inside))
+                    parts.append(self._in_albums(value.any_of, node.name, inside))
                 if value.none_of:
-                    parts.append(negation(self._in_any(self._albums(value.none_of), node.name, inside)))
+                    parts.append(negation(self._in_albums(value.none_of, node.name, inside)))
                 return conjunction(parts)
             case "camera_id":
                 return _with_operands(node, value, lambda operands: self._gear_ids(Camera, operands))
@@ -166,6 +168,15 @@ class _Resolver:
             return list(self._connection.execute(query.where(Album.uid.in_(uids))))
         every = self._once("albums", lambda: self._connection.execute(query).all())
         return [album for album in every if album.uid in uids or _fits(album.title, operands)]
+
+    def _in_albums(self, operands: Operands, name: str, inside: tuple[int, ...]) -> Node:
+        """What lies in one of the albums with these UIDs or titles, or in a folder, month or state with such a UID."""
+        parts = [self._in_any(found, name, inside)] if (found := self._albums(operands)) else []
+        uids = [operand.text for operand in operands if isinstance(operand, Uid) and kind_of(operand.text)]
+        for uid in uids[:_MOST_LIBRARY_ALBUMS]:
+            of_library = self._once(("library", uid), partial(find_library_album, self._connection, uid))
+            parts += [of_library.node] if of_library else []
+        return disjunction(parts) if parts else Nothing()
 
     def _in_any(self, albums: list[Row[Any]], name: str, inside: tuple[int, ...]) -> Node:
         plain = tuple(album.id for album in albums if not album.filter)
