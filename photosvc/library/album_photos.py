@@ -3,7 +3,7 @@
 In a smart album the query decides what is in it; people take photos out of it and put them back.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -21,6 +21,16 @@ from photosvc.search.reading.selection import Selection, selected_ids
 #: Files that one selection may stand for.
 MOST_FILES: Final = 200_000
 _PORTION: Final = 500
+#: Between the positions of neighbours, so that most moves change no other photo.
+_STEP: Final = 1024
+
+
+def lock_photos(session: Session, photo_ids: Sequence[int]) -> None:
+    """PostgreSQL: wait for those that change these photos: their projections might not see what follows."""
+    if session.get_bind().dialect.name == "postgresql":
+        for portion in _portions(sorted(photo_ids)):
+            query = select(Photo.id).where(Photo.id.in_(portion)).order_by(Photo.id)
+            session.execute(query.with_for_update(key_share=True)).all()
 
 
 def select_photos(session: Session, selection: Selection, *, sees_private: bool) -> dict[int, str]:
@@ -49,7 +59,7 @@ def select_photos(session: Session, selection: Selection, *, sees_private: bool)
 
 def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> list[int]:
     """Put photos behind those of an album, or back into a smart one; gives the ids of those that were not in it."""
-    _lock(session, photo_ids)
+    lock_photos(session, photo_ids)
     known = _entries(session, album, photo_ids)
     if album.filter:
         new = [photo_id for photo_id in photo_ids if photo_id in known]
@@ -59,7 +69,13 @@ def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: da
         new = [photo_id for photo_id in photo_ids if photo_id not in known]
         last = session.scalar(select(func.max(AlbumPhoto.position)).where(AlbumPhoto.album_id == album.id)) or 0
         rows = [
-            {"album_id": album.id, "photo_id": photo_id, "position": last + number, "hidden": False, "created_at": now}
+            {
+                "album_id": album.id,
+                "photo_id": photo_id,
+                "position": last + number * _STEP,
+                "hidden": False,
+                "created_at": now,
+            }
             for number, photo_id in enumerate(new, 1)
         ]
         if rows:
@@ -70,7 +86,7 @@ def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: da
 
 def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> list[int]:
     """Take photos out of an album; gives the ids of those that were in it, or not yet taken out of a smart one."""
-    _lock(session, photo_ids)
+    lock_photos(session, photo_ids)
     known = _entries(session, album, photo_ids)
     if album.filter:
         gone = [photo_id for photo_id in photo_ids if not known.get(photo_id)]
@@ -118,16 +134,12 @@ def arrange_photos(
     if before is not None and (before not in seen or before in uids):
         msg = "before names another photo of the album"
         raise InvalidValueError(msg, field="before")
-    of_album = AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden)
-    query = select(AlbumPhoto.photo_id, AlbumPhoto.position).where(*of_album)
+    query = select(AlbumPhoto.photo_id, AlbumPhoto.position).where(AlbumPhoto.album_id == album.id)
     known = {row.photo_id: row.position for row in session.execute(query.order_by("position", "photo_id"))}
-    chosen = set(moved)
-    rest = [photo_id for photo_id in known if photo_id not in chosen]
-    start = rest.index(seen[before]) if before is not None else 0
-    order = enumerate([*rest[:start], *moved, *rest[start:]], 1)
+    places = _places(known, moved, None if before is None else seen[before])
     changed = [
         {"album_id": album.id, "photo_id": photo_id, "position": position}
-        for position, photo_id in order
+        for photo_id, position in places.items()
         if known[photo_id] != position
     ]
     if changed:
@@ -136,12 +148,24 @@ def arrange_photos(
         record_change(session)
 
 
-def _lock(session: Session, photo_ids: Sequence[int]) -> None:
-    """PostgreSQL: wait for those that change these photos, whose projection might not see the new entries."""
-    if session.get_bind().dialect.name == "postgresql":
-        for portion in _portions(sorted(photo_ids)):
-            query = select(Photo.id).where(Photo.id.in_(portion)).order_by(Photo.id)
-            session.execute(query.with_for_update(key_share=True)).all()
+def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) -> dict[int, int]:
+    """Ids of photos -> positions that put the moved photos, in their order, before another one, or to the beginning.
+
+    Args:
+        known: ids of all photos -> their positions, in the present order.
+        moved: ids of photos.
+        before: the id of another photo, or None.
+
+    """
+    chosen, number = set(moved), len(moved)
+    rest = [photo_id for photo_id in known if photo_id not in chosen]
+    start = rest.index(before) if before is not None else 0
+    if start == 0 and rest:
+        first = known[rest[0]] - _STEP * number
+        return {photo_id: first + index * _STEP for index, photo_id in enumerate(moved)}
+    if start and (gap := known[rest[start]] - (low := known[rest[start - 1]])) > number:
+        return {photo_id: low + gap * index // (number + 1) for index, photo_id in enumerate(moved, 1)}
+    return {photo_id: index * _STEP for index, photo_id in enumerate([*rest[:start], *moved, *rest[start:]])}
 
 
 def _entries(session: Session, album: Album, photo_ids: Sequence[int]) -> dict[int, bool]:

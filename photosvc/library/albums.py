@@ -17,7 +17,7 @@ from photosvc.search.projection.albums import project_album
 from photosvc.search.projection.project import record_change
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.library_albums import find_library_album
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.orders import ALBUM_ORDERS, MANUAL
 
 MOST_ALBUMS: Final = 20_000
 #: Each is a search whenever its photos are counted.
@@ -84,7 +84,7 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Al
     if not values.get("title"):
         msg = "Title: an album needs a title"
         raise InvalidValueError(msg, field="Title")
-    _check(values)
+    _check(values, smart=bool(values.get("filter")))
     _check_number(session, smart=bool(values.get("filter")))
     album = Album(uid=ids.new_uid(ids.ALBUM, now), created_at=now, updated_at=now, **values)
     session.add(album)
@@ -109,7 +109,7 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
     if "filter" in changed and not (changed["filter"] and album.filter):
         msg = "Filter: a smart album stays one, and so does an album of chosen photos; make a new album"
         raise InvalidValueError(msg, field="Filter")
-    _check(changed)
+    _check(changed, smart=bool(album.filter))
     for name, value in changed.items():
         setattr(album, name, value)
     album.updated_at = now
@@ -132,8 +132,9 @@ def _check_number(session: Session, *, smart: bool) -> None:
             raise ConflictError(msg)
 
 
-def _check(values: Mapping[str, Any]) -> None:
+def _check(values: Mapping[str, Any], *, smart: bool) -> None:
     locate(parse_query(values.get("filter", ""), "Filter"))
-    if "order" in values and values["order"] not in ORDERS:
-        msg = f"Order: use one of {', '.join(ORDERS)}"
+    orders = [order for order in ALBUM_ORDERS if not smart or order != MANUAL.name]
+    if "order" in values and values["order"] not in orders:
+        msg = f"Order: use one of {', '.join(orders)}"
         raise InvalidValueError(msg, field="Order")

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
@@ -106,12 +106,14 @@ class AlbumPhoto(Base):
     """A photo in an album; `hidden` removes it from a smart album."""
 
     __tablename__ = TABLE_PREFIX + "album_photos"
+    __table_args__ = (Index(f"ix_{TABLE_PREFIX}album_photos_position", "album_id", "position", "photo_id"),)
 
     album_id: Mapped[int] = mapped_column(RowId, ForeignKey(Album.id, ondelete="CASCADE"), primary_key=True)
     photo_id: Mapped[int] = mapped_column(
         RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), primary_key=True, index=True
     )
-    position: Mapped[int] = mapped_column(Integer, default=0)
+    position: Mapped[int] = mapped_column(Integer().with_variant(BigInteger, "postgresql"), default=0)
+    """The order by hand. Positions may be equal, negative and have gaps; photos with equal ones are sorted by id."""
     hidden: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 

@@ -94,3 +94,73 @@ def test_eight_callers_fill_one_album_and_nothing_is_lost(library):
     assert {record["UID"] for record in library.find(s=made, count=1000)} == set(uids)
     with library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+def test_an_album_shows_its_photos_in_the_order_by_hand(library):
+    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+
+    def call(method, path, status=200, **options):
+        answer = client.open(f"/api/v1{path}", method=method, headers=headers, **options)
+        assert answer.status_code == status, answer.text
+        return answer.json
+
+    def shown(**parameters):
+        return [record["UID"] for record in library.find(count=1000, merged="true", **parameters)]
+
+    with library.session() as session:
+        uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
+    lake = call("POST", "/albums", json={"Title": "Lake", "Order": "manual"})["UID"]
+    call("POST", f"/albums/{lake}/photos", json={"photos": uids[:12]})
+    moves = [
+        ([uids[7], uids[3]], None),
+        ([uids[0]], uids[9]),
+        ([uids[11], uids[1]], uids[9]),
+        ([uids[2], uids[4], uids[7]], uids[11]),
+    ]
+    for photos, before in moves:
+        order = call("PUT", f"/albums/{lake}/photos", json={"photos": photos, "before": before})["photos"]
+    expected = [uids[number] for number in (3, 5, 6, 8, 0, 2, 4, 7, 11, 1, 9, 10)]
+    assert order == expected
+    assert shown(s=lake) == shown(q=f"album:{lake}") == shown(q="album:Lake") == expected
+    assert shown(s=lake, order="manual") == expected
+    assert shown(s=lake, order="oldest") != expected
+    in_folder = {record["UID"] for record in library.find(q="path:b", count=1000)}
+    assert shown(s=lake, q="path:b") == [uid for uid in expected if uid in in_folder]
+    assert shown(s=lake, q=f"uid:{uids[9]}|{uids[3]}|{uids[20]}") == [uids[3], uids[9]]
+    files = [record["ID"] for record in library.find(s=lake, count=1000)]
+    assert len(files) > len(expected)
+    by_offset = [record["ID"] for start in range(0, 40, 5) for record in library.find(s=lake, count=5, offset=start)]
+    assert by_offset == files
+    for merged, whole in (("false", files), ("true", expected)):
+        found, answer = [], library.get({"s": lake, "count": 5, "merged": merged})
+        while True:
+            found += [record["ID" if merged == "false" else "UID"] for record in answer.json]
+            if "Link" not in answer.headers:
+                break
+            link = answer.headers["Link"]
+            answer = library.get(link[link.index("?") + 1 : link.index(">")])
+        assert found == whole
+    other = call("POST", "/albums", json={"Title": "Copy", "Order": "manual"})["UID"]
+    call("POST", f"/albums/{other}/clone", json={"albums": [lake]})
+    assert shown(s=other) == expected
+
+
+def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(library):
+    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+    smart = client.post("/api/v1/albums", json={"Title": "Smart", "Filter": "path:b"}, headers=headers).json["UID"]
+    month = client.get("/api/v1/albums?type=month", headers=headers).json[0]["UID"]
+    for query in ({}, {"q": "unsorted:true"}, {"s": smart}, {"s": month}):
+        answer = library.get({**query, "order": "manual"})
+        assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "order")
+    refused = client.put(f"/api/v1/albums/{smart}", json={"Order": "manual"}, headers=headers)
+    assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "Order")
+
+
+def test_a_filter_finds_folders_months_and_states_by_their_uids(library):
+    headers = {"X-Auth-Token": library.token()}
+    for kind in ("folder", "month", "state"):
+        for album in library.app.test_client().get(f"/api/v1/albums?type={kind}", headers=headers).json:
+            inside = {record["UID"] for record in library.find(s=album["UID"], count=1000)}
+            assert {record["UID"] for record in library.find(q=f"album:{album['UID']}", count=1000)} == inside != set()
+            others = {record["UID"] for record in library.find(q=f"album:!{album['UID']}", count=1000)}
+            assert others == {record["UID"] for record in library.find(count=1000)} - inside

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
@@ -78,7 +78,9 @@ class FolderAlbums:
         return photos
 
     def _put(self, album_id: int | None, photo_ids: Sequence[int]) -> None:
-        rows = [{"album_id": album_id, "photo_id": photo_id, "created_at": self._now} for photo_id in photo_ids]
+        last = select(func.max(AlbumPhoto.position)).where(AlbumPhoto.album_id == album_id)
+        entry = {"album_id": album_id, "position": (self._session.scalar(last) or 0) + 1, "created_at": self._now}
+        rows = [{**entry, "photo_id": photo_id} for photo_id in photo_ids]
         if rows:
             self._session.execute(insert_into(AlbumPhoto, self._session).on_conflict_do_nothing(), rows)
 

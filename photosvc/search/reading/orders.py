@@ -16,7 +16,7 @@ from sqlalchemy import BigInteger, ColumnElement, cast
 from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.models import SORT_KEYS, SearchRow
+from photosvc.models import SORT_KEYS, AlbumPhoto, SearchRow
 
 #: Modulus and range of seeds: products stay below 2^62 on both databases.
 PRIME = 2**31 - 1
@@ -74,6 +74,12 @@ ORDERS = {
 #: Merged results keep the files of a photo together, so there the photo's largest file counts.
 _MERGED_SIZE = _order("size", ORDERS["size"].help, keys="photo_size")
 
+#: The order by hand of one album, which `window` reads from the entries of the album.
+MANUAL = Order("manual", lambda _seed: (AlbumPhoto.position, SearchRow.oldest_key), False, "As people ordered an album")
+
+#: Names of the orders that an album may have.
+ALBUM_ORDERS = (*ORDERS, MANUAL.name)
+
 DEFAULT_ORDER = "added"
 
 
@@ -84,10 +90,10 @@ def order_named(name: str, *, merged: bool = False) -> Order:
         InvalidValueError: there is none; the message suggests the nearest or lists all.
 
     """
-    order = ORDERS.get(name.lower())
+    order = MANUAL if name.lower() == MANUAL.name else ORDERS.get(name.lower())
     if order is None:
-        near = get_close_matches(name.lower(), ORDERS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(ORDERS)}"
+        near = get_close_matches(name.lower(), ALBUM_ORDERS, 1)
+        hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(ALBUM_ORDERS)}"
         msg = f"order {name[:40]!r} is unknown: {hint}"
         raise InvalidValueError(msg, field="order")
     return _MERGED_SIZE if merged and order.name == "size" else order

@@ -24,6 +24,7 @@ The estimate assumes that the matching rows are spread evenly over the order. Wh
 |---|---|
 | SQLite; the most selective conjunct, apart from one plain album, has at most `limit` photos | `SORT_CANDIDATES` |
 | SQLite; the order ranks by words, for which no index exists | `SORT_CANDIDATES` of all photos with these words |
+| the order is the one by hand of an album | `WALK_POSITIONS` |
 | a conjunct is one plain album, and the order is one that albums are indexed in | `WALK_ALBUM` |
 | PostgreSQL | `DATABASE` |
 | conjuncts compare an indexed column with one value, in order `newest` or `added` | `WALK_VALUE` |
@@ -51,6 +52,7 @@ from photosvc.search.reading.candidates import (
 from photosvc.search.reading.conditions.compile import compile_all, compile_query
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import visible
+from photosvc.search.reading.orders import MANUAL
 from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]
@@ -64,6 +66,7 @@ class Driver(StrEnum):
 
     DATABASE = "PostgreSQL plans by its own statistics"
     WALK_ALBUM = "walk the order within one album"
+    WALK_POSITIONS = "walk the order by hand of one album"
     SORT_CANDIDATES = "sort the photos that one condition finds"
     WALK_VALUE = "walk the order within one value"
     WALK_ORDER = "walk the order until the page is full"
@@ -77,6 +80,8 @@ class Plan:
     conditions: tuple[Condition, ...]
     album: int | None = None
     """The album whose files are walked in place of all files; no condition repeats this."""
+    arranged: int | None = None
+    """The album by whose order by hand the files are sorted."""
     counted: tuple[Counted, ...] = ()
     """What was counted to choose this plan."""
 
@@ -111,7 +116,8 @@ def make_plan(
     """
     parts = conjuncts(node)
     shown = visible(sees_private=context.sees_private, opened=context.opened)
-    of_album, album = _one_album(parts) if order in _BY_ALBUM else (None, None)
+    arranged = order == MANUAL.name
+    of_album, album = one_album(node) if arranged or order in _BY_ALBUM else (None, None)
     others = tuple(part for part in parts if part is not of_album)
     counted: list[Counted] = []
     if others and not context.on_postgresql:
@@ -123,9 +129,13 @@ def make_plan(
         if candidates is not None:
             rest = compile_all([part for part in parts if part not in candidates.exact], context)
             found = SearchRow.photo_id.in_(candidates.photos)
-            return Plan(Driver.SORT_CANDIDATES, (found, shown, rest), counted=tuple(counted))
+            by_hand = album if arranged else None
+            return Plan(Driver.SORT_CANDIDATES, (found, shown, rest), arranged=by_hand, counted=tuple(counted))
     if album is not None:
-        return Plan(Driver.WALK_ALBUM, (shown, compile_all(others, context)), album, tuple(counted))
+        driver = Driver.WALK_POSITIONS if arranged else Driver.WALK_ALBUM
+        by_hand, by_index = (album, None) if arranged else (None, album)
+        conditions = shown, compile_all(others, context)
+        return Plan(driver, conditions, by_index, by_hand, tuple(counted))
     if context.on_postgresql:
         return Plan(Driver.DATABASE, (shown, compile_all(parts, context)))
     valued = [part for part in parts if value_column(part)] if order in BY_VALUE else []
@@ -137,9 +147,9 @@ def make_plan(
     return Plan(driver, (shown, *by_value, rest), counted=tuple(counted))
 
 
-def _one_album(parts: tuple[Node, ...]) -> tuple[Node, int] | tuple[None, None]:
-    """A part that asks for one plain album, and the id of that album."""
-    for part in parts:
+def one_album(node: Node) -> tuple[Node, int] | tuple[None, None]:
+    """The last conjunct that asks for one plain album, which is that of `s` if there is one, and the album's id."""
+    for part in reversed(conjuncts(node)):
         match part:
             case Filter("album" | "albums", Choice((int(album),), ())):
                 return part, album

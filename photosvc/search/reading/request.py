@@ -27,6 +27,7 @@ class SearchRequest:
     count: int
     offset: int
     order: Order
+    """The order asked for. The search of one album that has an order by hand uses that when none is asked for."""
     seed: int
     cursor: Cursor | None
     node: Node = field(default_factory=Everything)
@@ -36,6 +37,8 @@ class SearchRequest:
     merged: bool = False
     total: bool = False
     """Whether all matching files are counted."""
+    ordered: bool = True
+    """Whether the request names its order."""
     repeats: bool = True
     """Whether the same request gives the same page again; False when its seed was drawn."""
 
@@ -80,6 +83,7 @@ def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
         album=given.get("s", ""),
         merged=merged,
         total=_boolean(given, "total"),
+        ordered="order" in given or cursor is not None,
         repeats=not drawn,
     )
     if cursor:

@@ -13,7 +13,7 @@ from photosvc.models import Album, SearchRow
 from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible, visible_albums
 from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.lookup import matching_ids
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.orders import ALBUM_ORDERS
 from photosvc.search.reading.request import parse_request
 
 #: UIDs and hashes in one selection.
@@ -107,7 +107,7 @@ def selected_ids(connection: Connection, selection: Selection, *, limit: int, se
 
 def album_ids(connection: Connection, album: SeenAlbum, *, limit: int, sees_private: bool) -> Sequence[int]:
     """The ids of the first `limit` files of an album, in its order."""
-    order = album.order if album.order in ORDERS else _CHRONOLOGICAL
+    order = album.order if album.order in ALBUM_ORDERS else _CHRONOLOGICAL
     request = parse_request({"s": album.uid, "order": order, "count": str(limit)})
     return matching_ids(connection, request, sees_private=sees_private)
 

@@ -1,21 +1,22 @@
 """A window: the files between two places of an order, by their ids."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Label, bindparam, func, select, tuple_
+from sqlalchemy import BigInteger, Connection, Label, bindparam, func, literal, select, tuple_
 from sqlalchemy.engine import Dialect
 
-from photosvc.models import FileKey, SearchAlbum, SearchDocument, SearchRow
+from photosvc.core.errors import InvalidValueError
+from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocument, SearchRow
 from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.query.nodes import Everything, Node
 from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.context import Column, Context, unindexed
 from photosvc.search.reading.conditions.visible import asked_open, visible
-from photosvc.search.reading.orders import Cursor, Order, order_named
-from photosvc.search.reading.plan import Plan, make_plan
+from photosvc.search.reading.orders import MANUAL, Cursor, Order, order_named
+from photosvc.search.reading.plan import Driver, Plan, make_plan, one_album
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.resolve import resolve
 
@@ -71,6 +72,8 @@ class Search:
         if cursor:
             here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
             query = query.where(here < there if self.request.order.falling else here > there)
+            if self.plan.driver is Driver.WALK_POSITIONS:  # the index has positions, and no keys of files
+                query = query.where(AlbumPhoto.position >= literal(cursor.values[0], BigInteger))
         elif offset:
             query = query.offset(offset)
         return self._sorted(query, keys).limit(count)
@@ -117,6 +120,9 @@ class Search:
         keys: list[Column] = list(request.order.columns(request.seed))
         if self.plan.album is not None:
             return [getattr(SearchAlbum, str(key.key)) for key in keys]
+        if self.plan.arranged is not None and self.plan.sorts:
+            of_album = AlbumPhoto.album_id == self.plan.arranged, AlbumPhoto.photo_id == SearchRow.photo_id
+            return [select(AlbumPhoto.position).where(*of_album).scalar_subquery().label("position"), keys[-1]]
         return [full_text.rank(request.ranked, self.context).label("rank"), *keys] if request.ranked else keys
 
     def _compared(self, key: Column) -> Column:
@@ -130,6 +136,9 @@ class Search:
 def matching(plan: Plan, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     """The query for these columns of all rows that a plan finds, in no order."""
     query = select(*columns).where(*plan.conditions)
+    if plan.driver is Driver.WALK_POSITIONS:
+        inside = query.select_from(AlbumPhoto).join(SearchRow, SearchRow.photo_id == AlbumPhoto.photo_id)
+        return inside.where(AlbumPhoto.album_id == plan.arranged)
     if plan.album is None:
         return query.select_from(SearchRow)
     inside = query.select_from(SearchAlbum).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
@@ -141,12 +150,27 @@ def prepare(connection: Connection, request: SearchRequest, *, sees_private: boo
 
     Raises:
         NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
+        InvalidValueError: it asks for the order by hand of what is not one album of chosen photos.
 
     """
     context = context_of(connection, request.node, sees_private=sees_private)
-    return Search(
-        request, connection, context, resolve(request.node, request.album, connection, sees_private=sees_private)
-    )
+    node = resolve(request.node, request.album, connection, sees_private=sees_private)
+    return Search(_ordered(request, node, connection), connection, context, node)
+
+
+def _ordered(request: SearchRequest, node: Node, connection: Connection) -> SearchRequest:
+    """The request, in the order of its album if that is the one by hand and the request names none."""
+    by_hand = request.order.name == MANUAL.name
+    if request.ordered and not by_hand:
+        return request
+    _, album = one_album(node)
+    if by_hand and album is None:
+        msg = "the order manual is that of one album of chosen photos: send its UID in s"
+        raise InvalidValueError(msg, field="order")
+    if by_hand or album is None:
+        return request
+    own = connection.scalar(select(Album.order).where(Album.id == album))
+    return replace(request, order=MANUAL) if own == MANUAL.name else request
 
 
 def context_of(connection: Connection, node: Node, *, sees_private: bool) -> Context:
