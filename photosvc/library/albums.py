@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.library.album_photos import lock_photos
 from photosvc.models import Album, AlbumPhoto
 from photosvc.query.fold import fold
 from photosvc.query.parser import parse_query
@@ -48,7 +49,8 @@ def album_of_people(session: Session, uid: str, *, sees_private: bool) -> Album:
 def album_to_change(session: Session, uid: str, *, sees_private: bool) -> Album:
     """As `album_of_people`, locked until the transaction ends: changes of one album wait for each other."""
     album = album_of_people(session, uid, sees_private=sees_private)
-    session.refresh(album, with_for_update=True)
+    # Projections of photos in the album refer to its row, which `FOR UPDATE` would not let them do.
+    session.refresh(album, with_for_update={"key_share": True})
     return album
 
 
@@ -120,8 +122,9 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
 def delete_album(session: Session, album: Album, now: datetime) -> None:
     """Delete an album. Its photos stay; its row does too, so that the index does not make it again."""
     album.deleted_at = now
-    members = session.scalars(select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id)).all()
-    project_album(session, album.id, sorted(members))
+    members = sorted(session.scalars(select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id)))
+    lock_photos(session, members)
+    project_album(session, album.id, members)
 
 
 def _check_number(session: Session, *, smart: bool) -> None:

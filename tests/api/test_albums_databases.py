@@ -164,3 +164,33 @@ def test_a_filter_finds_folders_months_and_states_by_their_uids(library):
             assert {record["UID"] for record in library.find(q=f"album:{album['UID']}", count=1000)} == inside != set()
             others = {record["UID"] for record in library.find(q=f"album:!{album['UID']}", count=1000)}
             assert others == {record["UID"] for record in library.find(count=1000)} - inside
+
+
+def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(library):
+    headers = {"X-Auth-Token": library.token()}
+    with library.session() as session:
+        uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
+    made = library.app.test_client().post("/api/v1/albums", json={"Title": "Crowd"}, headers=headers).json["UID"]
+
+    def change(number):
+        client, found = library.app.test_client(), []
+        for turn in range(3):
+            path, body = f"/api/v1/albums/{made}/photos", {"photos": uids[turn : turn + 8]}
+            match number % 4:
+                case 0:
+                    answer = client.post(path, json=body, headers=headers)
+                case 1:
+                    answer = client.delete(path, json=body, headers=headers)
+                case 2:
+                    body = {"photos": uids, "values": {"Description": f"{number} {turn}"}}
+                    answer = client.post("/api/v1/batch/photos/edit", json=body, headers=headers)
+                case _:
+                    answer = client.put(path, json={"photos": []}, headers=headers)
+            found.append((number % 4, answer.status_code))
+        return found
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = {answer for part in pool.map(change, range(8)) for answer in part}
+    assert answers <= {(0, 200), (1, 200), (2, 200), (3, 200)}
+    with library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
