@@ -23,6 +23,11 @@ _NUMBERS = count()
 def pytest_configure() -> None:
     costs.hash_passwords_cheaply()
     costs.share_compiled_routes()
+    costs.keep_index_workers()
+
+
+def pytest_unconfigure() -> None:
+    costs.end_index_workers()
 
 
 def pytest_collection_finish() -> None:

@@ -1,18 +1,24 @@
 """What makes the tests cheap without a difference to what they check. Processes that tests start are not concerned."""
 
+import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from threading import current_thread, main_thread
+from typing import Any, ClassVar, Self
 
 from argon2 import PasswordHasher
 from werkzeug.routing import Rule
 
 from photosvc.auth.accounts import passwords
+from photosvc.index import job
+from photosvc.workers import process
+from photosvc.workers.pool import WorkerPool
 
 #: The hasher of the service, whose cost protects real accounts.
 SERVICE_HASHER = passwords._HASHER
 #: Log-ins of tests are many and their passwords no secrets.
 TEST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+_KEPT_POOLS = 4
 
 
 def hash_passwords_cheaply() -> None:
@@ -35,3 +41,44 @@ def share_compiled_routes() -> None:
         return known[key]
 
     Rule._compile_builder = compile_once
+
+
+def keep_index_workers() -> None:
+    """Let index runs of this process use the idle workers of earlier runs; `WorkerPool` itself stays as it is."""
+    job.WorkerPool = _LastingPool
+
+
+def end_index_workers() -> None:
+    """End the workers that no run used again."""
+    _LastingPool.end_idle(0)
+
+
+class _LastingPool(WorkerPool[Any, Any]):
+    """A pool that leaves its idle workers to the next one with the same function, limits and environment."""
+
+    _idle: ClassVar[dict[object, list[process.Worker[Any]]]] = {}
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        limits = (self._function, self._size, self._timeout, self._memory_bytes)
+        self._key = (*limits, tuple(sys.path), tuple(process._environment().items()))
+
+    def __enter__(self) -> Self:
+        if current_thread() is main_thread():
+            self._workers = [worker for worker in self._idle.pop(self._key, ()) if worker.is_alive]
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        # Linux ends the workers with the thread that started them.
+        if current_thread() is main_thread() and not self._busy():
+            self.end_idle(_KEPT_POOLS - 1)
+            self._idle[self._key] = self._workers
+        else:
+            super().__exit__(*error)
+
+    @classmethod
+    def end_idle(cls, kept: int) -> None:
+        """End the workers of all pools but the last ones."""
+        while len(cls._idle) > kept:
+            for worker in cls._idle.pop(next(iter(cls._idle))):
+                worker.end(patience=1)
