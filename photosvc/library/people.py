@@ -14,9 +14,10 @@ from photosvc.index.sidecars.links import sidecars_of
 from photosvc.library.edit import load_photos
 from photosvc.models import STATE, File, LibraryState, Marker, Subject, SubjectName
 from photosvc.models.database import insert_into
+from photosvc.models.people import subject_uid
 from photosvc.query.fold import fold
 from photosvc.search.projection.project import project, record_change
-from photosvc.search.reading.overview.people import Person, subject_uid
+from photosvc.search.reading.overview.people import Person
 
 #: Photos that one transaction renames.
 _PORTION: Final = 100

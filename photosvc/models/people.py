@@ -1,11 +1,17 @@
 """People that were renamed: names come from files, so what a person chose instead is stored apart from them."""
 
+from collections.abc import Collection
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import ForeignKey, Text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, Text, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from photosvc.core.ids import SUBJECT, computed_uid
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+
+#: Values in one statement.
+_MOST_NAMES: Final = 500
 
 
 class Subject(Base):
@@ -28,3 +34,18 @@ class SubjectName(Base):
 
     folded: Mapped[str] = mapped_column(Text, primary_key=True)
     subject_id: Mapped[int] = mapped_column(RowId, ForeignKey(Subject.id, ondelete="CASCADE"), index=True)
+
+
+def subject_uid(folded: str) -> str:
+    """The UID of a person with this folded name who was never renamed."""
+    return computed_uid(SUBJECT, folded)
+
+
+def renamed_uids(session: Session, names: Collection[str]) -> dict[str, str]:
+    """The UIDs of people who were renamed, by those of these names that they have."""
+    if not names:
+        return {}
+    query = select(Subject.name, Subject.uid)
+    if len(names) <= _MOST_NAMES:
+        query = query.where(Subject.name.in_(names))
+    return {name: uid for name, uid in session.execute(query) if name in names}

@@ -1,14 +1,17 @@
 """Photos, each a picture of one or more files; markers on these files; files that the index rejected."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, SmallInteger, Text, UniqueConstraint, false, text
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from photosvc.core.clock import ZERO_TIME
 from photosvc.core.problems import Problem
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
 from photosvc.models.library import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Keyword, Lens, Place, photo_keywords
+from photosvc.models.people import renamed_uids, subject_uid
+from photosvc.query.fold import fold
 
 
 class Marker(Base):
@@ -30,6 +33,21 @@ class Marker(Base):
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
     file: Mapped["File"] = relationship(back_populates="markers")
+
+    renamed_uid = ""
+    """The UID of the person if they were renamed, from `people.renamed_uids`; `identify` sets it."""
+
+    @property
+    def subject_uid(self) -> str:
+        """The UID of the person; empty without a name."""
+        return self.renamed_uid or (subject_uid(fold(self.name)) if self.name else "")
+
+    @staticmethod
+    def identify(session: Session, markers: Collection["Marker"]) -> None:
+        """Look up who of the people on these markers was renamed, for `subject_uid`."""
+        uids = renamed_uids(session, {marker.name for marker in markers if marker.name})
+        for marker in markers:
+            marker.renamed_uid = uids.get(marker.name, "")
 
 
 #: FileRoot of originals (spec 2.2).

@@ -15,6 +15,7 @@ class MarkerSchema(Schema):
     Type = fields.String(attribute="type")
     Src = fields.String(attribute="src")
     Name = fields.String(attribute="name")
+    SubjUID = fields.String(attribute="subject_uid")
     X = Decimal(places=5, attribute="x")
     Y = Decimal(places=5, attribute="y")
     W = Decimal(places=5, attribute="w")

@@ -163,3 +163,19 @@ def test_labels_are_the_keywords_with_their_counts_and_faces_are_none(call):
     assert found[0]["Slug"] == "lake"
     assert call("GET", "/faces") == []
     call("GET", "/labels?order=x", 400)
+
+
+def test_markers_name_the_people_that_the_list_has(library, call, uid_of):
+    def named(answer):
+        return {(marker["Name"], marker["SubjUID"]) for file in answer["Files"] for marker in file["Markers"]}
+
+    bob = uid_of("Bob")
+    for old, new in (("Ada", "Ada"), ("Ada", "Ada L."), ("Bobby", "Ada L."), ("Ada L.", "Zoe")):
+        call("PUT", f"/subjects/{uid_of(old)}", json={"Name": new})
+        (two,) = library.find(merged="true", q="name:two")
+        assert named(two) == named(call("GET", f"/photos/{two['UID']}")) == {("Bob", bob), (new, uid_of(new))}
+        (file,) = two["Files"]
+        markers = call("GET", f"/files/{file['Hash']}")["Markers"]
+        assert {(marker["Name"], marker["SubjUID"]) for marker in markers} == named(two)
+        library.index(force=True)
+        assert library.find(merged="true", q="name:two")[0]["Files"][0]["Markers"] == two["Files"][0]["Markers"]

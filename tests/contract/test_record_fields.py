@@ -39,8 +39,8 @@ FILE = {
     "Diff": INTEGER, "Chroma": INTEGER, "CreatedAt": TIME, "UpdatedAt": TIME, "Markers": LIST,
 }  # fmt: skip
 MARKER = {
-    "UID": STRING, "FileUID": STRING, "Type": STRING, "Src": STRING, "Name": STRING, "X": NUMBER, "Y": NUMBER,
-    "W": NUMBER, "H": NUMBER, "CreatedAt": TIME,
+    "UID": STRING, "FileUID": STRING, "Type": STRING, "Src": STRING, "Name": STRING, "SubjUID": STRING, "X": NUMBER,
+    "Y": NUMBER, "W": NUMBER, "H": NUMBER, "CreatedAt": TIME,
 }  # fmt: skip
 RANGES = {
     "Color": (0, 255), "Stack": (-1, 1), "Quality": (-1, 7), "Year": (-1, 9999), "Month": (-1, 12), "Day": (-1, 31),

@@ -27,7 +27,7 @@ from photosvc.models.search.values import FileKey
 from photosvc.query.fold import fold
 
 #: Grows whenever a projection would give other rows for the same library; older rows are stale.
-PROJECTION_VERSION = 3
+PROJECTION_VERSION = 4
 
 #: The order of the timeline, all downwards: by local day, and within a day as the order `newest`.
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")

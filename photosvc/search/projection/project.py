@@ -18,6 +18,7 @@ from photosvc.models import (
     AlbumPhoto,
     File,
     LibraryState,
+    Marker,
     Photo,
     SearchAlbum,
     SearchDocument,
@@ -161,6 +162,7 @@ Rows = list[dict[str, Any]]
 def rendered(session: Session, photos: Sequence[Photo]) -> tuple[Rows, Rows, Rows]:
     """The columns of every `SearchRow`, `SearchDocument` and `SearchAlbum` of photos that `load` loaded."""
     albums = _albums_of(session, [photo.id for photo in photos])
+    Marker.identify(session, [marker for photo in photos for file in photo.files for marker in file.markers])
     rows: Rows = []
     documents: Rows = []
     in_albums: Rows = []

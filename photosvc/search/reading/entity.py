@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import not_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from photosvc.models import Album, AlbumPhoto, File, Photo
+from photosvc.models import Album, AlbumPhoto, File, Marker, Photo
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.lookup import SeenFile
 
@@ -51,6 +51,7 @@ def load_photo(session: Session, seen: Sequence[SeenFile], *, sees_private: bool
         )
     ).one()
     files = {file.id: file for file in photo.files}
+    Marker.identify(session, [marker for file in photo.files for marker in file.markers])
     albums = (
         select(Album)
         .join(AlbumPhoto)
@@ -63,4 +64,6 @@ def load_photo(session: Session, seen: Sequence[SeenFile], *, sees_private: bool
 def load_file(session: Session, file_id: int) -> File:
     """The file with its photo and its markers; it must have been found in the same transaction."""
     load = (joinedload(File.photo), selectinload(File.markers))
-    return session.scalars(select(File).where(File.id == file_id).options(*load)).one()
+    file = session.scalars(select(File).where(File.id == file_id).options(*load)).one()
+    Marker.identify(session, file.markers)
+    return file

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, func, select
 
-from photosvc.core.ids import LABEL, SUBJECT, computed_uid
+from photosvc.core.ids import LABEL, computed_uid
 from photosvc.models import Keyword, Marker, SearchRow, Subject, photo_keywords
+from photosvc.models.people import subject_uid
 from photosvc.query.fold import fold
 from photosvc.search.reading.conditions.visible import visible
 
@@ -30,11 +31,6 @@ class Label:
     uid: str
     name: str
     photo_count: int
-
-
-def subject_uid(folded: str) -> str:
-    """The UID of a person with this folded name who was never renamed."""
-    return computed_uid(SUBJECT, folded)
 
 
 def people(connection: Connection, sees_private: bool) -> list[Person]:
