@@ -22,6 +22,7 @@ def create_app(
     settings: Mapping[str, object] | None = None,
     environ: Mapping[str, str] | None = None,
     clock: Clock = system_clock,
+    webdav: bool = True,
 ) -> Flask:
     """A Flask app that serves photosvc alone.
 
@@ -30,6 +31,7 @@ def create_app(
         settings: `PHOTOSVC_*` names and values that override all other sources.
         environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
         clock: returns the current time.
+        webdav: whether the originals are a WebDAV folder at `/originals/`, if the extra `webdav` is installed.
 
     Raises:
         SettingError: a setting is unknown or invalid.
@@ -45,7 +47,7 @@ def create_app(
     db = SQLAlchemy(app)
     with app.app_context():
         configure_engine(db.engine)
-    PhotoService(app, db=db, settings=loaded, clock=clock)
+    PhotoService(app, db=db, settings=loaded, clock=clock, webdav=webdav)
     register_errors(app)
     app.after_request(add_security_headers)
     if loaded.proxies:

@@ -11,6 +11,7 @@ from photosvc.api import create_api
 from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.core.clock import Clock, system_clock
+from photosvc.dav import FOLDER, create_dav, is_installed
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.current import EXTENSION, Service
 from photosvc.web.oauth_server import OAUTH_EXTENSION, OAuthServer
@@ -42,6 +43,7 @@ class PhotoService:
         bind_key: str | None = None,
         settings: Settings | None = None,
         clock: Clock = system_clock,
+        webdav: bool = True,
     ) -> None:
         """Mount the service on `app`.
 
@@ -52,6 +54,7 @@ class PhotoService:
             bind_key: which of the host's engines holds our tables; None for the default one.
             settings: all settings; by default `PHOTOSVC_*` from `app.config`, then built-in defaults.
             clock: where the time comes from.
+            webdav: whether the originals are a WebDAV folder at `/originals/`, if the extra `webdav` is installed.
 
         Raises:
             SettingError: a setting is unknown or invalid.
@@ -69,18 +72,22 @@ class PhotoService:
         )
         app.extensions[EXTENSION] = service
         app.extensions[OAUTH_EXTENSION] = OAuthServer()
-        api = create_api()
 
-        @api.after_request
         def end_transaction(answer: Response) -> Response:
             # Before the hooks of the host, which may commit: on SQLite, an open transaction of ours could block that.
             service.close()
             return answer
 
+        api = create_api()
+        api.after_request(end_transaction)
         app.register_blueprint(api, url_prefix=url_prefix + "/api/v1")
         app.register_blueprint(create_well_known(), url_prefix=url_prefix + "/.well-known")
         if (inserted := create_inserted(settings.base_url)) is not None:
             app.register_blueprint(inserted, url_prefix="/.well-known")
+        if webdav and is_installed():
+            dav = create_dav(url_prefix)
+            dav.after_request(end_transaction)
+            app.register_blueprint(dav, url_prefix=url_prefix + FOLDER)
         app.teardown_appcontext(service.close)
 
 

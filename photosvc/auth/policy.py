@@ -76,7 +76,7 @@ _TABLE = (
     Rule("files.view",                 "files",    _R,   _ANY,     _ALL,      _,    "See one file"),
     Rule("places.view",                "places",   _R,   _ANY,     _ALL,      _,    "See photos on a map"),
     Rule("config.view",                "config",   _R,   _ANY,     _ALL,      _,    "Read what clients need to know"),
-    Rule("webdav.read",                "webdav",   _R,   _PERSON,  _ALL,      _,    "Read the originals over WebDAV"),
+    Rule("webdav.read",                "webdav",   _R,   _PERSON,  _EDITORS,  _,    "Read the originals over WebDAV"),
     Rule("webdav.write",               "webdav",   _W,   _PERSON,  _EDITORS,  _,    "Change the originals over WebDAV"),
     Rule("metrics.view",               "metrics",  _R,   _ANY,     _MONITORS, _,    "Read the monitoring figures"),
     Rule("session.create",             "sessions", _W,   _APP,     _ALL,      _,    "Exchange it for a login session"),

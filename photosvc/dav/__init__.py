@@ -1,1 +1,91 @@
-"""WebDAV: the originals as a network folder, over WsgiDAV (extra `webdav`)."""
+"""WebDAV: the originals as a network folder at `/originals/`, over WsgiDAV (extra `webdav`; RFC 4918).
+
+This module only mounts the routes; what imports WsgiDAV is imported by the first request.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from flask import Blueprint, Response, request
+
+from photosvc.dav.access import logged_in
+from photosvc.web.answer import add_security_headers, count_request, start_timer
+from photosvc.web.contract import undocumented
+from photosvc.web.current import current_service
+from photosvc.web.protector import public, require
+
+if TYPE_CHECKING:
+    from photosvc.dav.server import Server
+
+BLUEPRINT: Final = "photosvc_dav"
+FOLDER: Final = "/originals"
+_READING: Final = ("GET", "HEAD", "PROPFIND")
+_WRITING: Final = ("PROPPATCH", "LOCK", "UNLOCK")
+_ALLOWED: Final = ", ".join(("OPTIONS", *_READING, *_WRITING))
+
+
+def is_installed() -> bool:
+    """Whether the optional library is there that serves WebDAV."""
+    return find_spec("wsgidav") is not None
+
+
+def create_dav(url_prefix: str = "") -> Blueprint:
+    """The blueprint of the folder of originals at `/originals/` below `url_prefix`."""
+    dav = Blueprint(BLUEPRINT, __name__)
+    dav.register_error_handler(Exception, _error_answer)
+
+    @dav.before_request
+    def begin() -> None:
+        start_timer()
+        current_service().require_schema()
+
+    @dav.after_request
+    def end(answer: Response) -> Response:
+        return count_request(add_security_headers(answer))
+
+    @cache
+    def server() -> "Server":
+        from photosvc.dav.server import Server
+
+        return Server(current_service(), url_prefix + FOLDER)
+
+    @undocumented
+    @logged_in
+    @require("webdav.read")
+    def read(**_path: str) -> Response:
+        return server().respond(request.environ)
+
+    @undocumented
+    @logged_in
+    @require("webdav.write")
+    def write(**_path: str) -> Response:
+        return server().respond(request.environ)
+
+    for name, view, methods in (
+        ("options", options, ("OPTIONS",)),
+        ("read", read, _READING),
+        ("write", write, _WRITING),
+    ):
+        _add_routes(dav, name, view, methods)
+    return dav
+
+
+def _add_routes(dav: Blueprint, name: str, view: Callable[..., Response], methods: tuple[str, ...]) -> None:
+    # The path is read from the environment: Werkzeug replaces bytes that are not UTF-8.
+    for rule in ("", "/", "/<path:path>"):
+        dav.add_url_rule(rule, name, view, methods=methods, provide_automatic_options=False)
+
+
+@undocumented
+@public
+def options(**_path: str) -> Response:
+    """What the server can do, without a log-in and the same for every path: clients ask before they log in."""
+    return Response(headers={"DAV": "1, 2", "Allow": _ALLOWED, "MS-Author-Via": "DAV", "Content-Length": "0"})
+
+
+def _error_answer(error: Exception) -> Response:
+    from photosvc.dav.errors import error_answer
+
+    return error_answer(error)

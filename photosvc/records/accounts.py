@@ -1,5 +1,6 @@
 """Records of accounts, clients, credentials and log-ins, without passwords, secrets and digests."""
 
+from collections.abc import Collection
 from typing import Any, cast
 
 from marshmallow import EXCLUDE, Schema, fields
@@ -12,11 +13,11 @@ _FLAG = {"type": "boolean"}
 
 
 class UserSchema(Schema):
-    """Dumps an account. `has_webdav`: whether the app serves WebDAV, which records cannot know."""
+    """Dumps an account. `webdav_roles`: the roles that WebDAV is open to, which records cannot know."""
 
-    def __init__(self, *, has_webdav: bool = False, many: bool | None = None) -> None:
+    def __init__(self, *, webdav_roles: Collection[str] = (), many: bool | None = None) -> None:
         super().__init__(many=many)
-        self.has_webdav = has_webdav
+        self.webdav_roles = webdav_roles
 
     UID = fields.String(attribute="uid")
     Name = fields.String(attribute="name")
@@ -34,7 +35,7 @@ class UserSchema(Schema):
 
     def may_use_webdav(self, user: Any) -> bool:  # noqa: ANN401 - records do not import models
         """Whether the account can open the WebDAV folder."""
-        return self.has_webdav and not user.disabled
+        return user.role in self.webdav_roles and not user.disabled
 
 
 class _Body(Schema):
@@ -148,12 +149,12 @@ class ClientConfigSchema(Schema):
 class LoginSessionSchema(Schema):
     """Dumps a login session. `id` repeats the access token for clients that know it by that name.
 
-    `has_webdav` is that of `UserSchema`.
+    `webdav_roles` is that of `UserSchema`.
     """
 
-    def __init__(self, *, has_webdav: bool = False) -> None:
+    def __init__(self, *, webdav_roles: Collection[str] = ()) -> None:
         super().__init__()
-        cast("fields.Nested", self.fields["user"]).nested = UserSchema(has_webdav=has_webdav)
+        cast("fields.Nested", self.fields["user"]).nested = UserSchema(webdav_roles=webdav_roles)
 
     status = fields.Constant("success", metadata={"type": "string"})
     id = fields.Function(lambda view: view.access_token, metadata={"type": "string"})

@@ -157,6 +157,11 @@ def is_mounted(action: str) -> bool:
     return action in mounted_actions()
 
 
+def roles_of(action: str) -> frozenset[str]:
+    """The roles whose users may do `action`; none when no route of the current app uses it."""
+    return policy.RULES[action].roles if is_mounted(action) else frozenset()
+
+
 def principal() -> Principal:
     """Who acts in this request.
 
@@ -167,14 +172,21 @@ def principal() -> Principal:
     """
     who: Principal | None = g.get("photosvc_principal")
     if who is None:
-        g.photosvc_principal = who = _verify(current_service())
+        token = token_of(request)
+        if token is None:
+            raise TokenRequiredError
+        g.photosvc_principal = who = verify(current_service(), token)
     return who
 
 
-def _verify(service: Service) -> Principal:
-    token = token_of(request)
-    if token is None:
-        raise TokenRequiredError
+def verify(service: Service, token: str) -> Principal:
+    """The principal behind a token of this request; notes that it was used, or counts the failure.
+
+    Raises:
+        InvalidTokenError: the token is unknown, revoked or expired.
+        ThrottledError: the address showed too many such tokens.
+
+    """
     now = service.now()
     address = request.remote_addr or ""
     try:

@@ -6,7 +6,7 @@ import pytest
 
 from photosvc.auth.policy import RULES
 from photosvc.web.contract import answers
-from photosvc.web.protector import ACTION, PUBLIC, USES, mounted_actions, public, require, uses
+from photosvc.web.protector import ACTION, PUBLIC, USES, mounted_actions, public, uses
 from tests.api_client import open_api
 
 SERVER, RESOURCE = "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"
@@ -15,14 +15,8 @@ OPENID = "/.well-known/openid-configuration"
 
 @pytest.fixture
 def api(tmp_path):
-    with open_api(tmp_path) as api:
+    with open_api(tmp_path, webdav=False) as api:
         yield api
-
-
-def mount(api, path, *actions, by_itself=False):
-    """Add a route that uses these actions, as thumbnails, downloads and WebDAV will."""
-    protected = public(uses(*actions)(view)) if by_itself else require(*actions)(view)
-    api.library.app.add_url_rule(path, path, answers({"type": "string"}, "It.")(protected))
 
 
 def view(**_values):
@@ -79,18 +73,24 @@ def test_nothing_promises_webdav_until_a_route_serves_it(api):
     assert users(api) == (False, False)
 
 
-def test_webdav_is_promised_as_soon_as_a_route_serves_it(api):
-    mount(api, "/originals/<path:path>", "webdav.read", "webdav.write", by_itself=True)
+@pytest.fixture
+def webdav(tmp_path):
+    with open_api(tmp_path) as api:
+        yield api
+
+
+def test_webdav_is_promised_where_a_route_serves_it(webdav):
+    api = webdav
     assert "webdav" in scopes(api)
     assert (rows(api, "scopes")["webdav"], rows(api, "policy")["webdav.write"]) == (True, True)
     assert users(api) == (True, True)
 
 
-def test_a_disabled_account_has_no_webdav(api):
-    mount(api, "/originals/<path:path>", "webdav.read", by_itself=True)
-    ann = api.session_of("ann")
-    assert api.call("PUT", api.user_path(), ann, json={"Disabled": True}).json["WebDAV"] is False
-    assert api.call("GET", api.user_path("vera"), ann).json["WebDAV"] is True
+def test_disabled_accounts_and_viewers_have_no_webdav(webdav):
+    ann = webdav.session_of("ann")
+    assert webdav.call("GET", webdav.user_path(), ann).json["WebDAV"] is True
+    assert webdav.call("PUT", webdav.user_path(), ann, json={"Disabled": True}).json["WebDAV"] is False
+    assert webdav.call("GET", webdav.user_path("vera"), ann).json["WebDAV"] is False
 
 
 def test_link_tokens_say_what_the_mounted_routes_open(api):

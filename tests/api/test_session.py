@@ -39,7 +39,7 @@ def test_a_log_in_answers_all_that_known_clients_read(api, path):
         "SuperAdmin": False,
         "CanLogin": True,
         "Disabled": False,
-        "WebDAV": False,
+        "WebDAV": True,
         "TwoFactor": False,
         "LoginAt": "2026-03-01T12:00:00Z",
         "CreatedAt": "2026-03-01T12:00:00Z",

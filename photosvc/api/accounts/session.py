@@ -19,7 +19,7 @@ from photosvc.records.accounts import LoginSchema, LoginSessionSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
-from photosvc.web.protector import is_mounted, principal, public, require, token_of, uses
+from photosvc.web.protector import principal, public, require, roles_of, token_of, uses
 
 _SWEEP_INTERVAL: Final = timedelta(minutes=1)
 _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
@@ -135,7 +135,7 @@ def _answer(service: Service, who: Principal, token: str) -> Response:
         user=user,
         config=client_config(service, who),
     )
-    answer = json_answer(LoginSessionSchema(has_webdav=is_mounted("webdav.read")).dump(view))
+    answer = json_answer(LoginSessionSchema(webdav_roles=roles_of("webdav.read")).dump(view))
     answer.headers["X-Session-ID"] = token
     answer.headers["X-Auth-Token"] = token
     return answer

@@ -10,7 +10,7 @@ from photosvc.records.accounts import NewUserSchema, PasswordChangeSchema, UserC
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.protector import is_mounted, principal, proving, require
+from photosvc.web.protector import principal, proving, require, roles_of
 
 _MOST = 1000
 
@@ -26,7 +26,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 def _schema(*, many: bool = False) -> UserSchema:
-    return UserSchema(has_webdav=is_mounted("webdav.read"), many=many)
+    return UserSchema(webdav_roles=roles_of("webdav.read"), many=many)
 
 
 @require("users.list")

@@ -57,7 +57,7 @@ SESSION = {"session.read", "session.end"}
     [
         ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
         ({"role": "user"}, READS | HISTORY | WRITES | SESSION | {"webdav.read", "webdav.write"}),
-        ({"role": "viewer"}, READS | SESSION | {"webdav.read"}),
+        ({"role": "viewer"}, READS | SESSION),
         ({"role": "admin", "scope": "photos"}, PHOTOS | HISTORY | {"photos.update", "photos.delete"}),
         ({"role": "user", "scope": "read"}, READS | HISTORY | {"webdav.read", "session.read"}),
         ({"role": "user", "scope": "write"}, WRITES | {"webdav.write", "session.end"}),

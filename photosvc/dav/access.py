@@ -1,0 +1,69 @@
+"""Who may use WebDAV: an app password as Basic or Bearer, or a login session as Bearer (spec section 5.2).
+
+The credential is checked on every request, so that a revoked one ends at once. App passwords and tokens have 137
+random bits and are found by their SHA-256. An account password would cost a slow hash on every request and has no
+second factor there, so it is refused unread.
+"""
+
+import base64
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
+from flask import Response, g, request
+
+from photosvc.auth.accounts.user_names import normal_name
+from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.principal import Principal
+from photosvc.core import ids
+from photosvc.core.errors import PermissionDeniedError
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, token_of, verify
+
+Args = ParamSpec("Args")
+
+
+class AppPasswordNeededError(InvalidTokenError):
+    """Log in with your user name and an app password; WebDAV does not accept the password of the account."""
+
+
+class AccountNeededError(PermissionDeniedError):
+    """WebDAV needs a user account: tokens of clients cannot open it, whatever their scope."""
+
+
+def logged_in(view: Callable[Args, Response]) -> Callable[Args, Response]:
+    """Let a view run only with a credential of a user account, also one in `Authorization: Basic`."""
+
+    @wraps(view)
+    def with_account(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+        if _verified().user_uid is None:
+            raise AccountNeededError
+        return view(*args, **kwargs)
+
+    return with_account
+
+
+def _verified() -> Principal:
+    header = request.environ.get("HTTP_AUTHORIZATION", "").strip(" \t")
+    scheme, _, encoded = header.partition(" ")
+    if scheme.lower() != "basic" or token_of(request) is not None:
+        return principal()
+    username, password = _basic(encoded)
+    if not ids.is_app_password(password):
+        raise AppPasswordNeededError
+    who = verify(current_service(), password)
+    if who.user_name is None or who.user_name != normal_name(username):
+        raise InvalidTokenError
+    g.photosvc_principal = who
+    return who
+
+
+def _basic(encoded: str) -> tuple[str, str]:
+    """User name and password (RFC 7617)."""
+    try:
+        name, colon, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except ValueError:  # not base64, not UTF-8
+        raise AppPasswordNeededError from None
+    if not colon:
+        raise AppPasswordNeededError
+    return name, password

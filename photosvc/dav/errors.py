@@ -1,0 +1,62 @@
+"""Errors of WebDAV: conditions as XML (RFC 4918 section 16), all others in the form of the API."""
+
+import logging
+from http import HTTPStatus
+
+from flask import Response
+from wsgidav.dav_error import DAVError
+
+from photosvc.auth.errors import InvalidTokenError
+from photosvc.core.errors import PhotosvcError
+from photosvc.web import errors
+from photosvc.web.errors import Failure, render
+
+_LOG = logging.getLogger("photosvc")
+_CHALLENGE = 'Basic realm="photosvc", charset="UTF-8"'
+_XML = "application/xml; charset=utf-8"
+
+
+def error_answer(error: Exception) -> Response:
+    """The answer to a request that failed; those without a valid credential are asked for one as Basic or Bearer."""
+    return errors.error_answer(error, _render)
+
+
+def dav_error_answer(error: DAVError, mount: str) -> Response:
+    """The answer to an error of WsgiDAV.
+
+    Args:
+        error: its own text is shown, not that of an exception behind it, which can contain paths on disk.
+        mount: the quoted address of the folder of originals, for the names of resources in conditions.
+
+    """
+    if error.value >= HTTPStatus.INTERNAL_SERVER_ERROR and error.src_exception is not None:
+        return error_answer(error.src_exception)
+    if error.value == HTTPStatus.NOT_MODIFIED:
+        return Response(status=error.value)
+    condition = error.err_condition
+    if condition is not None:
+        condition.hrefs = [mount + href for href in condition.hrefs]
+        return Response(condition.as_string(), error.value, content_type=_XML)
+    message = error.context_info or HTTPStatus(error.value).phrase
+    return render(Failure(error, error.value, message))
+
+
+def _render(failure: Failure) -> Response:
+    answer = render(failure)
+    if isinstance(failure.error, InvalidTokenError):
+        others = answer.headers.getlist("WWW-Authenticate")
+        answer.headers.setlist("WWW-Authenticate", [_CHALLENGE, *others])  # some clients read only the first
+        answer.headers["Connection"] = "close"  # a body that nobody reads may follow
+    return answer
+
+
+class UnfitPathError(PhotosvcError):
+    """No file or folder can have this address."""
+
+    status = HTTPStatus.BAD_REQUEST
+
+
+class ForeignAddressError(PhotosvcError):
+    """The address is on another server, or outside of the folder of originals."""
+
+    status = HTTPStatus.BAD_GATEWAY
