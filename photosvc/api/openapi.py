@@ -44,6 +44,7 @@ _ERRORS: Mapping[int, str] = {
     401: "The token or secret is missing, expired or not valid.",
     403: "The credential may not do this.",
     404: "It does not exist, or the credential may not see it.",
+    405: "This service does not offer the method; `Allow` names those it does.",
     409: "It exists already, or the state does not allow this.",
     410: "The file is not as the library knows it; an index run is due.",
     412: "A precondition in the headers does not hold.",

@@ -120,6 +120,8 @@ TABLE = {
     "PUT /albums/<album_uid>/photos": row(400, "albums write", ANYTHING, WRITERS, body={}),
     "DELETE /albums/<album_uid>/photos": row(400, "albums write", ANYTHING, WRITERS, body={}),
     "POST /batch/albums/delete": row(400, "albums write", ANYTHING, WRITERS, body={}),
+    "GET /albums/<album_uid>/links": row(404, "albums read", ANYTHING, EVERYBODY),
+    "POST /albums/<album_uid>/links": row(404, "albums write", ANYTHING, WRITERS),
     "GET /albums/<album_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
     "POST /zip": row(400, "photos read", ANYTHING, EVERYBODY, body={}),
     "GET /zip/<name>": row(404, "photos read", ANYTHING, EVERYBODY),

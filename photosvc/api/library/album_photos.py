@@ -1,20 +1,21 @@
-"""The photos of an album: adding, removing and ordering them."""
+"""The photos of an album: adding, removing and ordering them. Its public links, of which there are none."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from flask import Blueprint, Response
 from sqlalchemy.orm import Session
+from werkzeug.exceptions import MethodNotAllowed
 
 from photosvc.api.library.albums import MAX_BODY, record_of_album
-from photosvc.core.errors import InvalidValueError
-from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.ids import ALBUM, PHOTO, is_uid
 from photosvc.library.album_photos import add_photos, arrange_photos, photos_in_order, remove_photos, select_photos
 from photosvc.library.albums import album_of_people, album_to_change
 from photosvc.models import Album
 from photosvc.records.album import ArrangementSchema
 from photosvc.records.zip import ZipSelectionSchema
-from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
+from photosvc.search.reading.selection import MOST_SELECTED, find_album, parse_selection
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
@@ -39,6 +40,8 @@ def add_routes(api: Blueprint) -> None:
     api.add_url_rule("/albums/<album_uid>/photos", view_func=add_album_photos, methods=["POST"])
     api.add_url_rule("/albums/<album_uid>/photos", view_func=arrange_album_photos, methods=["PUT"])
     api.add_url_rule("/albums/<album_uid>/photos", view_func=remove_album_photos, methods=["DELETE"])
+    api.add_url_rule("/albums/<album_uid>/links", view_func=list_album_links, methods=["GET"])
+    api.add_url_rule("/albums/<album_uid>/links", view_func=add_album_link, methods=["POST"])
 
 
 @require("albums.view")
@@ -98,6 +101,33 @@ def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 def clone_albums(given: dict[str, Any], album_uid: str) -> Response:
     """Add the photos of the albums in `albums`, also of smart and computed ones, to an album of chosen photos."""
     return _with_photos(album_uid, {**dict.fromkeys(given), "albums": given["albums"]}, add_photos, "added")
+
+
+@require("albums.view")
+@answers({"type": "object"}, "No links.", many=True)
+@refuses(404)
+def list_album_links(album_uid: str) -> Response:
+    """Always an empty list: this service makes no public links to albums."""
+    _check_album(album_uid)
+    return json_answer([])
+
+
+@require("albums.update")
+@answers({"type": "object"}, "Never.")
+@refuses(404, 405)
+def add_album_link(album_uid: str) -> Response:
+    """Refused: this service makes no public links to albums."""
+    _check_album(album_uid)
+    msg = "this service makes no public links; give people an account or an app password"
+    raise MethodNotAllowed(["GET"], msg)
+
+
+def _check_album(uid: str) -> None:
+    with current_service().reading() as connection:
+        found = is_uid(uid, ALBUM) and find_album(connection, uid, sees_private=principal().sees_private)
+    if not found:
+        msg = "there is no such album"
+        raise NotFoundError(msg, field="uid")
 
 
 def _with_photos(
