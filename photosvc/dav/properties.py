@@ -1,6 +1,6 @@
 """The dead properties of WebDAV in the database (RFC 4918 section 4), the same for all processes of the service."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
 
@@ -25,6 +25,10 @@ MOST_CHARACTERS_OF_USER: Final = 32 * 1024 * 1024
 _UNLOADED: Final = {"synchronize_session": False}
 
 
+#: Path -> name -> the XML element, of the properties of several resources.
+Found = dict[str, dict[str, str]]
+
+
 class PropertyLimitError(PhotosvcError):
     """A property is too large, or there are too many."""
 
@@ -39,6 +43,29 @@ def names(session: Session, path: str) -> list[str]:
 def find(session: Session, path: str, name: str) -> str | None:
     """The XML element of a property."""
     return session.scalar(select(DavProperty.value).where(DavProperty.path == path, DavProperty.name == name))
+
+
+def find_all(session: Session, path: str, wanted: Sequence[str] | None, depth: str) -> Found:
+    """The properties of a resource and what is in it.
+
+    Args:
+        session: to read with.
+        path: in the form of `paths.key`.
+        wanted: names; None for all.
+        depth: `0`: the resource alone; `1`: and what is directly in it; `infinity`: and all inside it.
+
+    """
+    chosen = DavProperty.path == path if depth == "0" else within(DavProperty.path, path)
+    if depth == "1":
+        rest = func.substr(DavProperty.path, len(path.rstrip("/")) + 2)
+        chosen &= func.replace(rest, "/", "") == rest
+    if wanted is not None:
+        chosen &= DavProperty.name.in_(wanted)
+    query = select(DavProperty.path, DavProperty.name, DavProperty.value).where(chosen)
+    found: Found = {}
+    for one, name, value in session.execute(query.order_by(DavProperty.path, DavProperty.name)):
+        found.setdefault(one, {})[name] = value
+    return found
 
 
 def check(session: Session, path: str, values: Mapping[str, str], user_uid: str) -> None:

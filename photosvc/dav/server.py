@@ -14,6 +14,8 @@ from photosvc.dav.conditions import check_headers, check_if
 from photosvc.dav.errors import dav_error_answer
 from photosvc.dav.lock_manager import LockManager
 from photosvc.dav.property_manager import PropertyManager
+from photosvc.dav.propfind import propfind
+from photosvc.dav.proppatch import proppatch
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals, etag_of
 from photosvc.dav.xml_body import bound_xml
 from photosvc.web.answer import cache_headers
@@ -22,8 +24,6 @@ from photosvc.web.files import FileAnswer, send_file
 from photosvc.web.protector import principal
 
 _CONFIG: Final[dict[str, Any]] = {"hotfixes": {}, "mutable_live_props": []}
-#: The root elements of the bodies that methods of WsgiDAV read.
-_BODIES: Final = {"PROPFIND": "propfind", "PROPPATCH": "propertyupdate", "LOCK": "lockinfo"}
 #: Whatever a browser makes of a file, it runs nothing of it.
 _SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
 
@@ -98,12 +98,17 @@ class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
             DAVError: it fails.
 
         """
-        own: dict[str, Callable[[], Response]] = {"GET": self._get, "HEAD": self._get}
+        own: dict[str, Callable[[], Response]] = {
+            "GET": self._get,
+            "HEAD": self._get,
+            "PROPFIND": self._propfind,
+            "PROPPATCH": self._proppatch,
+        }
         method = self.environ["REQUEST_METHOD"]
         if method in own:
             return own[method]()
-        if method in _BODIES:
-            bound_xml(self.environ, _BODIES[method])
+        if method == "LOCK":
+            bound_xml(self.environ, "lockinfo")
         return cast("Response", Response.from_app(getattr(self, f"do_{method}"), self.environ, buffered=True))
 
     def _evaluate_if_headers(self, found: OriginalFile | OriginalFolder | None, environ: Environ) -> None:
@@ -113,9 +118,7 @@ class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
 
     def _get(self) -> Response:
         """A file, sent as downloads of the API are; a folder is empty, as some clients ask whether it exists."""
-        found = self.provider.get_resource_inst(self.path, self.environ)
-        if found is None:
-            raise DAVError(HTTP_NOT_FOUND)
+        found = self._found()
         check_if(self.environ, self.provider, self.path)
         if not isinstance(found, OriginalFile):
             return Response(content_type="text/html; charset=utf-8")
@@ -133,3 +136,19 @@ class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
                 headers=[*cache_headers(None), _SANDBOX],
             )
         )
+
+    def _propfind(self) -> Response:
+        found = self._found()
+        check_if(self.environ, self.provider, self.path)
+        return propfind(self.provider, self.environ, found)
+
+    def _proppatch(self) -> Response:
+        found = self._found()
+        self._evaluate_if_headers(found, self.environ)
+        return proppatch(self.provider, self.environ, found)
+
+    def _found(self) -> OriginalFile | OriginalFolder:
+        found = self.provider.get_resource_inst(self.path, self.environ)
+        if found is None:
+            raise DAVError(HTTP_NOT_FOUND)
+        return found

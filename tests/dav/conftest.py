@@ -1,7 +1,6 @@
 """A service with the tables of WebDAV, on both databases."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import pytest
 
@@ -22,11 +21,4 @@ def stored(tmp_path_factory, new_database):
 def service(stored) -> Iterator[Callable]:
     """The service inside a context of its app."""
     with stored.app.app_context():
-        yield current_service()
-
-
-@contextmanager
-def in_app(library):
-    """The service, for a thread of its own."""
-    with library.app.app_context():
         yield current_service()

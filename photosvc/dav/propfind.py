@@ -1,0 +1,157 @@
+"""PROPFIND (RFC 4918 section 9.1): a folder is read once, with a query for properties and one for locks, and streamed.
+
+The method of WsgiDAV asks the database for each file, and builds the whole answer as a tree of elements.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from itertools import chain, islice
+from typing import Any, Final
+from urllib.parse import quote
+
+from flask import Response
+from sqlalchemy.orm import Session
+from wsgidav.dav_error import HTTP_BAD_REQUEST, HTTP_FORBIDDEN, DAVError, PRECONDITION_CODE_PropfindFiniteDepth
+
+from photosvc.dav import locks, multistatus, properties
+from photosvc.dav.live_properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource
+from photosvc.dav.multistatus import element, propstat
+from photosvc.dav.paths import key
+from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals, members
+from photosvc.dav.xml_body import DAV, XmlError, read_xml
+from photosvc.models import DavLock
+
+#: Files and folders of an answer with `Depth: infinity`.
+MOST: Final = 10_000
+
+#: Resources that are sent at a time.
+_PORTION: Final = 200
+_DEPTHS: Final = ("0", "1", "infinity")
+_LOCK_PROPERTIES: Final = (LOCKDISCOVERY, SUPPORTEDLOCK)
+#: Of `allprop` and `propname`: the properties that RFC 4918 defines.
+_USUAL: Final = (*LIVE, *_LOCK_PROPERTIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The properties that a request asks for."""
+
+    names: tuple[str, ...]
+    """In Clark notation."""
+    dead: bool
+    """Whether also all dead properties."""
+    values: bool = True
+
+
+def propfind(provider: Originals, environ: Environ, found: OriginalFile | OriginalFolder) -> Response:
+    """The answer for a file or folder and, by the header `Depth`, what is in it.
+
+    Raises:
+        XmlError: the body is not a request for properties; further errors of `read_xml`.
+        DAVError: 400, the header `Depth` is wrong; 403, over 10,000 resources at any depth.
+
+    """
+    depth = environ.get("HTTP_DEPTH", "infinity")
+    if depth not in _DEPTHS:
+        raise DAVError(HTTP_BAD_REQUEST, "the header Depth is 0, 1 or infinity")
+    asked, mount = _asked(environ), provider.mount_path
+    resources = _resources(found, depth)
+    with provider.service.loading() as session:
+        dead, covering = _stored(session, key(found.get_ref_url()), asked, depth, provider)
+    provider.service.close()
+    parts = (_response(resource, asked, dead, covering, mount) for resource in resources)
+    return Response(_document(parts), HTTPStatus.MULTI_STATUS, content_type=multistatus.CONTENT_TYPE)
+
+
+def _asked(environ: Mapping[str, Any]) -> Asked:
+    body = read_xml(environ, "propfind")
+    if body is None:
+        return Asked(_USUAL, dead=True)
+    parts = {part.tag.removeprefix(DAV): part for part in body}
+    kinds = [kind for kind in ("prop", "allprop", "propname") if kind in parts]
+    if len(kinds) != 1:
+        msg = "a propfind has one of the elements `prop`, `allprop` and `propname`"
+        raise XmlError(msg)
+    if kinds == ["prop"]:
+        return Asked(tuple(dict.fromkeys(one.tag for one in parts["prop"])), dead=False)
+    included = (one.tag for one in parts.get("include", ()))
+    return Asked(tuple(dict.fromkeys((*_USUAL, *included))), dead=True, values=kinds == ["allprop"])
+
+
+def _resources(found: OriginalFile | OriginalFolder, depth: str) -> Iterable[Resource]:
+    first = Resource(found.path.rstrip("/"), found.name or "originals", found.status)
+    if depth == "0" or not isinstance(found, OriginalFolder):
+        return [first]
+    if depth == "1":
+        return chain([first], _inside(first, found.file))
+    tree = [first]
+    folders = [(first, found.file)]
+    while folders:
+        for resource, file in _members(*folders.pop()):
+            tree.append(resource)
+            if len(tree) > MOST:
+                raise DAVError(HTTP_FORBIDDEN, err_condition=PRECONDITION_CODE_PropfindFiniteDepth)
+            if resource.is_folder:
+                folders.append((resource, file))
+    return tree
+
+
+def _inside(folder: Resource, file: str) -> Iterator[Resource]:
+    return (resource for resource, _ in _members(folder, file))
+
+
+def _members(folder: Resource, file: str) -> Iterator[tuple[Resource, str]]:
+    with suppress(OSError):  # gone, or not readable for the service
+        for name, path, status in members(file):
+            yield Resource(f"{folder.path}/{name}", name, status), path
+
+
+def _stored(
+    session: Session, path: str, asked: Asked, depth: str, provider: Originals
+) -> tuple[properties.Found, LockProperties]:
+    """Dead properties and locks of all resources of the answer."""
+    dead: properties.Found = {}
+    names = None if asked.dead else [name for name in asked.names if name not in _USUAL]
+    if names is None or names:
+        dead = properties.find_all(session, path, names, depth)
+    now = provider.service.now()
+    found: list[DavLock] = []
+    if LOCKDISCOVERY in asked.names and asked.values:
+        found += locks.covering(session, now, path)
+        if depth != "0":
+            found += locks.inside(session, now, path, locks.MOST)
+    return dead, LockProperties(found, now, provider.mount_path)
+
+
+def _response(resource: Resource, asked: Asked, dead: properties.Found, covering: LockProperties, mount: str) -> str:
+    path = quote(resource.path) or "/"
+    stored = dead.get(path, {})
+    present, missing = [], []
+    for name in asked.names:
+        if name in LIVE:
+            value = LIVE[name](resource)
+            rendered = None if value is None else element(name, value if asked.values else "")
+        elif name in _LOCK_PROPERTIES:
+            rendered = element(name, covering.value(name, path) if asked.values else "")
+        else:
+            rendered = stored.get(name)
+        if rendered is not None:
+            present.append(rendered)
+        elif not asked.dead or name not in _USUAL:
+            missing.append(element(name))
+    if asked.dead:
+        others = {name: value for name, value in stored.items() if name not in asked.names}
+        present += others.values() if asked.values else map(element, others)
+    propstats = [propstat(HTTPStatus.OK, "".join(present))] if present or not missing else []
+    if missing:
+        propstats.append(propstat(HTTPStatus.NOT_FOUND, "".join(missing)))
+    return multistatus.response(resource.href(mount), propstats)
+
+
+def _document(parts: Iterator[str]) -> Iterator[bytes]:
+    yield multistatus.BEGIN.encode()
+    while portion := "".join(islice(parts, _PORTION)):
+        yield portion.encode()
+    yield multistatus.END.encode()

@@ -1,0 +1,116 @@
+"""PROPPATCH (RFC 4918 section 9.2): all changes of a request in one transaction, or none.
+
+The method of WsgiDAV writes one property after the other, and leaves half of them when one fails.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from flask import Response
+from werkzeug.http import parse_date
+
+from photosvc.dav import locks, multistatus, properties
+from photosvc.dav.live_properties import LAST_SECOND, Resource
+from photosvc.dav.lock_manager import refusal
+from photosvc.dav.multistatus import element, propstat
+from photosvc.dav.paths import key
+from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
+from photosvc.dav.xml_body import DAV, XmlError, element_text, read_xml
+
+_MICROSOFT: Final = "{urn:schemas-microsoft-com:}Win32"
+#: What Windows sets for each file that it copies, without a meaning here.
+_IGNORED: Final = {_MICROSOFT + name for name in ("CreationTime", "LastAccessTime", "FileAttributes")}
+#: By what Windows and rclone set the time of the last change.
+_MODIFIED: Final = {_MICROSOFT + "LastModifiedTime", f"{DAV}lastmodified"}
+_LANGUAGE: Final = "{http://www.w3.org/XML/1998/namespace}lang"
+
+#: Name -> the element to store; None: to remove.
+Changes = dict[str, Element | None]
+
+
+def proppatch(provider: Originals, environ: Environ, found: OriginalFile | OriginalFolder) -> Response:
+    """The answer to a request that changes properties of a file or folder.
+
+    Args:
+        provider: with the service.
+        environ: of the request, with the user and the lock tokens that it shows.
+        found: the resource.
+
+    Raises:
+        XmlError: the body is not a change of properties; further errors of `read_xml`.
+        DAVError: 423, the resource is locked.
+
+    """
+    body = read_xml(environ, "propertyupdate")
+    if body is None:
+        raise XmlError
+    changes = dict(_changes(body))
+    modified = [_time(one) for name, one in changes.items() if name in _MODIFIED]
+    refused = {name: status for name, one in changes.items() if (status := _refusal(name, one))}
+    path, user_uid = key(found.get_ref_url()), environ["wsgidav.user_name"]
+    values = {name: None if one is None else element_text(one) for name, one in changes.items()}
+    stored = {name: value for name, value in values.items() if name not in _IGNORED | _MODIFIED}
+    written = {name: value for name, value in stored.items() if value is not None}
+    with provider.service.writing() as session:
+        locks.serialize(session)
+        tokens, now = environ["wsgidav.ifLockTokenList"], provider.service.now()
+        if roots := locks.blocking(session, now, path, deep=False, user_uid=user_uid, tokens=tokens):
+            raise refusal(roots)
+        if not refused:
+            try:
+                properties.check(session, path, written, user_uid)
+            except properties.PropertyLimitError as error:
+                refused = dict.fromkeys(written, error.status)
+        if not refused:
+            properties.remove(session, path, stored.keys() - written.keys())
+            properties.write(session, path, written, user_uid)
+    if modified and modified[-1] is not None and not refused:
+        with suppress(OSError):  # gone meanwhile
+            os.utime(found.file, (modified[-1], modified[-1]), follow_symlinks=False)
+    return _answer(provider, found, changes, refused)
+
+
+def _changes(body: Element) -> Iterator[tuple[str, Element | None]]:
+    """The changes in the order of the request; a later one of the same property replaces an earlier one."""
+    for part in body:
+        if part.tag not in {f"{DAV}set", f"{DAV}remove"}:  # RFC 4918 section 17: others are left out
+            continue
+        for holder in part.iterfind(f"{DAV}prop"):
+            language = holder.get(_LANGUAGE) or part.get(_LANGUAGE) or body.get(_LANGUAGE) or ""
+            for one in holder:
+                if language:
+                    one.attrib.setdefault(_LANGUAGE, language)
+                yield one.tag, one if part.tag == f"{DAV}set" else None
+
+
+def _refusal(name: str, value: Element | None) -> HTTPStatus | None:
+    """The status of a property that cannot be changed so."""
+    if name in _MODIFIED:
+        return HTTPStatus.CONFLICT if value is not None and _time(value) is None else None
+    return HTTPStatus.FORBIDDEN if name.startswith(DAV) else None
+
+
+def _time(value: Element | None) -> float | None:
+    """A time as an HTTP date or in seconds since 1970; None when it is neither, or removed."""
+    text = "" if value is None else (value.text or "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text) if len(text) < 13 and int(text) <= LAST_SECOND else None
+    date = parse_date(text)
+    return None if date is None else date.timestamp()
+
+
+def _answer(
+    provider: Originals, found: OriginalFile | OriginalFolder, changes: Changes, refused: dict[str, HTTPStatus]
+) -> Response:
+    by_status: dict[HTTPStatus, list[str]] = {}
+    for name in changes:
+        status = refused.get(name, HTTPStatus.FAILED_DEPENDENCY if refused else HTTPStatus.OK)
+        by_status.setdefault(status, []).append(element(name))
+    propstats = [propstat(status, "".join(names)) for status, names in by_status.items()]
+    href = Resource(found.path.rstrip("/"), found.name, found.status).href(provider.mount_path)
+    parts = (multistatus.BEGIN, multistatus.response(href, propstats), multistatus.END)
+    return Response("".join(parts), HTTPStatus.MULTI_STATUS, content_type=multistatus.CONTENT_TYPE)
