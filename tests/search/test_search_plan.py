@@ -106,3 +106,25 @@ def test_a_word_of_many_photos_is_not_looked_up_as_a_beginning(connection):
 @pytest.mark.parametrize("merged", ["true", "false"])
 def test_a_page_without_conditions_is_one_statement_and_a_merged_one_three(connection, merged):
     assert len(statements(connection, order="newest", merged=merged)) == (3 if merged == "true" else 1)
+
+
+def test_any_of_many_words_is_looked_up_once(connection):
+    words = "|".join(f"q{number}zx" for number in range(250))
+    (found,) = [text for text in statements(connection, order="newest", q=words) if "ORDER BY" in text]
+    assert found.count(" MATCH ") == 1
+    assert "instr" not in found
+
+
+def test_a_walk_reads_the_words_of_a_photo_once_for_all_alternatives(connection):
+    (found,) = [
+        text for text in statements(connection, order="newest", q="photo|-lake|(sunset iso:100)") if "ORDER BY" in text
+    ]
+    assert found.count("photosvc_search_texts.photo_id") == 1
+    assert found.count("instr") == 3
+
+
+def test_words_are_counted_by_the_full_text_index_alone(connection):
+    asked = statements(connection, order="newest", q="n0*", count="1", total="true")
+    (count,) = [text for text in asked if "count(photosvc_search_rows" in text]
+    assert count.count(" MATCH ") == 1
+    assert "instr" not in count

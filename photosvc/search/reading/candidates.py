@@ -1,7 +1,7 @@
 """Candidates: the photos that the index of one condition finds, and how many they are."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,12 +11,11 @@ from sqlalchemy import Connection, func, select
 from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, SORT_KEYS, VALUE_COLUMNS, FileKey, SearchRow
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import Filter, Node
-from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Range, TakenOut, Word
+from photosvc.query.operands import Choice, Operand, Pattern, Range, TakenOut
 from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.compile import compile_query, members
 from photosvc.search.reading.conditions.context import Context
-from photosvc.search.reading.resolve import expand_prefix
-from photosvc.search.word_text import Term
+from photosvc.search.reading.vocabulary import expand, have_more
 
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
@@ -27,6 +26,14 @@ _LOOKED_UP = frozenset(
     for name, spec in FILTERS.items()
     if any(FILTER_COLUMNS.get(column, column) in LOOKUP_COLUMNS for column in spec.columns)
 )
+
+
+#: Values that a row of a walk is compared with as fast as it is read.
+_LIGHT_VALUES = 8
+#: Prefixes of many words that are looked up without counting their photos first.
+_FEW_PREFIXES = 4
+#: Photos that the index may merge for all such prefixes, as a multiple of the limit.
+_MERGED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +61,17 @@ class Counted:
 class Counter:
     """Counts candidates up to a limit, and records what it counted."""
 
-    def __init__(self, connection: Connection, rows_needed: int) -> None:
+    def __init__(self, connection: Connection, rows_needed: int, values: int) -> None:
         self.counted: list[Counted] = []
         self._connection = connection
         self._rows_needed = rows_needed
+        self._weight = max(1, values // _LIGHT_VALUES)
 
     @cached_property
     def limit(self) -> int:
         """The most candidates for which sorting them is faster than walking the order (see `plan`)."""
         newest = self._connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
-        return math.isqrt(self._rows_needed * (FileKey.unpack_photo_id(newest) + 1)) // 2
+        return math.isqrt(self._rows_needed * (FileKey.unpack_photo_id(newest) + 1) * self._weight) // 2
 
     def count(self, candidates: Candidates) -> int:
         """The number of candidates, at most one more than the limit."""
@@ -85,32 +93,43 @@ def most_selective(
     return best
 
 
-def with_words(parts: tuple[Node, ...], connection: Connection) -> Candidates | None:
-    """The photos that have all words of these conjuncts, however many; None without words."""
-    terms = _terms(parts)
-    if not terms:
-        return None
-    expanded = {prefix: expand_prefix(prefix, connection) for prefix in full_text.prefixes(terms)}
-    exact = tuple(part for part in parts if isinstance(part, Word))
-    return Candidates(tuple(terms), full_text.matching(terms, expanded), exact)
+def with_words(parts: tuple[Node, ...], context: Context, connection: Connection) -> Candidates | None:
+    """The photos that the words of these conjuncts find, however many; None without words."""
+    words = full_text.needed(parts)
+    return None if words is None else _found_by(words, parts, expand(full_text.prefixes(words), connection), context)
+
+
+def _found_by(words: Node, parts: tuple[Node, ...], expanded: Mapping[str, list[str]], context: Context) -> Candidates:
+    exact = tuple(part for part in parts if full_text.is_words(part))
+    return Candidates((words,), full_text.matching(words, expanded, context), exact)
 
 
 def _candidates(
     parts: tuple[Node, ...], order: str, context: Context, connection: Connection, counter: Counter
 ) -> Iterator[Candidates]:
-    terms = _terms(parts)
-    # A word that has more photos than the limit as a whole word has even more as a prefix; the prefix costs more to
-    # look up, so it is skipped.
-    whole = tuple(replace(term, prefix=False) for term in terms)
-    if terms and counter.count(Candidates(whole, full_text.matching(whole, {}))) <= counter.limit:
-        words = with_words(parts, connection)
-        if words is not None:
-            yield words
+    words = full_text.needed(parts)
+    if words is not None:
+        yield from _few_with(words, parts, context, connection, counter)
     by_index = replace(context, may_use_index=True)
     for part in parts:
         photos = _photos(part, order, by_index)
         if photos is not None:
             yield Candidates((part,), photos)
+
+
+def _few_with(
+    words: Node, parts: tuple[Node, ...], context: Context, connection: Connection, counter: Counter
+) -> Iterator[Candidates]:
+    """The candidates that these words find, unless a glance at the index shows that they are many."""
+    # Words that have more photos than the limit as whole words have even more as prefixes.
+    whole = full_text.whole_words(words)
+    if counter.count(Candidates((whole,), full_text.matching(whole, {}, context))) > counter.limit:
+        return
+    prefixes = full_text.prefixes(words)
+    expanded = expand(prefixes, connection)
+    wide = [prefix for prefix in prefixes if prefix not in expanded]
+    if len(wide) <= _FEW_PREFIXES or not have_more(wide, counter.limit * _MERGED, connection):
+        yield _found_by(words, parts, expanded, context)
 
 
 def _photos(part: Node, order: str, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
@@ -155,15 +174,3 @@ def _is_value(operand: Operand) -> bool:
             return low is not None and low == high
         case _:
             return False
-
-
-def _terms(parts: tuple[Node, ...]) -> list[Term]:
-    """Terms of which every matching photo has all words."""
-    found: list[Term] = []
-    for part in parts:
-        match part:
-            case Word() | Phrase():
-                found.append(part)
-            case Filter("keywords" | "label" | "subject" | "subjects", Choice((Word() | Phrase() as term,))):
-                found.append(term)
-    return found

@@ -12,7 +12,8 @@ can be walked without sorting.
 What is counted: for each conjunct with an index of its own, the photos that this index finds, by
 `SELECT count(*)` over at most `limit + 1` of them. The limit is half the square root of `rows_needed * N`: N is the
 highest photo id, `rows_needed` the rows of the page and those that its offset skips. Walking an order until
-`rows_needed` of n matching rows are found reads about `rows_needed * N / n` rows. Sorting the candidates reads n rows,
+`rows_needed` of n matching rows are found reads about `rows_needed * N / n` rows; rows that are compared with many
+values take longer, so that the limit grows with the root of their number. Sorting the candidates reads n rows,
 each in a random place, which costs about four times as much. Both plans were timed for conditions that do not depend on
 the order: cameras, countries and years in order `size`, pages of 100, libraries of `bench.library` with 10,000 and
 100,000 files. Sorting was faster up to n = limit, walking from n = 1.5 * limit.
@@ -35,11 +36,12 @@ A unary `+` (`context.unindexed`) keeps SQLite from using any other index than t
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
 from sqlalchemy import ColumnElement, Connection
 
 from photosvc.models import SORT_KEYS, SearchRow
-from photosvc.query.nodes import Filter, Node, conjuncts
+from photosvc.query.nodes import Filter, Node, conjuncts, terms
 from photosvc.query.operands import Choice
 from photosvc.search.reading.candidates import (
     BY_VALUE,
@@ -56,6 +58,10 @@ from photosvc.search.reading.orders import MANUAL
 from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]
+
+#: `rows_needed` of a plan that reads everything that matches: up to 20,000 candidates in a library of 200,000 photos
+#: are found one by one as fast as all rows are read.
+ALL_ROWS: Final = 10_000
 
 #: Orders that albums have an index for.
 _BY_ALBUM = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_album)
@@ -121,11 +127,11 @@ def make_plan(
     others = tuple(part for part in parts if part is not of_album)
     counted: list[Counted] = []
     if others and not context.on_postgresql:
-        counter = Counter(connection, rows_needed)
+        counter = Counter(connection, rows_needed, sum(map(terms, others)))
         counted = counter.counted
         candidates = most_selective(others, order, context, connection, counter)
         if candidates is None and ranked:
-            candidates = with_words(parts, connection)
+            candidates = with_words(parts, context, connection)
         if candidates is not None:
             rest = compile_all([part for part in parts if part not in candidates.exact], context)
             found = SearchRow.photo_id.in_(candidates.photos)
@@ -145,6 +151,12 @@ def make_plan(
     if not (valued or in_order):
         shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
     return Plan(driver, (shown, *by_value, rest), counted=tuple(counted))
+
+
+def plan_all(node: Node, context: Context, connection: Connection) -> Plan:
+    """The plan that reads every row that `node` matches, to count or group them."""
+    context = replace(context, words_as_sets=True)
+    return make_plan(node, "", context, connection, rows_needed=ALL_ROWS, in_order=False)
 
 
 def one_album(node: Node) -> tuple[Node, int] | tuple[None, None]:

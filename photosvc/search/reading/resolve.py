@@ -18,13 +18,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Row, literal_column, select
-from sqlalchemy.sql.expression import table
+from sqlalchemy import Connection, Row, select
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import ALBUM, SUBJECT, computed_uid, is_uid
 from photosvc.models import NOWHERE, Album, Camera, Lens, Marker, SearchRow, Subject
-from photosvc.models.search.tables import WORD_VOCABULARY
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or, conjunction, disjunction, negation
@@ -42,7 +40,6 @@ from photosvc.query.operands import (
 )
 from photosvc.query.parser import parse_query
 from photosvc.query.values.areas import locate
-from photosvc.search.reading.conditions.columns import LAST
 from photosvc.search.reading.conditions.visible import visible, visible_albums
 from photosvc.search.reading.library_albums import find_library_album, kind_of
 from photosvc.search.reading.look_alikes import similar_photos
@@ -58,8 +55,6 @@ _MOST_SMART_ALBUMS = 20
 _MOST_LIBRARY_ALBUMS = 20
 #: Photos that one filter may compare with all others; further ones are left out.
 _MOST_LOOKS = 10
-#: Words that a prefix may stand for; FTS5 looks up a prefix of more words by itself.
-_MOST_EXPANDED = 64
 
 
 def resolve(node: Node, album: str, connection: Connection, *, sees_private: bool) -> Node:
@@ -74,18 +69,6 @@ def resolve(node: Node, album: str, connection: Connection, *, sees_private: boo
     resolver = _Resolver(connection, sees_private=sees_private)
     resolved = resolver.resolve(node)
     return conjunction([resolved, resolver.album(album)]) if album else resolved
-
-
-def expand_prefix(prefix: str, connection: Connection) -> list[str]:
-    """SQLite: the indexed words that begin with `prefix`; empty when there are none or more than 64.
-
-    FTS5 merges the photos of all words with a prefix before it gives the first one. Of words that are named one by
-    one it reads only as many photos as are wanted.
-    """
-    term: ColumnElement[str] = literal_column("term")
-    query = select(term).select_from(table(WORD_VOCABULARY)).where(term >= prefix, term <= prefix + LAST)
-    found = connection.scalars(query.limit(_MOST_EXPANDED + 1)).all()
-    return list(found) if len(found) <= _MOST_EXPANDED else []
 
 
 class _Resolver:

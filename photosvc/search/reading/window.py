@@ -16,7 +16,7 @@ from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.context import Column, Context, unindexed
 from photosvc.search.reading.conditions.visible import asked_open, visible
 from photosvc.search.reading.orders import MANUAL, Cursor, Order, order_named
-from photosvc.search.reading.plan import Driver, Plan, make_plan, one_album
+from photosvc.search.reading.plan import Driver, Plan, make_plan, one_album, plan_all
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.resolve import resolve
 
@@ -90,7 +90,8 @@ class Search:
 
     def total(self) -> int:
         """How many files match."""
-        return self.connection.scalar(self.matching(func.count(SearchRow.file_id))) or 0
+        plan = plan_all(self.node, self.context, self.connection)
+        return self.connection.scalar(matching(plan, func.count(SearchRow.file_id))) or 0
 
     def cursor_behind(self, found: Found, position: int) -> Cursor:
         """Where the page behind this file begins."""

@@ -12,7 +12,7 @@ from photosvc.core.geo import Box
 from photosvc.models import Album, AlbumPhoto, File, Marker, SearchRow
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or, conjuncts
 from photosvc.query.operands import (
     Cell,
     Choice,
@@ -38,28 +38,37 @@ Condition = ColumnElement[bool]
 
 def compile_query(node: Node, context: Context) -> Condition:
     """The condition that selects the search rows which the resolved query `node` matches."""
+    return compile_all(conjuncts(node), context)
+
+
+def compile_all(parts: Sequence[Node], context: Context) -> Condition:
+    """The condition that all parts hold. The words of a photo are read last, and once for all parts."""
+    texts = [part for part in parts if full_text.reads_text(part, context)]
+    others = [_compile(part, context) for part in parts if part not in texts]
+    if texts:
+        others.append(full_text.of_photo(and_(*(_compile(part, context) for part in texts))))
+    return and_(true(), *others)
+
+
+def _compile(node: Node, context: Context) -> Condition:
+    """The condition of a part of a query: on search rows, and on `SearchText` where `full_text.reads_text` says so."""
+    if context.words_as_sets and full_text.is_words(node):
+        return full_text.by_index(node, context)
     match node:
         case Everything():
             return true()
         case Nothing():
             return false()
         case Word() | Phrase():
-            return full_text.contains("words", [node], context)
+            return full_text.contains("words", node, context)
         case Filter(name, value):
             return _filter(FILTERS[name], value, context)
         case Not(part):
-            return not_(compile_query(part, context))
+            return not_(_compile(part, context))
         case And(parts):
-            return compile_all(parts, context)
+            return and_(*(_compile(part, context) for part in parts))
         case Or(parts):
-            return or_(*(compile_query(part, context) for part in parts))
-
-
-def compile_all(parts: Sequence[Node], context: Context) -> Condition:
-    """The condition that all parts hold. All words make one condition, so that the text of a photo is read once."""
-    terms = [part for part in parts if isinstance(part, Word | Phrase)]
-    others = [compile_query(part, context) for part in parts if not isinstance(part, Word | Phrase)]
-    return and_(true(), *others, *([full_text.contains("words", terms, context)] if terms else []))
+            return or_(*(_compile(part, context) for part in parts))
 
 
 def _filter(spec: FilterSpec, value: Value, context: Context) -> Condition:
@@ -89,7 +98,7 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
             return _shows(items, context)
         case "keywords":
             return or_(
-                *(full_text.contains("keywords", [item], context) for item in items if isinstance(item, Word | Phrase))
+                *(full_text.contains("keywords", item, context) for item in items if isinstance(item, Word | Phrase))
             )
     if spec.kind in {Kind.COLOR, Kind.COUNTRY, Kind.ID_OR_WORDS, Kind.PHOTO} or spec.columns == ("photo_type",):
         exact, rest = columns.split_exact(items)
@@ -139,7 +148,7 @@ def _shows(operands: Iterable[Operand], context: Context) -> Condition:
     for operand in operands:
         match operand:
             case Word() | Phrase():
-                found.append(full_text.contains("people", [operand], context))
+                found.append(full_text.contains("people", operand, context))
             case Pattern((name,)):
                 found.append(full_text.names_person(name, context))
             case MarkerNames(names):

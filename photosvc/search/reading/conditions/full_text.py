@@ -1,11 +1,10 @@
 """Conditions on the words of photos.
 
 A condition asks whether `SearchText` contains a substring, on both databases alike. It decides about one photo;
-`matching` finds photos by their words in the full-text index of SQLite, where the planner asks for it or all rows are
-read.
+`matching` finds photos by their words in the full-text index, where the planner asks for it or all rows are read.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +16,18 @@ from sqlalchemy.sql.expression import column, table
 from photosvc.models import SearchRow, SearchText
 from photosvc.models.search.tables import WORD_INDEX, WORD_TERMS
 from photosvc.models.search.values import RANK_BITS
-from photosvc.query.operands import Operand, Pattern, Word
+from photosvc.query.filters import FILTERS
+from photosvc.query.nodes import And, Filter, Node, Not, Or, conjunction, disjunction
+from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Word
 from photosvc.search.reading.conditions.columns import fits
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.word_text import Term, needle
 
 Condition = ColumnElement[bool]
+
+
+#: Filters with these columns compare columns of `SearchText`.
+_TEXT_COLUMNS = frozenset({"keywords", "subjects", "description"})
 
 
 class _TsQuery(TSQUERY):
@@ -37,65 +42,155 @@ class _TsQuery(TSQUERY):
 _MOST_RANKED = 16
 
 
-def contains(section: str, terms: Sequence[Term], context: Context) -> Condition:
-    """Whether a section of a photo's words contains all of these terms.
+def needed(parts: Iterable[Node]) -> Node | None:
+    """What these conjuncts demand of the words of a photo, as a query of words, phrases, `And` and `Or` alone.
+
+    None when photos without any of the words may match too.
+    """
+    demanded = [one for one in map(_needed, parts) if one is not None]
+    return conjunction(demanded) if demanded else None
+
+
+def _needed(part: Node) -> Node | None:
+    match part:
+        case Word() | Phrase():
+            return part
+        case Filter("keywords" | "label" | "subject" | "subjects", Choice(any_of)) if any_of:
+            terms = [operand for operand in any_of if isinstance(operand, Word | Phrase)]
+            return disjunction(terms) if len(terms) == len(any_of) else None
+        case And(parts):
+            return needed(parts)
+        case Or(parts):
+            each = [_needed(one) for one in parts]
+            return disjunction([one for one in each if one is not None]) if None not in each else None
+        case _:
+            return None
+
+
+def is_words(node: Node) -> bool:
+    """Whether the full-text index alone decides what the query matches: it has words, `And` and `Or`, no phrases."""
+    if isinstance(node, And | Or):
+        return all(map(is_words, node.parts))
+    return isinstance(node, Word)
+
+
+def reads_text(node: Node, context: Context) -> bool:
+    """Whether the condition of a query compares columns of `SearchText`; it must then be inside `of_photo`."""
+    match node:
+        case Word():
+            return not context.words_as_sets
+        case Phrase():
+            return True
+        case Filter(name):
+            return FILTERS[name].columns[0] in _TEXT_COLUMNS
+        case Not(part):
+            return reads_text(part, context)
+        case And(parts) | Or(parts):
+            return any(reads_text(part, context) for part in parts)
+        case _:
+            return False
+
+
+def of_photo(condition: Condition) -> Condition:
+    """A condition on `SearchText`, of the photo of a search row: its text is read once, for all words of a query."""
+    return select(1).where(SearchText.photo_id == SearchRow.photo_id, condition).exists()
+
+
+def contains(section: str, term: Term, context: Context) -> Condition:
+    """Whether a section of a photo's words contains a term: a condition on `SearchText`.
 
     Args:
         section: a column of `SearchText`: `words` (all of them), `title`, `keywords` or `people`.
-        terms: words and phrases.
+        term: a word or phrase.
         context: the database.
 
     """
-    found = [_has(getattr(SearchText, section), needle(term), context) for term in terms]
+    found = _has(getattr(SearchText, section), needle(term), context)
+    return and_(by_index(term, context), found) if context.words_as_sets else found
+
+
+def by_index(words: Node, context: Context) -> Condition:
+    """Whether a search row is of a photo that the full-text index finds; for phrases, of one with all their words."""
     # A part of the key, which the covering indexes of all rows contain; `photo_id` is not in them.
     photo_id: ColumnElement[int] = SearchRow.newest_key // 2**RANK_BITS
-    if context.on_postgresql:
-        indexed: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
-        found.append(indexed.op("@@")(cast(_tsquery(terms), _TsQuery)))
-        if context.words_as_sets:
-            return photo_id.in_(select(SearchText.photo_id).where(*found))
-    elif context.words_as_sets:
-        with_words: Condition = photo_id.in_(matching(terms, {}))
-        if section == "words" and all(isinstance(term, Word) for term in terms):
-            return with_words
-        return and_(with_words, contains(section, terms, replace(context, words_as_sets=False)))
-    return select(1).where(SearchText.photo_id == SearchRow.photo_id, *found).exists()
+    return photo_id.in_(matching(words, {}, context))
 
 
 def names_person(name: str, context: Context) -> Condition:
-    """Whether a person on the photo has this whole name."""
+    """Whether a person on the photo has this whole name: a condition on `SearchText`."""
     people: Any = literal(" ,") + SearchText.people + literal(", ")
-    query = select(1).where(SearchText.photo_id == SearchRow.photo_id, _has(people, f" , {name} , ", context))
-    return query.exists()
+    return _has(people, f" , {name} , ", context)
 
 
 def described_as(item: Operand) -> Condition:
-    """Whether the description fits a pattern."""
+    """Whether the description fits a pattern: a condition on `SearchText`."""
     if not isinstance(item, Pattern):
         raise TypeError(item)
-    query = select(1).where(SearchText.photo_id == SearchRow.photo_id, fits(SearchText.description_key, item))
-    return query.exists()
+    return fits(SearchText.description_key, item)
 
 
-def matching(terms: Iterable[Term], expanded: Mapping[str, Sequence[str]]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
-    """SQLite: the ids of photos that contain every word of these terms, in any order, from the full-text index.
+def matching(words: Node, expanded: Mapping[str, Sequence[str]], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
+    """The ids of photos that the full-text index finds; the words of a phrase count in any order.
 
     Args:
-        terms: words and phrases.
-        expanded: the words that some of the `prefixes` stand for; without any, the prefix is left to FTS5.
+        words: a query of words, phrases, `And` and `Or` alone, as `needed` gives it.
+        expanded: SQLite: all words that some prefixes stand for; other prefixes are left to the index.
+        context: the database.
 
     """
-    found = (
-        (_any_of(expanded.get(word, ())) or f'"{word}" *') if prefix else f'"{word}"'
-        for word, prefix in _distinct_words(terms)
-    )
+    if context.on_postgresql:
+        terms: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
+        asked = _written(words, lambda word, prefix: f"'{word}'{':*' if prefix else ''}", " & ", " | ")
+        return select(SearchText.photo_id).where(terms.op("@@")(cast(asked, _TsQuery)))
     index = table(WORD_INDEX, column("rowid"))
-    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(" AND ".join(found)))
+
+    def written(word: str, prefix: bool) -> str:
+        if not prefix or expanded.get(word) == []:  # no word begins with it
+            return f'"{word}"'
+        return '("' + '" OR "'.join(expanded[word]) + '")' if word in expanded else f'"{word}" *'
+
+    asked = _written(words, written, " AND ", " OR ")
+    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(asked))
 
 
-def prefixes(terms: Iterable[Term]) -> list[str]:
-    """The words of these terms that may be the beginning of a longer one."""
-    return [word for word, prefix in _distinct_words(terms) if prefix]
+def _written(words: Node, written: Callable[[str, bool], str], both: str, either: str) -> str:
+    """A query of words in the language of an index."""
+    match words:
+        case Word(text, prefix):
+            return written(text, prefix)
+        case Phrase(parts, prefix):
+            return both.join(written(*word) for word in _words(Phrase(parts, prefix)))
+        case And(parts):
+            return both.join(f"({_written(part, written, both, either)})" for part in parts)
+        case Or(parts):
+            return either.join(f"({_written(part, written, both, either)})" for part in parts)
+        case _:
+            raise TypeError(words)
+
+
+def whole_words(words: Node) -> Node:
+    """The query with every prefix as a whole word: it matches some of the photos."""
+    match words:
+        case And(parts) | Or(parts):
+            return type(words)(tuple(map(whole_words, parts)))
+        case Word() | Phrase():
+            return replace(words, prefix=False)
+        case _:
+            raise TypeError(words)
+
+
+def prefixes(words: Node) -> list[str]:
+    """The words of the query that may be the beginning of a longer one, each once."""
+    return list(dict.fromkeys(_prefixes(words)))
+
+
+def _prefixes(words: Node) -> Iterator[str]:
+    match words:
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _prefixes(part)
+        case Word() | Phrase():
+            yield from (word for word, prefix in _words(words) if prefix)
 
 
 def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
@@ -126,15 +221,3 @@ def _words(term: Term) -> list[tuple[str, bool]]:
     if isinstance(term, Word):
         return [(term.text, term.prefix)]
     return [*((word, False) for word in term.words[:-1]), (term.words[-1], term.prefix)]
-
-
-def _distinct_words(terms: Iterable[Term]) -> list[tuple[str, bool]]:
-    return list(dict.fromkeys(word for term in terms for word in _words(term)))
-
-
-def _any_of(words: Sequence[str]) -> str:
-    return '("' + '" OR "'.join(words) + '")' if words else ""
-
-
-def _tsquery(terms: Iterable[Term]) -> str:
-    return " & ".join(f"'{word}'{':*' if prefix else ''}" for word, prefix in _distinct_words(terms))

@@ -1,0 +1,42 @@
+"""SQLite: what the full-text index knows of prefixes."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from sqlalchemy import Connection
+
+from photosvc.models.prepared import run_text
+from photosvc.models.search.tables import WORD_INDEX, WORD_VOCABULARY
+from photosvc.search.reading.conditions.columns import LAST
+
+#: Words that the prefixes of a query may stand for; FTS5 looks up the others by itself.
+_MOST_EXPANDED: Final = 128
+
+_WORDS: Final = f"SELECT term FROM {WORD_VOCABULARY} WHERE term >= ? AND term <= ? LIMIT ?"  # noqa: S608 - constants
+_PHOTOS: Final = f"SELECT count(*) FROM {WORD_INDEX} WHERE {WORD_INDEX} MATCH ?"  # noqa: S608 - constants
+
+
+def expand(prefixes: Iterable[str], connection: Connection) -> dict[str, list[str]]:
+    """The indexed words that begin with each prefix, as long as they are few; prefixes of many words are left out.
+
+    FTS5 merges the photos of all words with a prefix before it gives the first one. Of words that are named one by
+    one it reads only as many photos as are wanted.
+    """
+    found: dict[str, list[str]] = {}
+    left = _MOST_EXPANDED
+    for prefix in prefixes:
+        rows = run_text(connection, _WORDS, (prefix, prefix + LAST, left + 1)) if left else ()
+        if left and len(rows) <= left:
+            found[prefix] = [row[0] for row in rows]
+            left -= len(rows)
+    return found
+
+
+def have_more(prefixes: Iterable[str], most: int, connection: Connection) -> bool:
+    """Whether the photos of these prefixes, counted for each prefix alone, are more than `most`."""
+    found = 0
+    for prefix in prefixes:
+        found += run_text(connection, _PHOTOS, (f'"{prefix}" *',))[0][0]
+        if found > most:
+            return True
+    return False
