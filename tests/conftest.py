@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts import passwords
 from photosvc.settings import Settings
-from tests import costs
+from tests import costs, forks
 from tests.api_client import ApiClient, open_api
 from tests.library import Library, new_settings, open_library, open_session
 
@@ -28,6 +28,7 @@ def pytest_configure() -> None:
 
 def pytest_unconfigure() -> None:
     costs.end_index_workers()
+    forks.end()
 
 
 def pytest_collection_finish() -> None:

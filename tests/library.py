@@ -31,10 +31,11 @@ from photosvc.models.database import configure_engine
 from photosvc.search.reading.documents import join_results
 from photosvc.settings import Settings, load_settings
 from photosvc.web.current import current_service
+from tests import forks
 from tests.clock import NOW, MovedClock
 from tests.factories.accounts import add_user
+from tests.forks import SURROUNDINGS
 
-SURROUNDINGS = {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
 #: Ends every Bearer challenge of a service with the default address (RFC 9728 section 5.1).
 RESOURCE = ', resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource"'
 DATABASE = "photosvc.db"
@@ -235,10 +236,13 @@ def svc(
     command: tuple[str, ...] = (),
     timeout: float = 60,
 ) -> CompletedProcess[str]:
-    """Run the installed command line in a process of its own without a terminal."""
+    """Run the command line in a process of its own without a terminal."""
+    environ = {"PHOTOSVC_INSTANCE": str(instance), **(environ or {})}
+    if not command and all(name.startswith("PHOTOSVC_") for name in environ):
+        return forks.run(*arguments, environ={**SURROUNDINGS, **environ}, timeout=timeout)
     return run(
         [*(command or (str(SVC),)), *arguments],
-        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), **(environ or {})},
+        env={**SURROUNDINGS, **environ},
         stdin=DEVNULL,
         capture_output=True,
         text=True,

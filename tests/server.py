@@ -1,14 +1,14 @@
 """A gunicorn server with several workers, which name themselves in a header of each answer."""
 
+import os
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.library import SURROUNDINGS
+from tests import forks
+from tests.forks import SURROUNDINGS
 
 _APP = """
 import os
@@ -40,13 +40,13 @@ def serve(
     log = instance / "gunicorn.log"
     options = [*options, "--bind", "127.0.0.1:0", "--workers", str(workers), "--threads", str(threads)]
     options += ["--pythonpath", str(instance), "--no-control-socket"]
-    with log.open("wb") as output:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", *options, "served:app"],
-            env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), **(environ or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
+    with log.open("wb") as output, open(os.devnull) as nothing:  # noqa: PTH123
+        server = forks.start(
+            "gunicorn",
+            *options,
+            "served:app",
+            environ={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), **(environ or {})},
+            streams=(nothing.fileno(), output.fileno(), output.fileno()),
         )
     try:
         yield _address(server, log, workers)
@@ -55,7 +55,7 @@ def serve(
         server.wait(20)
 
 
-def _address(server: subprocess.Popen[bytes], log: Path, workers: int) -> str:
+def _address(server: forks.Process, log: Path, workers: int) -> str:
     for _ in range(300):
         text = log.read_text()
         found = re.search(r"Listening at: (http://\S+)", text)

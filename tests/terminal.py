@@ -1,23 +1,14 @@
 """Run a command on a pseudo terminal: type answers at its prompts and collect each stream."""
 
-import fcntl
 import os
 import pty
 import select
-import signal
-import subprocess
-import termios
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.library import SURROUNDINGS, SVC
-
-
-def _take_terminal() -> None:
-    """Make standard input the controlling terminal of this session, so that Ctrl-C sends SIGINT."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells ignore it for background jobs, and children inherit that
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from tests import forks
+from tests.forks import SURROUNDINGS
 
 
 def type_at(instance: Path, arguments: Sequence[str], typed: Sequence[tuple[str, str]]) -> tuple[int, str, str, str]:
@@ -25,18 +16,14 @@ def type_at(instance: Path, arguments: Sequence[str], typed: Sequence[tuple[str,
 
     Return the exit code, standard output, standard error, and what the terminal showed.
     """
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [str(SVC), *arguments],
-        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), "TERM": "dumb"},
-        stdin=slave,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=_take_terminal,  # noqa: PLW1509
+    (master, slave), (output, child_output), (errors, child_errors) = pty.openpty(), os.pipe(), os.pipe()
+    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), "TERM": "dumb"}
+    process = forks.start(
+        "svc", *arguments, environ=environ, streams=(slave, child_output, child_errors), terminal=True
     )
-    os.close(slave)
-    streams = {process.stdout.fileno(): b"", process.stderr.fileno(): b"", master: b""}
+    for given in (slave, child_output, child_errors):
+        os.close(given)
+    streams = {output: b"", errors: b"", master: b""}
     waiting, seen, end = list(typed), 0, time.monotonic() + 40
     open_streams = set(streams)
     while open_streams - {master}:
@@ -56,8 +43,6 @@ def type_at(instance: Path, arguments: Sequence[str], typed: Sequence[tuple[str,
             time.sleep(0.2)  # Python misses a Ctrl-C that comes before it reads
             os.write(master, answer.encode())
     code = process.wait(20)
-    found = [streams[stream].decode() for stream in (process.stdout.fileno(), process.stderr.fileno(), master)]
-    os.close(master)
-    process.stdout.close()
-    process.stderr.close()
-    return (code, *found)
+    for stream in streams:
+        os.close(stream)
+    return code, *(streams[stream].decode() for stream in (output, errors, master))

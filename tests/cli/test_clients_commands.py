@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.cli import svc as command
-from tests.library import call_svc, svc
+from tests.library import SVC, call_svc, svc
 from tests.oauth_client import Pair, open_oauth_api
 
 
@@ -222,7 +222,8 @@ def test_keys_are_listed_and_rotated(run, oauth):
 
 def test_the_installed_command_does_the_same_without_a_terminal(oauth):
     instance = oauth.library.instance
-    done = svc("clients", "add", "-n", "frame", "-s", "photos", "--json", instance=instance)
+    installed = (str(SVC),)
+    done = svc("clients", "add", "-n", "frame", "-s", "photos", "--json", instance=instance, command=installed)
     client_id = json.loads(done.stdout)["client_id"]
     assert svc("clients", "rm", client_id, instance=instance).returncode == 2
     assert call_svc("clients", "reset", instance=instance).returncode == 2

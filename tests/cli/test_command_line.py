@@ -95,7 +95,7 @@ def test_lists_come_in_four_formats_with_the_same_rows(instance):
 
 
 def test_flask_svc_and_svc_are_the_same_command(instance):
-    ours = svc("show", "scopes", "--json", instance=instance)
+    ours = svc("show", "scopes", "--json", instance=instance, command=(str(SVC),))
     theirs = svc("show", "scopes", "--json", instance=instance, command=FLASK)
     assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
     done = svc("index", instance=instance, command=FLASK)

@@ -8,7 +8,8 @@ import pytest
 
 from photosvc.auth.oauth.client_authentication import authenticate
 from tests.api_client import open_api
-from tests.library import SURROUNDINGS, SVC, svc
+from tests.forks import SURROUNDINGS, launcher
+from tests.library import svc
 from tests.terminal import type_at
 
 CTRL_C = "\x03"
@@ -37,7 +38,11 @@ def dangerous(api):
 
 
 def in_shell(api, line):
-    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance), "SVC": str(SVC)}
+    environ = {
+        **SURROUNDINGS,
+        "PHOTOSVC_INSTANCE": str(api.library.instance),
+        "SVC": str(launcher(api.library.instance)),
+    }
     return subprocess.run(["bash", "-c", line], env=environ, capture_output=True, text=True, timeout=60, check=False)
 
 

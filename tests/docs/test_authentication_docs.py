@@ -3,14 +3,14 @@
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from photosvc.auth.scopes import parse_scope
 from photosvc.cli.show import show
-from tests.library import SURROUNDINGS, open_library
+from tests.forks import SURROUNDINGS, launcher
+from tests.library import open_library
 from tests.server import serve
 
 GUIDE = (Path(__file__).parents[2] / "docs/authentication.md").read_text()
@@ -40,7 +40,7 @@ def test_every_scope_in_the_guide_is_one():
 
 def test_the_examples_run_unchanged_one_after_the_other(tmp_path):
     library = open_library(tmp_path / "instance")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{SURROUNDINGS['PATH']}"
+    path = f"{launcher(tmp_path).parent}{os.pathsep}{SURROUNDINGS['PATH']}"
     with serve(library.instance) as base:
         environ = {**SURROUNDINGS, "PATH": path, "PHOTOSVC_INSTANCE": str(library.instance), "BASE": base}
         script = "set -euxo pipefail\n" + "\n".join(EXAMPLES)
