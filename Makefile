@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow coverage lint format bench bench-large bench-pictures bench-index bench-busy lock clean
+.PHONY: help run test test-slow coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-edits lock clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -78,6 +78,9 @@ bench-index: $(VENV)/.dev ## Measure index runs beside ExifTool and the least th
 
 bench-busy: build/bench-20000 ## Measure answers during an index run
 	$(BIN)/python -m bench.busy $<
+
+bench-edits: build/bench-200000 ## Measure edits of one photo and of 10,000
+	$(BIN)/python -m bench.edits $<
 
 lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock

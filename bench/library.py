@@ -7,7 +7,7 @@ towns see most of them, words follow Zipf's law. The service's own projection wr
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -22,8 +22,23 @@ from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.geo import cell_token
 from photosvc.core.ids import BASE36
-from photosvc.models import Album, AlbumPhoto, Base, Camera, File, Keyword, Lens, Photo, Place, migrate, photo_keywords
-from photosvc.models.database import begin_write
+from photosvc.index.file_columns import dump_metadata
+from photosvc.media.metadata import Metadata
+from photosvc.models import (
+    Album,
+    AlbumPhoto,
+    Base,
+    Camera,
+    Cell,
+    File,
+    Keyword,
+    Lens,
+    Photo,
+    Place,
+    migrate,
+    photo_keywords,
+)
+from photosvc.models.database import begin_write, insert_into
 from photosvc.search.projection.project import project
 from photosvc.web.current import Service, current_service
 
@@ -36,6 +51,7 @@ TOKEN_FILE = "token"
 _FIRST, _DAYS = datetime(2001, 1, 1, tzinfo=UTC), 9000
 _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _BATCH = 5000
+_MAKERS = ("Canon", "Nikon", "Sony", "Apple", "Fujifilm", "Olympus")
 _COUNTRIES = ("de", "at", "fr", "it", "es", "ch", "gb", "us", "jp", "no", "pt", "gr", "nl", "se", "ca", "au")
 
 
@@ -121,13 +137,8 @@ def _advance_sequences(session: Session) -> None:
 
 
 def _add_shared(session: Session, draw: Draw) -> list[dict[str, Any]]:
-    makers = ("Canon", "Nikon", "Sony", "Apple", "Fujifilm", "Olympus")
-    session.execute(
-        insert(Camera), [{"id": n + 2, "make": makers[n % 6], "model": f"Model {n}", "type": ""} for n in range(40)]
-    )
-    session.execute(
-        insert(Lens), [{"id": n + 2, "make": makers[n % 6], "model": f"{n + 10}mm F2.8"} for n in range(60)]
-    )
+    session.execute(insert(Camera), [{"id": n + 2, "type": "", **_camera(n)} for n in range(40)])
+    session.execute(insert(Lens), [{"id": n + 2, **_lens(n)} for n in range(60)])
     places = []
     for number in range(1500):
         country = _COUNTRIES[draw.zipf(len(_COUNTRIES))]
@@ -157,6 +168,14 @@ def _add_shared(session: Session, draw: Draw) -> list[dict[str, Any]]:
     return places
 
 
+def _camera(number: int) -> dict[str, str]:
+    return {"make": _MAKERS[number % 6], "model": f"Model {number}"}
+
+
+def _lens(number: int) -> dict[str, str]:
+    return {"make": _MAKERS[number % 6], "model": f"{number + 10}mm F2.8"}
+
+
 def _photos(draw: Draw, places: list[dict[str, Any]], first: int, files: int) -> Iterator[dict[str, Any]]:
     made, number = 0, first
     while made < files:
@@ -173,6 +192,7 @@ def _photo(draw: Draw, places: list[dict[str, Any]], number: int) -> dict[str, A
     taken = _FIRST + timedelta(days=_DAYS * chance() ** 0.6, seconds=draw.random.randrange(86400))
     place = places[draw.zipf(len(places))] if chance() < 0.7 else None
     shown = [word for word, share in _SHARES if chance() < share]
+    description = " ".join(draw.word(draw.zipf(4096)) for _ in range(12)) if chance() < 0.3 else ""
     title = " ".join([*shown[:1], *(draw.word(draw.zipf(4096)) for _ in range(3))]).capitalize()
     lat, lng = (place["lat"] + chance() / 50, place["lng"] + chance() / 50) if place else (0.0, 0.0)
     return {
@@ -185,7 +205,9 @@ def _photo(draw: Draw, places: list[dict[str, Any]], number: int) -> dict[str, A
         "path": f"{taken:%Y/%m}",
         "name": f"IMG_{number % 10000:04}_{number:07}",
         "title": title,
-        "description": " ".join(draw.word(draw.zipf(4096)) for _ in range(12)) if chance() < 0.3 else "",
+        "title_src": "meta",
+        "description": description,
+        "description_src": "meta" if description else "",
         "year": taken.year,
         "month": taken.month,
         "day": taken.day,
@@ -197,6 +219,7 @@ def _photo(draw: Draw, places: list[dict[str, Any]], number: int) -> dict[str, A
         "f_number": draw.random.choice((1.8, 2.8, 4.0, 5.6, 8.0)),
         "exposure": draw.random.choice(("1/60", "1/125", "1/250", "1/1000")),
         "camera_id": 2 + draw.zipf(40),
+        "camera_src": "meta",
         "lens_id": 2 + draw.zipf(60),
         "lat": lat,
         "lng": lng,
@@ -217,11 +240,14 @@ def _store(session: Session, draw: Draw, batch: list[dict[str, Any]], first: int
     ids = dict(session.execute(select(Keyword.folded, Keyword.id)).all())
     for photo in batch:
         kinds, words = photo.pop("kinds"), photo.pop("words")
-        files += [_file(draw, photo, kind, rank) for rank, kind in enumerate(kinds)]
         words = {*words, *(draw.word(draw.zipf(4096)) for _ in range(4))}
+        details = dump_metadata(_metadata(photo, words))
+        files += [{**_file(draw, photo, kind, rank), "details": details} for rank, kind in enumerate(kinds)]
         keywords += [{"photo_id": photo["id"], "keyword_id": ids[word]} for word in words]
         if draw.random.random() < 0.3:
             in_albums.append({"album_id": 1 + draw.zipf(20), "photo_id": photo["id"], "created_at": _NOW})
+    if cells := [{"id": photo["cell_id"], "place_id": photo["place_id"]} for photo in batch if photo["place_src"]]:
+        session.execute(insert_into(Cell, session).on_conflict_do_nothing(), cells)
     session.execute(insert(Photo), batch)
     session.execute(insert(File), files)
     session.execute(insert(photo_keywords), keywords)
@@ -255,6 +281,24 @@ def _file(draw: Draw, photo: dict[str, Any], kind: str, rank: int) -> dict[str, 
         "created_at": photo["created_at"],
         "updated_at": photo["updated_at"],
     }
+
+
+def _metadata(photo: dict[str, Any], words: Iterable[str]) -> Metadata:
+    """What the files say, so that a photo stays the same when it is described again."""
+    camera, lens = _camera(photo["camera_id"] - 2), _lens(photo["lens_id"] - 2)
+    same = ("title", "description", "iso", "focal_length", "f_number", "exposure")
+    return Metadata(
+        taken_local=photo["taken_at_local"].replace(tzinfo=None),
+        utc_offset=0,
+        camera_make=camera["make"],
+        camera_model=camera["model"],
+        lens_make=lens["make"],
+        lens_model=lens["model"],
+        lat=photo["lat"] if photo["place_src"] else None,
+        lng=photo["lng"] if photo["place_src"] else None,
+        keywords=tuple(sorted(words)),
+        **{name: photo[name] for name in same},
+    )
 
 
 def _scatter_rare(session: Session, draw: Draw, photos: int) -> None:
