@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_hash, is_uid
+from photosvc.models import Photo
 from photosvc.records.entity import FileEntitySchema, PhotoSchema
 from photosvc.search.reading.entity import load_file, load_photo
 from photosvc.search.reading.library import state_tag
@@ -49,9 +50,11 @@ def read_photo(photo_uid: str) -> Response:
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
-def record_of(session: Session, seen: Sequence[SeenFile], *, sees_private: bool) -> tuple[bytes, str]:
+def record_of(
+    session: Session, seen: Sequence[SeenFile], photo: Photo | None = None, *, sees_private: bool
+) -> tuple[bytes, str]:
     """The record of the photo of these files as JSON, and its entity tag, which other changes of the library keep."""
-    body = orjson.dumps(_photo_schema.dump(load_photo(session, seen, sees_private=sees_private)))
+    body = orjson.dumps(_photo_schema.dump(load_photo(session, seen, photo, sees_private=sees_private)))
     return body, hashlib.blake2b(body, digest_size=16).hexdigest()
 
 

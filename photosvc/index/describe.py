@@ -69,6 +69,13 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog:
     _set_times(photo, now)
 
 
+def score_again(photo: Photo, now: datetime) -> None:
+    """Bring the score of an edited photo up to date, when the edit changed nothing else that `describe` writes."""
+    if photo.quality >= 0:
+        photo.quality = _score(photo, edited=True)
+    photo.updated_at = photo.checked_at = now
+
+
 def _write(photo: Photo, metadata: Metadata, *names: str) -> None:
     """Write values that have no source column, but for those that a person set."""
     for name in names:

@@ -6,52 +6,48 @@ None gives it back to the files.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from struct import pack
 from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm.attributes import set_committed_value
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import is_position
 from photosvc.core.sources import AUTO, MANUAL
 from photosvc.index.catalog import Catalog
-from photosvc.index.describe import describe
+from photosvc.index.describe import describe, score_again
 from photosvc.index.estimates.due import mark_due, sighting
 from photosvc.index.places import is_zone, to_local, to_utc
 from photosvc.index.sidecars.links import sidecars_of
-from photosvc.library.journal import Actor, record
-from photosvc.library.values import PLAIN, difference, snapshot
-from photosvc.models import Camera, File, Lens, Photo
+from photosvc.library.journal import Change, record
+from photosvc.library.values import PLAIN, difference, has_effects, snapshot
+from photosvc.models import Camera, File, Keyword, Lens, Photo
 from photosvc.search.projection.project import project
+from photosvc.search.projection.update import project_values
 
-_NEEDED: Final = (
-    joinedload(Photo.camera),
-    joinedload(Photo.lens),
-    joinedload(Photo.place),
-    selectinload(Photo.keywords),
-    selectinload(Photo.files).selectinload(File.markers),
+#: PostgreSQL lets others write meanwhile: what is read here must stay so until the end of the transaction.
+_PHOTOS: Final = (
+    select(Photo)
+    .where(Photo.id.in_(bindparam("photo_ids", expanding=True)))
+    .options(
+        joinedload(Photo.camera),
+        joinedload(Photo.lens),
+        joinedload(Photo.place),
+        selectinload(Photo.keywords),
+        selectinload(Photo.files).joinedload(File.markers),
+    )
+    .order_by(Photo.id)
+    .with_for_update(of=Photo)
+    .execution_options(populate_existing=True)
 )
-
-
-@dataclass(slots=True)
-class Change:
-    """How a change is written into the journal."""
-
-    action: str
-    actor: Actor
-    undoes: int | None = None
-    """The number of the change that it takes back."""
 
 
 def load_photos(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
     """Photos with all that `changing` reads, by id; others cannot change them until the transaction ends."""
-    query = select(Photo).where(Photo.id.in_(photo_ids)).options(*_NEEDED).order_by(Photo.id)
-    # PostgreSQL lets others write meanwhile: what is read here must stay so until the end of the transaction.
-    locked = query.with_for_update(of=Photo).execution_options(populate_existing=True)
-    return list(session.scalars(locked))
+    return list(session.scalars(_PHOTOS, {"photo_ids": photo_ids}))
 
 
 @contextmanager
@@ -72,28 +68,45 @@ def changing(
     """
     before = {photo.id: snapshot(photo) for photo in photos}
     sightings = {photo.id: sighting(photo) for photo in photos}
+    keywords = {photo.id: list(photo.keywords) for photo in photos}
+    markers = {photo.id: _markers(photo) for photo in photos}
     touched: list[Photo] = []
     yield touched
-    touched += [photo for photo in photos if before[photo.id] != snapshot(photo)]
-    if not touched:
-        return
-    sidecars = sidecars_of(session, [photo.id for photo in touched])
-    for photo in touched:
-        photo.edited_at = now
-        describe(photo, sidecars, catalog, now)
+    with session.no_autoflush:
+        changes = {photo.id: difference(before[photo.id], snapshot(photo)) for photo in photos}
+        touched += [photo for photo in photos if changes[photo.id][1]]
+        if not touched:
+            return
+        wider = {photo.id for photo in touched if has_effects(*changes[photo.id])}
+        sidecars = sidecars_of(session, wider) if wider else {}
+        for photo in touched:
+            photo.edited_at = now
+            if photo.id in wider:
+                describe(photo, sidecars, catalog, now)
+            else:
+                score_again(photo, now)
     session.flush()
-    for photo in touched:
-        record(
-            session,
-            photo,
-            change.action,
-            change.actor,
-            now,
-            difference(before[photo.id], snapshot(photo)),
-            undoes=change.undoes,
-        )
+    changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched if photo.id in wider}
+    record(session, change, now, {photo.id: changes[photo.id] for photo in touched})
     mark_due(session, sightings, {photo.id: sighting(photo) for photo in photos})
-    project(session, [photo.id for photo in touched])
+    _sort_keywords(session, [photo for photo in touched if keywords[photo.id] != photo.keywords])
+    project_values(session, [photo for photo in touched if markers[photo.id] == _markers(photo)])
+    if marked := [photo.id for photo in touched if markers[photo.id] != _markers(photo)]:
+        project(session, marked)
+
+
+def _markers(photo: Photo) -> list[int]:
+    return [marker.id for file in photo.files for marker in file.markers]
+
+
+def _sort_keywords(session: Session, photos: Sequence[Photo]) -> None:
+    """Bring the flushed keywords into the order of the database, in which the projection expects them."""
+    words = {keyword.id for photo in photos for keyword in photo.keywords}
+    if words:
+        ordered = select(Keyword.id).where(Keyword.id.in_(words)).order_by(Keyword.word)
+        rank = {keyword_id: rank for rank, keyword_id in enumerate(session.scalars(ordered))}
+        for photo in photos:
+            set_committed_value(photo, "keywords", sorted(photo.keywords, key=lambda keyword: rank[keyword.id]))
 
 
 def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog, session: Session) -> None:

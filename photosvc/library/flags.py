@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.sources import MANUAL
 from photosvc.index.describe import REVIEW_BELOW
-from photosvc.library.edit import Change
-from photosvc.library.values import difference, dump
-from photosvc.models import Photo, PhotoChange
+from photosvc.library.journal import Change, record
+from photosvc.library.values import Difference, difference
+from photosvc.models import Photo
 from photosvc.search.projection.flags import project_flags
 
 #: Photos in one statement.
@@ -68,9 +68,7 @@ def _write(session: Session, rows: Sequence[tuple[Any, dict[str, Any]]], change:
     statement = update(table).where(table.c.id == bindparam("row")).values(edited_at=now, updated_at=now)
     statement = statement.values({name: bindparam(f"new_{name}") for name in names})
     session.connection().execute(statement, list(_updates(rows)))
-    entry = {"action": change.action, "actor_uid": change.actor.uid, "actor_name": change.actor.name, "created_at": now}
-    entries = [{"photo_id": row.id, **entry, **_journalled(row, values)} for row, values in rows]
-    session.connection().execute(insert(PhotoChange.__table__), entries)  # type: ignore[arg-type]
+    record(session, change, now, {row.id: _difference(row, values) for row, values in rows})
 
 
 def _updates(rows: Sequence[tuple[Any, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
@@ -80,10 +78,9 @@ def _updates(rows: Sequence[tuple[Any, dict[str, Any]]]) -> Iterator[dict[str, A
         yield {"row": row.id, "new_quality": quality, **{f"new_{name}": value for name, value in values.items()}}
 
 
-def _journalled(row: Any, values: dict[str, Any]) -> dict[str, str]:  # noqa: ANN401
-    before, after = {name: _json(getattr(row, name)) for name in values}, {n: _json(v) for n, v in values.items()}
-    old, new = difference(before, before | after)
-    return {"before": dump(old), "after": dump(new)}
+def _difference(row: Any, values: dict[str, Any]) -> Difference:  # noqa: ANN401
+    before = {name: _json(getattr(row, name)) for name in values}
+    return difference(before, {name: _json(value) for name, value in values.items()})
 
 
 def _json(value: Any) -> Any:  # noqa: ANN401

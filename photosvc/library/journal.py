@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import select
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
-from photosvc.library.values import dump, wire_name
-from photosvc.models import Photo, PhotoChange
+from photosvc.library.values import Difference, dump, wire_name
+from photosvc.models import PhotoChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +30,29 @@ class Actor:
         return Actor(uid, principal.user_name or principal.credential_name)
 
 
-def record(
-    session: Session,
-    photo: Photo,
-    action: str,
-    actor: Actor,
-    now: datetime,
-    change: tuple[Mapping[str, Any], Mapping[str, Any]],
-    *,
-    undoes: int | None = None,
-) -> None:
-    """Add a change to the journal: the values that differ, before and after."""
-    before, after = change
-    session.add(
-        PhotoChange(
-            photo_id=photo.id,
-            action=action,
-            undoes=undoes,
-            actor_uid=actor.uid,
-            actor_name=actor.name,
-            before=dump(before),
-            after=dump(after),
-            created_at=now,
-        )
-    )
+@dataclass(slots=True)
+class Change:
+    """How a change is written into the journal."""
+
+    action: str
+    actor: Actor
+    undoes: int | None = None
+    """The number of the change that it takes back."""
+
+
+def record(session: Session, change: Change, now: datetime, differences: Mapping[int, Difference]) -> None:
+    """Add a change of photos, by their ids, to the journal: the values that differ, before and after."""
+    shared: dict[str, object] = {
+        "action": change.action,
+        "actor_uid": change.actor.uid,
+        "actor_name": change.actor.name,
+    }
+    shared |= {"undoes": change.undoes, "created_at": now}
+    entries = [
+        {"photo_id": photo_id, "before": dump(before), "after": dump(after), **shared}
+        for photo_id, (before, after) in differences.items()
+    ]
+    session.connection().execute(insert(PhotoChange.__table__), entries)  # type: ignore[arg-type]
 
 
 def changes_of(session: Session, photo_id: int, *, count: int, before: int | None = None) -> list[PhotoChange]:

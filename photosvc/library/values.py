@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 import orjson
@@ -36,7 +37,23 @@ _DECIDED: Final = ("private", "stack", PRIMARY)
 COLUMNS: Final = (
     *(name for source, names in _SOURCED.items() for name in (*names, source)), *PLAIN, "private", "stack", _MANUAL,
 )  # fmt: skip
+#: Columns of related rows, which have no value until these are stored.
+_RELATED: Final = {"camera_id": "camera", "lens_id": "lens", "place_id": "place"}
+_COPIED: Final = tuple(name for name in COLUMNS if name not in _RELATED)
+#: Values that no other value but the score follows from, with their sources.
+_WITHOUT_EFFECT: Final = frozenset(
+    (
+        *(name for source in ("title_src", "description_src", "type_src", "favorite_src", "archived_src")
+          for name in (*_SOURCED[source], source)),
+        *PLAIN, KEYWORDS, _MANUAL, "private",
+    )
+)  # fmt: skip
 _TIMES: Final = frozenset(("taken_at", "taken_at_local", "archived_at"))
+
+#: The values that differ, as they were and as they are.
+Difference = tuple[dict[str, Any], dict[str, Any]]
+
+_copied: Final = attrgetter(*_COPIED)
 
 #: Names on the wire that are not the column in camel case.
 _WIRE: Final = {
@@ -52,20 +69,30 @@ _WIRE: Final = {
 
 def snapshot(photo: Photo) -> dict[str, Any]:
     """All values that people change, as JSON has them."""
-    values = {name: getattr(photo, name) for name in COLUMNS}
+    values = dict(zip(_COPIED, _copied(photo), strict=True))
+    values |= {name: getattr(photo, relation).id for name, relation in _RELATED.items()}
     for name in _TIMES:
         values[name] = values[name].isoformat() if values[name] is not None else None
     chosen = next((file.uid for file in photo.files if file.primary_src == MANUAL), "")
     return {**values, KEYWORDS: sorted(keyword.word for keyword in photo.keywords), PRIMARY: chosen}
 
 
-def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values that differ, as they were and as they are, with the sources of both."""
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
+    """The values that differ, with their sources."""
+    if before == after:
+        return {}, {}
     names = {name for name in before if before[name] != after[name]}
     names |= {source for source, sourced in _SOURCED.items() if not names.isdisjoint(sourced)}
     names |= {_MANUAL} if not names.isdisjoint((*PLAIN, KEYWORDS)) else set()
     listed = [name for name in before if name in names]
     return {name: before[name] for name in listed}, {name: after[name] for name in listed}
+
+
+def has_effects(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether this difference, from what a person did, changes other values, or lets the files decide one again."""
+    given_back = any(after[source] != MANUAL for source in _SOURCED if source in after)
+    unmarked = set(before.get(_MANUAL, "").split()).difference(after.get(_MANUAL, "").split())
+    return given_back or bool(unmarked) or not _WITHOUT_EFFECT.issuperset(after)
 
 
 def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:

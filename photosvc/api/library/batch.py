@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
 from photosvc.library import flags
-from photosvc.library.edit import Change, apply, changing, load_photos
+from photosvc.library.edit import apply, changing, load_photos
 from photosvc.library.flags import Flagging, change_flags
-from photosvc.library.journal import Actor
+from photosvc.library.journal import Actor, Change
 from photosvc.library.removal import remove_photos
 from photosvc.library.selected import selected_photos
 from photosvc.records.batch import BatchSchema, EditBatchSchema, PrivateBatchSchema
@@ -23,7 +23,7 @@ from photosvc.web.protector import principal, require
 
 #: Photos in one batch: while it runs, others wait for the database, SQLite's for at most 15 seconds.
 MOST: Final = 20_000
-MOST_EDITED: Final = 5_000
+MOST_EDITED: Final = 10_000
 #: Bytes of the request: 20,000 UIDs take 400 KB.
 _MAX_BODY: Final = 1 << 20
 #: Photos that an edit loads at once.
@@ -87,7 +87,7 @@ def hide_photos(given: dict[str, Any]) -> Response:
 @answers(_COUNTED, _MEANING)
 @refuses(400, 409)
 def edit_photos(given: dict[str, Any]) -> Response:
-    """Write the same `values` into photos, as `PUT /photos/<uid>` does; at most 5,000 photos."""
+    """Write the same `values` into photos, as `PUT /photos/<uid>` does; at most 10,000 photos."""
     values = {**given["values"], **(given["values"].pop("details", None) or {})}
 
     def edit(session: Session, photo_ids: Sequence[int], now: datetime) -> int:

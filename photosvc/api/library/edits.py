@@ -11,8 +11,8 @@ from photosvc.api.photos import record_of
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
-from photosvc.library.edit import Change, apply, approve, changing, load_photos
-from photosvc.library.journal import Actor
+from photosvc.library.edit import apply, approve, changing, load_photos
+from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
 from photosvc.records.edit import PhotoEditSchema
 from photosvc.records.entity import PhotoSchema
@@ -122,14 +122,14 @@ def change_one(
         if not seen:
             msg = "there is no such photo"
             raise NotFoundError(msg, field="uid")
-        photos = load_photos(session, [seen[0].photo_id])
+        (photo,) = load_photos(session, [seen[0].photo_id])
         if request.if_match:
-            _, etag = record_of(session, seen, sees_private=who.sees_private)
+            _, etag = record_of(session, seen, photo, sees_private=who.sees_private)
             if not request.if_match.contains(etag):
                 raise PhotoChangedError
         catalog = Catalog(session, Gazetteer.load())
         entry = Change(action, Actor.of(who))
-        with changing(session, catalog, photos, entry, now):
-            entry.undoes = change(session, catalog, photos[0])
+        with changing(session, catalog, [photo], entry, now):
+            entry.undoes = change(session, catalog, photo)
         seen = files_of_photo(session.connection(), photo_uid, sees_private=who.sees_private) or seen
-        return record_of(session, seen, sees_private=who.sees_private)
+        return record_of(session, seen, photo, sees_private=who.sees_private)

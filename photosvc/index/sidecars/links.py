@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 
-from sqlalchemy import Column, delete, select
+from sqlalchemy import Column, bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.index.extract import READER_VERSION, Extraction
@@ -172,17 +172,20 @@ def _portions(names: Iterable[str]) -> Iterator[list[str]]:
         yield some
 
 
+_OF_PHOTOS = (
+    select(file_sidecars.c.file_id, Sidecar.name, Sidecar.kind, Sidecar.details)
+    .join(Sidecar, Sidecar.id == file_sidecars.c.sidecar_id)
+    .join(File, File.id == file_sidecars.c.file_id)
+    .where(File.photo_id.in_(bindparam("photo_ids", expanding=True)))
+)
+
+
 def sidecars_of(session: Session, photo_ids: Iterable[int]) -> dict[int, list[StoredSidecar]]:
     """File id -> its sidecars, for the files of these photos that have any."""
     found: defaultdict[int, list[StoredSidecar]] = defaultdict(list)
     ids = list(photo_ids)
     for start in range(0, len(ids), _BATCH):
-        query = (
-            select(file_sidecars.c.file_id, Sidecar.name, Sidecar.kind, Sidecar.details)
-            .join(Sidecar, Sidecar.id == file_sidecars.c.sidecar_id)
-            .join(File, File.id == file_sidecars.c.file_id)
-            .where(File.photo_id.in_(ids[start : start + _BATCH]))
-        )
-        for file_id, name, kind, details in session.execute(query):
+        rows = session.execute(_OF_PHOTOS, {"photo_ids": ids[start : start + _BATCH]})
+        for file_id, name, kind, details in rows:
             found[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details)))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, delete, insert, not_, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, case, delete, insert, not_, or_, select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.models import (
@@ -108,10 +108,7 @@ def is_stale(session: Session) -> bool:
 def record_change(session: Session) -> None:
     """Record a change of the library: draw a new state number (for ETags) and increment the change counter."""
     state = secrets.randbits(62)
-    change = update(LibraryState).where(LibraryState.name.in_([CHANGES, STATE]))
-    counted: Any = session.execute(
-        change.values(value=case((LibraryState.name == STATE, state), else_=LibraryState.value + 1))
-    )
+    counted: Any = session.connection().execute(_COUNT, {"state": state})
     if counted.rowcount == 0:
         first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state}
         session.add_all(LibraryState(name=name, value=value) for name, value in first.items())
@@ -155,6 +152,13 @@ def load(session: Session, batch: Sequence[int]) -> list[Photo]:
 def _is_missing(photo: Photo) -> bool:
     return all(file.missing for file in photo.files)
 
+
+_LIBRARY: Any = LibraryState.__table__
+_COUNT = (
+    update(_LIBRARY)
+    .where(or_(_LIBRARY.c.name == CHANGES, _LIBRARY.c.name == STATE))
+    .values(value=case((_LIBRARY.c.name == STATE, bindparam("state")), else_=_LIBRARY.c.value + 1))
+)
 
 Rows = list[dict[str, Any]]
 
