@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-edits lock clean
+.PHONY: help run test test-slow coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-edits bench-webdav lock clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -81,6 +81,9 @@ bench-busy: build/bench-20000 ## Measure answers during an index run
 
 bench-edits: build/bench-200000 ## Measure edits of one photo and of 10,000
 	$(BIN)/python -m bench.edits $<
+
+bench-webdav: $(VENV)/.dev ## Measure WebDAV beside the provider that WsgiDAV ships
+	$(BIN)/python -m bench.webdav
 
 lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock
