@@ -7,9 +7,10 @@ import shutil
 import socket
 import subprocess
 import time
+from base64 import b64encode
 from email import message_from_bytes
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 
@@ -236,6 +237,22 @@ def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
         else:
             raise AssertionError(text.splitlines()[-1])
     assert not any(token in text for token in tokens)
+
+
+def test_originals_arrive_over_webdav_as_from_the_service(nginx, pictures):
+    credential = b64encode(f"alice:{pictures.api.app_password('alice', 'webdav')}".encode()).decode()
+    for name in NAMES[:3]:
+        path, data = f"/originals/{quote(name)}", (pictures.library.originals / os.fsdecode(name)).read_bytes()
+        status, headers, body = nginx(path, Authorization=f"Basic {credential}")
+        assert (status, body) == (200, data)
+        tag = headers["ETag"]
+        assert nginx(path, Authorization=f"Basic {credential}", If_None_Match=tag)[0] == 304
+        status, _, body = nginx(path, Authorization=f"Basic {credential}", Range="bytes=3-9")
+        assert (status, body) == (206, data[3:10])
+        status, _, body = nginx(path, "PROPFIND", Authorization=f"Basic {credential}", Depth="0")
+        assert status == 207
+        assert f"<D:getetag>{tag}</D:getetag>".encode() in body
+    assert nginx("/originals/plain.png")[0] == 401
 
 
 def test_the_shipped_file_names_the_default_prefix(pictures):
