@@ -63,6 +63,25 @@ def test_a_facet_counts_what_the_query_finds(session, facet, query, sees_private
     assert found
 
 
+@pytest.mark.parametrize("query", ["", "lake", "album:a000000000000001"])
+def test_many_facets_at_once_are_counted_as_each_alone(session, query):
+    together = count_values(session.connection(), parse_node([("q", query)]), "", FACETS, sees_private=True)
+    assert {facet: {value.value: value.count for value in values} for facet, values in together.items()} == {
+        facet: counts(session, query, facet) for facet in FACETS
+    }
+    for values in together.values():
+        assert [value.count for value in values] == sorted((value.count for value in values), reverse=True)
+
+
+def test_many_facets_read_the_rows_once(session):
+    if session.get_bind().dialect.name != "sqlite":
+        pytest.skip("PostgreSQL groups each facet by hashing")
+    connection, statements = session.connection(), []
+    event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2]))
+    count_values(connection, parse_node([]), "", ["year", "month", "type", "color"], sees_private=False)
+    assert len(statements) == 1
+
+
 def test_an_album_counts_the_files_in_it(session):
     for uid, count in counts(session, "", "album").items():
         assert len(records(session, f"album:{uid}")) == count

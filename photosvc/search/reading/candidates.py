@@ -1,7 +1,7 @@
 """Candidates: the photos that the index of one condition finds, and how many they are."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -82,43 +82,52 @@ class Counter:
 
 
 def most_selective(
-    parts: tuple[Node, ...], order: str, context: Context, connection: Connection, counter: Counter
+    parts: Sequence[Node], walked: Sequence[Node], context: Context, connection: Connection, counter: Counter
 ) -> Candidates | None:
-    """The candidates of the most selective conjuncts; None when all of these have more than the counter's limit."""
+    """The candidates of the most selective conjuncts; None when all of these have more than the counter's limit.
+
+    Args:
+        parts: the conjuncts.
+        walked: those whose value has an index in the order: that needs no sorting.
+        context: the database and the rights of the search.
+        connection: where they are counted.
+        counter: counts them.
+
+    """
     best, fewest = None, 0
-    for candidates in _candidates(parts, order, context, connection, counter):
+    for candidates in _candidates(parts, walked, context, connection, counter):
         count = counter.count(candidates)
         if count <= counter.limit and (best is None or count < fewest):
             best, fewest = candidates, count
     return best
 
 
-def with_words(parts: tuple[Node, ...], context: Context, connection: Connection) -> Candidates | None:
+def with_words(parts: Sequence[Node], context: Context, connection: Connection) -> Candidates | None:
     """The photos that the words of these conjuncts find, however many; None without words."""
     words = full_text.needed(parts)
     return None if words is None else _found_by(words, parts, expand(full_text.prefixes(words), connection), context)
 
 
-def _found_by(words: Node, parts: tuple[Node, ...], expanded: Mapping[str, list[str]], context: Context) -> Candidates:
+def _found_by(words: Node, parts: Sequence[Node], expanded: Mapping[str, list[str]], context: Context) -> Candidates:
     exact = tuple(part for part in parts if full_text.is_words(part))
     return Candidates((words,), full_text.matching(words, expanded, context), exact)
 
 
 def _candidates(
-    parts: tuple[Node, ...], order: str, context: Context, connection: Connection, counter: Counter
+    parts: Sequence[Node], walked: Sequence[Node], context: Context, connection: Connection, counter: Counter
 ) -> Iterator[Candidates]:
     words = full_text.needed(parts)
     if words is not None:
         yield from _few_with(words, parts, context, connection, counter)
     by_index = replace(context, may_use_index=True)
     for part in parts:
-        photos = _photos(part, order, by_index)
+        photos = None if part in walked else _photos(part, by_index)
         if photos is not None:
             yield Candidates((part,), photos)
 
 
 def _few_with(
-    words: Node, parts: tuple[Node, ...], context: Context, connection: Connection, counter: Counter
+    words: Node, parts: Sequence[Node], context: Context, connection: Connection, counter: Counter
 ) -> Iterator[Candidates]:
     """The candidates that these words find, unless a glance at the index shows that they are many."""
     # Words that have more photos than the limit as whole words have even more as prefixes.
@@ -132,7 +141,7 @@ def _few_with(
         yield _found_by(words, parts, expanded, context)
 
 
-def _photos(part: Node, order: str, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     """The photos that a conjunct's own index finds; None without such an index."""
     rows = select(SearchRow.photo_id)
     match part:
@@ -145,8 +154,7 @@ def _photos(part: Node, order: str, context: Context) -> Any:  # noqa: ANN401 - 
         case Filter(name, Choice(any_of)) if any_of and name in _LOOKED_UP:
             return rows.where(SearchRow.listed, compile_query(part, context))
         case Filter(name) if _column(name) in VALUE_COLUMNS:
-            walked = order in BY_VALUE and value_column(part) is not None
-            return None if walked else rows.where(SearchRow.listed, compile_query(part, context))
+            return rows.where(SearchRow.listed, compile_query(part, context))
         case _:
             return None
 

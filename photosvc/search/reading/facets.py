@@ -1,8 +1,9 @@
 """Facets: how many files of a search have each value of a filter."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 from sqlalchemy import Connection, func, not_, select
 
@@ -13,13 +14,19 @@ from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.context import Column, unindexed
 from photosvc.search.reading.conditions.visible import visible_albums
-from photosvc.search.reading.plan import Plan, make_plan
+from photosvc.search.reading.plan import Plan, plan_all
 from photosvc.search.reading.resolve import resolve
-from photosvc.search.reading.window import context_of
+from photosvc.search.reading.window import context_of, matching
 from photosvc.search.word_text import gear_name
 
 #: The most values of one facet in an answer.
 MOST_VALUES = 1000
+#: From so many facets on, reading the rows once and counting here is faster on SQLite.
+_SCANNED_AT_ONCE: Final = 4
+_CHUNK: Final = 2000
+
+#: Values and how many files have them, the most frequent first.
+Counted: TypeAlias = list[tuple[Any, int]]
 
 COLUMNS: dict[str, Column] = {
     "year": SearchRow.year,
@@ -69,20 +76,43 @@ def count_values(
 
     """
     context = context_of(connection, node, sees_private=sees_private)
-    plan = make_plan(resolve(node, album, connection, sees_private=sees_private), "", context, connection)
+    plan = plan_all(resolve(node, album, connection, sees_private=sees_private), context, connection)
+    facets = list(facets)
+    columns = [name for name in facets if name != "album"]
+    at_once = len(columns) >= _SCANNED_AT_ONCE and not context.on_postgresql
+    counted = _scanned(connection, plan, columns) if at_once else _grouped(connection, plan, columns)
     return {
-        name: _albums(connection, plan, sees_private=sees_private)
-        if name == "album"
-        else _values(connection, plan, name)
+        name: _named(connection, name, counted[name])
+        if name in counted
+        else _albums(connection, plan, sees_private=sees_private)
         for name in facets
     }
 
 
-def _values(connection: Connection, plan: Plan, name: str) -> list[Value]:
-    column = COLUMNS[name]
-    # Where conditions select the rows, grouping them costs less than reading the whole index of the value.
-    grouped = unindexed(column) if len(plan.conditions) > 1 else column
-    counted = _counted(connection, select(column, func.count()).where(*plan.conditions), grouped)
+def _grouped(connection: Connection, plan: Plan, names: Iterable[str]) -> dict[str, Counted]:
+    """The counts of each facet by a statement of its own."""
+    found = {}
+    for name in names:
+        column = COLUMNS[name]
+        # An index of the value would give the groups in order, but then every row is looked up through it.
+        found[name] = _counted(connection, matching(plan, column, func.count()), unindexed(column))
+    return found
+
+
+def _scanned(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[str, Counted]:
+    """The counts of all facets in one reading of the rows, which SQLite would read and sort for each of them."""
+    counters: list[Counter[Any]] = [Counter() for _ in names]
+    rows = connection.execute(matching(plan, *(COLUMNS[name] for name in names)))
+    for chunk in rows.partitions(_CHUNK):
+        for counter, values in zip(counters, zip(*chunk, strict=True), strict=True):
+            counter.update(values)
+    return {
+        name: sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_VALUES]
+        for name, counter in zip(names, counters, strict=True)
+    }
+
+
+def _named(connection: Connection, name: str, counted: Counted) -> list[Value]:
     label = _LABELS.get(name, lambda _connection, values: {value: str(value) for value in values})
     labels = label(connection, [value for value, _ in counted])
     named = name in {"city", "color"}
@@ -92,16 +122,17 @@ def _values(connection: Connection, plan: Plan, name: str) -> list[Value]:
 
 
 def _albums(connection: Connection, plan: Plan, *, sees_private: bool) -> list[Value]:
-    query = select(AlbumPhoto.album_id, func.count()).join(SearchRow, SearchRow.photo_id == AlbumPhoto.photo_id)
     shown = select(Album.id).where(visible_albums(sees_private=sees_private))
-    query = query.where(*plan.conditions, not_(AlbumPhoto.hidden), AlbumPhoto.album_id.in_(shown))
+    query = matching(plan, AlbumPhoto.album_id, func.count())
+    query = query.join(AlbumPhoto, AlbumPhoto.photo_id == SearchRow.photo_id)
+    query = query.where(not_(AlbumPhoto.hidden), AlbumPhoto.album_id.in_(shown))
     counted = _counted(connection, query, AlbumPhoto.album_id)
     named = select(Album.id, Album.uid, Album.title).where(Album.id.in_([key for key, _ in counted]))
     known = {row.id: row for row in connection.execute(named)}
     return [Value(known[key].uid, known[key].title, count) for key, count in counted]
 
 
-def _counted(connection: Connection, query: Any, column: Column) -> list[tuple[Any, int]]:  # noqa: ANN401
+def _counted(connection: Connection, query: Any, column: Column) -> Counted:  # noqa: ANN401
     query = query.group_by(column).order_by(func.count().desc(), column).limit(MOST_VALUES)
     return [(row[0], row[1]) for row in connection.execute(query)]
 

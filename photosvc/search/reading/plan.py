@@ -125,14 +125,18 @@ def make_plan(
     arranged = order == MANUAL.name
     of_album, album = one_album(node) if arranged or order in _BY_ALBUM else (None, None)
     others = tuple(part for part in parts if part is not of_album)
+    by_order = in_order and order in BY_VALUE
+    valued = [part for part in parts if by_order and value_column(part)]
     counted: list[Counted] = []
     if others and not context.on_postgresql:
         counter = Counter(connection, rows_needed, sum(map(terms, others)))
         counted = counter.counted
-        candidates = most_selective(others, order, context, connection, counter)
+        candidates = most_selective(others, valued, context, connection, counter)
         if candidates is None and ranked:
             candidates = with_words(parts, context, connection)
-        if candidates is not None:
+        if candidates is not None and not in_order and value_column(candidates.parts[0]):
+            valued = list(candidates.parts)
+        elif candidates is not None:
             rest = compile_all([part for part in parts if part not in candidates.exact], context)
             found = SearchRow.photo_id.in_(candidates.photos)
             by_hand = album if arranged else None
@@ -144,7 +148,6 @@ def make_plan(
         return Plan(driver, conditions, by_index, by_hand, tuple(counted))
     if context.on_postgresql:
         return Plan(Driver.DATABASE, (shown, compile_all(parts, context)))
-    valued = [part for part in parts if value_column(part)] if order in BY_VALUE else []
     by_value = [compile_query(part, replace(context, may_use_index=True)) for part in valued]
     rest = compile_all([part for part in parts if part not in valued], context)
     driver = Driver.WALK_VALUE if valued else Driver.WALK_ORDER
@@ -156,7 +159,7 @@ def make_plan(
 def plan_all(node: Node, context: Context, connection: Connection) -> Plan:
     """The plan that reads every row that `node` matches, to count or group them."""
     context = replace(context, words_as_sets=True)
-    return make_plan(node, "", context, connection, rows_needed=ALL_ROWS, in_order=False)
+    return make_plan(node, "newest", context, connection, rows_needed=ALL_ROWS, in_order=False)
 
 
 def one_album(node: Node) -> tuple[Node, int] | tuple[None, None]:

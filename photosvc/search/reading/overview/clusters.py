@@ -17,8 +17,8 @@ from photosvc.core.geo import Box, is_position
 from photosvc.models import FileKey, Photo, Place, SearchRow
 from photosvc.models.library import UNKNOWN_PLACE
 from photosvc.search.reading.conditions.context import unindexed
-from photosvc.search.reading.overview.photos import ALL_ROWS, PhotoQuery, find_photos
-from photosvc.search.reading.plan import Driver
+from photosvc.search.reading.overview.photos import PhotoQuery, find_photos
+from photosvc.search.reading.plan import ALL_ROWS, Driver
 
 MOST_CLUSTERS: Final = 200
 DEEPEST_ZOOM: Final = 20

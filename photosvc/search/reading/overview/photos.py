@@ -13,14 +13,10 @@ from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
 from photosvc.query.operands import Word
 from photosvc.search.reading.library import library_state
-from photosvc.search.reading.plan import Plan, make_plan
+from photosvc.search.reading.plan import ALL_ROWS, Plan, make_plan
 from photosvc.search.reading.request import parse_node
 from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.window import context_of, matching
-
-#: `rows_needed` of a plan that reads everything that matches: up to 20,000 candidates in a library of 200,000 photos
-#: are found one by one as fast as all rows are read.
-ALL_ROWS: Final = 10_000
 
 #: PostgreSQL, for the rest of the transaction: plan each statement for its values. The plan for any values, which it
 #: would choose from the eleventh call on, takes up to 40 times as long here; compiling takes as long as the statement.

@@ -16,7 +16,8 @@ from sqlalchemy import Connection, select
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import TIMELINE_KEYS, FileKey, Photo, SearchRow
 from photosvc.search.reading.conditions.context import unindexed
-from photosvc.search.reading.overview.photos import ALL_ROWS, PhotoQuery, find_photos
+from photosvc.search.reading.overview.photos import PhotoQuery, find_photos
+from photosvc.search.reading.plan import ALL_ROWS
 
 #: The types of photos in the order of their digits.
 TYPES: Final = ("image", "raw", "live", "video", "animated", "vector", "audio", "document")
