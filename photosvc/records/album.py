@@ -6,6 +6,7 @@ from typing import Any, Final
 from marshmallow import EXCLUDE, Schema, fields, pre_load, validate
 
 from photosvc.records.entity import AlbumSchema
+from photosvc.records.fields import AnyCaseSchema
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _TITLE, _LONG = 200, 4096
@@ -34,11 +35,8 @@ class _Text(fields.String):
         return _CONTROL.sub("", text).strip()
 
 
-class AlbumEditSchema(Schema):
-    """Loads the values of an album; what is absent or null stays as it is.
-
-    Names count in any case of letters: photoprism 0.1.0 sends `title`, all others `Title`.
-    """
+class AlbumEditSchema(AnyCaseSchema):
+    """Loads the values of an album; what is absent or null stays as it is."""
 
     class Meta:
         """Unknown fields are ignored: clients send the whole record back."""
@@ -53,9 +51,8 @@ class AlbumEditSchema(Schema):
     Private = fields.Boolean(attribute="private", truthy={True}, falsy={False})
 
     @pre_load
-    def _by_any_case(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
-        names = {name.lower(): name for name in self.fields}
-        return {names.get(name.lower(), name): value for name, value in data.items() if value is not None}
+    def _without_null(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
+        return {name: value for name, value in data.items() if value is not None}
 
 
 class ArrangementSchema(Schema):

@@ -4,7 +4,9 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from marshmallow import EXCLUDE, ValidationError, fields, validate
+
+from photosvc.records.fields import AnyCaseSchema
 
 #: Longest texts, in characters, as in the metadata of files.
 _SHORT, _TITLE, _LONG = 255, 200, 4096
@@ -63,7 +65,7 @@ def _decimal(name: str, least: float, most: float) -> fields.Float:
     return fields.Float(attribute=name, allow_none=True, allow_nan=False, validate=validate.Range(least, most))
 
 
-class DetailsEditSchema(Schema):
+class DetailsEditSchema(AnyCaseSchema):
     """Loads the texts of a photo."""
 
     class Meta:
@@ -79,7 +81,7 @@ class DetailsEditSchema(Schema):
     License = _Text(_SHORT, attribute="license")
 
 
-class PhotoEditSchema(Schema):
+class PhotoEditSchema(AnyCaseSchema):
     """Loads changes of a photo: fields that are absent stay, null gives a value back to what the files say."""
 
     class Meta:

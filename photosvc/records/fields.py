@@ -1,13 +1,30 @@
-"""How values become JSON: field types that Marshmallow does not have, and schemas compiled for speed."""
+"""How values become JSON: field types that Marshmallow does not have, schemas compiled for speed, names of fields."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, pre_load
 
 from photosvc.core.clock import ZERO_TIME
+
+
+class AnyCaseSchema(Schema):
+    """Loads fields whose names are written in any case of letters, and with underscores.
+
+    photoprism 0.1.0 sends `time_zone`, all others `TimeZone`.
+    """
+
+    @pre_load
+    def _by_any_case(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - what is no object is refused afterwards
+        if not isinstance(data, dict):
+            return data
+        names = {name.lower(): name for name in self.fields}
+        others = {
+            names.get(name.lower().replace("_", ""), name): data[name] for name in data.keys() - self.fields.keys()
+        }
+        return {**others, **{name: data[name] for name in data.keys() & self.fields.keys()}}
 
 
 class Timestamp(fields.Field[datetime]):

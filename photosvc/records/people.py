@@ -7,7 +7,7 @@ from marshmallow import EXCLUDE, Schema, fields, validate
 
 from photosvc.core.clock import ZERO_TIME
 from photosvc.records.entity import slug
-from photosvc.records.fields import rfc3339
+from photosvc.records.fields import AnyCaseSchema, rfc3339
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _TEXT, _FLAG, _NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "integer"}
@@ -70,7 +70,7 @@ class _Name(fields.String):
         return _CONTROL.sub("", text).strip()
 
 
-class SubjectEditSchema(Schema):
+class SubjectEditSchema(AnyCaseSchema):
     """Loads the new name of a person."""
 
     class Meta:

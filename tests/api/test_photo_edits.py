@@ -73,12 +73,23 @@ def single(number):
     return struct.unpack("f", struct.pack("f", number))[0]
 
 
-def test_an_object_inside_a_json_text_is_read_and_a_body_without_its_type_refused(send):
+def test_an_object_inside_a_json_text_and_a_body_without_its_type_are_read(send):
     assert send(json='{"Title": "Quoted"}').json["Title"] == "Quoted"
     assert send(json="Quoted").status_code == 400
     assert send(json='"Quoted"').status_code == 400
-    assert send(data='{"Title": "Untyped"}').status_code == 400
+    assert send(data='"Untyped"').status_code == 400
     assert send("GET").json["Title"] == "Quoted"
+    assert send(data=r'"{\"Title\": \"Untyped\"}"').json["Title"] == "Untyped"
+
+
+def test_names_of_fields_count_in_any_case_and_with_underscores(send):
+    sent = {"title": "Pier", "taken_at_local": "2021-07-04T18:30:15Z", "details": {"notes": "low", "Notes": "exact"}}
+    changed = send(json=sent).json
+    assert (changed["Title"], changed["TakenAtLocal"]) == ("Pier", "2021-07-04T18:30:15Z")
+    assert changed["Details"]["Notes"] == "exact"
+    for details in (5, "x", ["x"]):
+        answer = send(json={"details": details})
+        assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "Details")
 
 
 def test_the_record_names_the_values_that_a_person_set(send):

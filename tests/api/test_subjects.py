@@ -177,5 +177,7 @@ def test_markers_name_the_people_that_the_list_has(library, call, uid_of):
         (file,) = two["Files"]
         markers = call("GET", f"/files/{file['Hash']}")["Markers"]
         assert {(marker["Name"], marker["SubjUID"]) for marker in markers} == named(two)
+        call("PUT", f"/photos/{two['UID']}", json={"Title": new, "Favorite": True})
+        assert library.find(merged="true", q="name:two")[0]["Files"][0]["Markers"] == two["Files"][0]["Markers"]
         library.index(force=True)
         assert library.find(merged="true", q="name:two")[0]["Files"][0]["Markers"] == two["Files"][0]["Markers"]

@@ -47,7 +47,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("photos.update")
-@takes(BatchSchema, max_body=_MAX_BODY)
+@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, _MEANING)
 @refuses(400, 409)
 def archive_photos(given: dict[str, Any]) -> Response:
@@ -56,7 +56,7 @@ def archive_photos(given: dict[str, Any]) -> Response:
 
 
 @require("photos.update")
-@takes(BatchSchema, max_body=_MAX_BODY)
+@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, _MEANING)
 @refuses(400, 409)
 def restore_photos(given: dict[str, Any]) -> Response:
@@ -65,7 +65,7 @@ def restore_photos(given: dict[str, Any]) -> Response:
 
 
 @require("photos.update")
-@takes(BatchSchema, max_body=_MAX_BODY)
+@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, _MEANING)
 @refuses(400, 409)
 def approve_photos(given: dict[str, Any]) -> Response:
@@ -74,7 +74,7 @@ def approve_photos(given: dict[str, Any]) -> Response:
 
 
 @require("photos.update")
-@takes(PrivateBatchSchema, max_body=_MAX_BODY)
+@takes(PrivateBatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, _MEANING)
 @refuses(400, 409)
 def hide_photos(given: dict[str, Any]) -> Response:
@@ -83,7 +83,7 @@ def hide_photos(given: dict[str, Any]) -> Response:
 
 
 @require("photos.update")
-@takes(EditBatchSchema, max_body=_MAX_BODY)
+@takes(EditBatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, _MEANING)
 @refuses(400, 409)
 def edit_photos(given: dict[str, Any]) -> Response:
@@ -104,7 +104,7 @@ def edit_photos(given: dict[str, Any]) -> Response:
 
 
 @require("photos.delete")
-@takes(BatchSchema, max_body=_MAX_BODY)
+@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, "How many photos were removed.")
 @refuses(400, 409)
 def delete_photos(given: dict[str, Any]) -> Response:

@@ -44,7 +44,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("photos.update")
-@takes(PhotoEditSchema, quoted=True, max_body=_MAX_BODY)
+@takes(PhotoEditSchema, any_type=True, quoted=True, max_body=_MAX_BODY)
 @answers(PhotoSchema, "The photo as it is now.", headers=ETAG)
 @refuses(400, 404, 412)
 def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
