@@ -15,6 +15,8 @@ from tests.api_client import API, PASSWORD, open_api
 from tests.factories.photos import add_photos
 from tests.server import serve
 
+pytestmark = pytest.mark.slow
+
 PHOTOS = 64
 
 
