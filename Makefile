@@ -76,7 +76,7 @@ bench-pictures: $(VENV)/.dev ## Measure thumbnails, downloads and videos with ph
 bench-index: $(VENV)/.dev ## Measure index runs beside ExifTool and the least they must do
 	$(BIN)/python -m bench.indexing
 
-bench-busy: build/bench-20000 ## Measure answers during an index run
+bench-busy: build/bench-200000 ## Measure answers during an index run
 	$(BIN)/python -m bench.busy $<
 
 bench-edits: build/bench-200000 ## Measure edits of one photo and of 10,000

@@ -19,7 +19,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from bench.indexing import draw
 from bench.library import TOKEN_FILE
@@ -109,19 +108,20 @@ def requests(folder: Path) -> dict[str, Callable[[int], Request]]:
     }
 
 
-def stack(folder: Path) -> None:
-    """Run the index once over one picture: the first run also stacks the library and estimates its places."""
+def prepare(folder: Path) -> None:
+    """Bring the schema up to date, and index one picture: the first run also stacks the library and fills in places."""
+    svc(folder, "db", "upgrade")
     first = folder / "originals" / "first"
     if not first.is_dir():
         draw(first, 1, (160, 120))
-        index(folder, "first", subprocess.DEVNULL)
+    svc(folder, "index", "first")
 
 
-def index(folder: Path, subfolder: str, output: Any) -> None:  # noqa: ANN401 - a file or DEVNULL
-    """`svc index` with two workers."""
+def svc(folder: Path, *arguments: str) -> None:
+    """A command on the library in this folder; its output is dropped."""
     environ = {"PHOTOSVC_INSTANCE": str(folder), "PHOTOSVC_ORIGINALS": str(folder / "originals")}
-    command = [str(Path(sys.executable).with_name("svc")), "index", subfolder, "--workers", "2", "--json"]
-    subprocess.run(command, env={**os.environ, **environ}, stdout=output, check=True)
+    command = [str(Path(sys.executable).with_name("svc")), *arguments]
+    subprocess.run(command, env={**os.environ, **environ}, stdout=subprocess.DEVNULL, check=True)
 
 
 def report(what: str, times: Mapping[str, Sequence[float]], errors: Sequence[str]) -> None:
@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--alone", type=float, default=15, help="Seconds without an index run.")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="photosvc-bench-") as temporary:
-        stack(given.folder)
+        prepare(given.folder)
         folder = Path(temporary, "library")
         shutil.copytree(given.folder, folder)
         draw(folder / "originals" / "new", given.new, (160, 120))
@@ -162,8 +162,7 @@ def main() -> None:
             alone.run(clients, lambda: time.sleep(given.alone))
             report("alone", alone.times, alone.errors)
             busy, started = Load(port, given.pause), time.monotonic()
-            with Path(temporary, "index").open("wb") as output:
-                busy.run(clients, lambda: index(folder, "new", output))
+            busy.run(clients, lambda: svc(folder, "index", "new", "--workers", "2"))
             seconds = time.monotonic() - started
             report("index run", busy.times, busy.errors)
             print(f"\n{given.new} new files took {seconds:.0f} s.")
