@@ -21,8 +21,8 @@ from photosvc.index.store import Store
 from photosvc.index.summary import Outcome, Status, Summary
 from photosvc.models.pace import Pace
 
-#: Files that the first transaction stores or marks, and the most.
-_FIRST_SIZE, _MOST = 25, 500
+#: Files that the first transaction stores or marks, and the most. The first one also compiles the statements.
+_FIRST_SIZE, _MOST = 5, 500
 #: A file with its extraction, or the reason why there is none.
 ReadFile = tuple[FoundFile, Extraction | Problem]
 
