@@ -98,6 +98,17 @@ class Part:
             os.ftruncate(self._file, size)
         self.size, self._hash = size, None
 
+    def flush(self) -> None:
+        """Write the bytes to the disk, so that `place` takes little time within a transaction.
+
+        Raises:
+            StorageFullError: the disk is full.
+            StorageFailedError: another error of the disk.
+
+        """
+        with typed_errors():
+            os.fsync(self._file)
+
     def place(
         self, name: str, *, replace: bool, modified_at: float | None = None, make_folders: bool = True
     ) -> os.stat_result:
