@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from flask import Blueprint, Response, request
 
-from photosvc.dav.access import logged_in
+from photosvc.dav.access import ReadOnlyError, logged_in
 from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.contract import undocumented
 from photosvc.web.current import current_service
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BLUEPRINT: Final = "photosvc_dav"
 FOLDER: Final = "/originals"
 _READING: Final = ("GET", "HEAD", "PROPFIND")
-_WRITING: Final = ("PROPPATCH", "LOCK", "UNLOCK")
+_WRITING: Final = ("PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK", "UNLOCK")
 _ALLOWED: Final = ", ".join(("OPTIONS", *_READING, *_WRITING))
 
 
@@ -61,6 +61,8 @@ def create_dav(url_prefix: str = "") -> Blueprint:
     @logged_in
     @require("webdav.write")
     def write(**_path: str) -> Response:
+        if current_service().settings.readonly:
+            raise ReadOnlyError
         return server().respond(request.environ)
 
     for name, view, methods in (

@@ -12,13 +12,11 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.dav.errors import ForeignAddressError, UnfitPathError
+from photosvc.library.staging.names import STAGING_FOLDER
 from photosvc.web.current import current_service
 
 _ADDRESS: Final = re.compile(r"(?:(https?)://([^/?#]*))?(/[^/?#][^?#]*|/)?(?:[?#].*)?\Z", re.IGNORECASE | re.DOTALL)
 _PORTS: Final = {"http": ":80", "https": ":443"}
-
-#: The folder below the originals in which files are received.
-STAGING_FOLDER: Final = ".photosvc"
 
 
 def path_in(environ_path: str, folder: str) -> str:

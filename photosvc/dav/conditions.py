@@ -1,7 +1,8 @@
 """Conditions of requests: `If-Match` and its like (RFC 9110 section 13), and `If` of WebDAV (RFC 4918 section 10.4)."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from werkzeug.datastructures import EnvironHeaders
 from werkzeug.http import parse_date, parse_etags
@@ -41,13 +42,14 @@ def check_headers(environ: "Environ", found: "OriginalFile | OriginalFolder | No
         raise DAVError(HTTP_PRECONDITION_FAILED)
 
 
-def check_if(environ: "Environ", provider: "Originals", path: str) -> None:
+def check_if(environ: "Environ", provider: "Originals", path: str, tokens_on: Callable[[str], set[str]]) -> None:
     """Check the header `If`, which holds when one of its lists does, and note the lock tokens that it shows.
 
     Args:
         environ: gets the tokens as `wsgidav.ifLockTokenList`.
         provider: finds the resources that lists are about.
         path: of the request; lists without an address are about it.
+        tokens_on: gives the tokens of the locks that cover a path.
 
     Raises:
         DAVError: 412, no list holds; 400, the header has no list.
@@ -64,18 +66,13 @@ def check_if(environ: "Environ", provider: "Originals", path: str) -> None:
             about = path if address == "*" else path_of_url(environ, provider.mount_path, address)
         except PhotosvcError:  # another server's resource
             continue
-        if _one_holds(environ, provider, about, conditions):
+        if _one_holds(provider.get_resource_inst(about, environ), tokens_on(about), conditions):
             return
     raise DAVError(HTTP_PRECONDITION_FAILED)
 
 
-def _one_holds(environ: "Environ", provider: "Originals", path: str, lists: list[list[_Condition]]) -> bool:
-    found: Any = provider.get_resource_inst(path, environ)
+def _one_holds(found: "OriginalFile | OriginalFolder | None", tokens: set[str], lists: list[list[_Condition]]) -> bool:
     etag = None if found is None else found.get_etag()
-    tokens = set()
-    if provider.lock_manager is not None:
-        url = provider.ref_url(path) if found is None else found.get_ref_url()
-        tokens = {lock["token"] for lock in provider.lock_manager.get_indirect_url_lock_list(url)}
 
     def holds(condition: _Condition) -> bool:
         wanted, kind, value = condition

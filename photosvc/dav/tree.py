@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from wsgidav.dav_error import HTTP_NOT_FOUND, DAVError
 from wsgidav.dav_provider import DAVCollection, DAVNonCollection, DAVProvider
@@ -15,6 +14,7 @@ from wsgidav.dav_provider import DAVCollection, DAVNonCollection, DAVProvider
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import clean_name, open_inside
 from photosvc.dav.addresses import existing, is_reserved
+from photosvc.library import disk
 from photosvc.media.formats import by_extension
 from photosvc.web.current import Service
 
@@ -109,6 +109,20 @@ class OriginalFolder(DAVCollection):  # type: ignore[misc]
         """Seconds since 1970."""
         return self.status.st_mtime
 
+    def create_empty_resource(self, name: str) -> OriginalFile:
+        """A new, empty file in it: what LOCK makes where nothing is.
+
+        Raises:
+            PhotosvcError: the disk refuses it.
+
+        """
+        path = f"{self.path.rstrip('/')}/{name}"
+        disk.make_empty(self.provider.root, path.strip("/"))
+        made = self.provider.get_resource_inst(path, self.environ)
+        if not isinstance(made, OriginalFile):
+            raise DAVError(HTTP_NOT_FOUND)
+        return made
+
     def get_member_list(self) -> "list[OriginalFile | OriginalFolder]":
         """What is directly in it, as far as clients may see it."""
         path = self.path.rstrip("/")
@@ -158,10 +172,6 @@ class Originals(DAVProvider):  # type: ignore[misc]
     def root(self) -> Path:
         """The folder of originals on disk."""
         return self.service.settings.originals
-
-    def ref_url(self, path: str) -> str:
-        """By which locks and properties know a path where there is no resource."""
-        return quote(path)
 
     def get_resource_inst(self, path: str, environ: Environ) -> OriginalFile | OriginalFolder | None:
         """The resource at a path; None when there is none for clients."""

@@ -21,7 +21,7 @@ class DavClient:
         self,
         method: str,
         path: str,
-        data: bytes = b"",
+        data: bytes | None = None,
         *,
         token: str | None = "",
         address: str = "192.0.2.7",

@@ -1,0 +1,96 @@
+"""COPY: the files are copied through the staging folder, as uploads are received."""
+
+from typing import TYPE_CHECKING, Final
+
+from flask import Response
+from wsgidav.dav_error import HTTP_NOT_FOUND, DAVError
+
+from photosvc.dav import properties
+from photosvc.dav.relocate import (
+    Resource,
+    check_depth,
+    check_target,
+    keep_replaced,
+    remove,
+    target_path,
+    undo_on_error,
+)
+from photosvc.dav.tree import OriginalFile, OriginalFolder
+from photosvc.library import disk
+from photosvc.library.staging import Staging
+from photosvc.library.staging.names import checked_name
+
+if TYPE_CHECKING:
+    from photosvc.dav.server import Request
+
+_PIECE: Final = 1 << 20
+
+
+def copy(request: "Request") -> Response:
+    """Copy a file, or a folder with all in it or, with `Depth: 0`, without.
+
+    A copy that fails half-way leaves what was copied (RFC 4918 section 9.8.5).
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        PhotosvcError: the disk refuses it.
+
+    """
+    path = target_path(request)
+    name = path.strip("/")
+    found = request.find(request.path)
+    if found is None:
+        raise DAVError(HTTP_NOT_FOUND)
+    check_depth(request, found, ("0", "infinity"))
+    deep = request.environ.get("HTTP_DEPTH") != "0"
+    replaced = _make_room(request, found, path, name)
+    if isinstance(found, OriginalFile):
+        _copy_file(request, found, name)
+    elif deep:
+        _copy_members(request, found, name)
+    with request.writing() as session:
+        properties.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
+        request.relocation().changed(name, is_folder=found.is_collection)
+    return Response(status=201 if replaced is None else 204)
+
+
+def _make_room(request: "Request", found: Resource, path: str, name: str) -> Resource | None:
+    """Check what may be replaced; where a folder is copied or replaced, remove it and make the new one."""
+    with undo_on_error() as undo, request.writing() as session:
+        request.check_conditions(found)
+        replaced = check_target(request, path)
+        if replaced is not None and (replaced.is_collection or found.is_collection):
+            remove(request, name, replaced, undo)
+            request.relocation().gone(name, is_folder=replaced.is_collection)
+            properties.remove_all(session, request.key(path))
+        if found.is_collection:
+            disk.make_folder(request.provider.root, name)
+            undo.callback(disk.remove_folder, request.provider.root, name)
+    return replaced
+
+
+def _copy_members(request: "Request", folder: OriginalFolder, name: str) -> None:
+    for inner in folder.get_member_list():
+        inner_name = f"{name}/{inner.name}"
+        checked_name(inner_name)
+        if isinstance(inner, OriginalFile):
+            _copy_file(request, inner, inner_name)
+        else:
+            disk.make_folder(request.provider.root, inner_name)
+            _copy_members(request, inner, inner_name)
+
+
+def _copy_file(request: "Request", file: OriginalFile, name: str) -> None:
+    status = file.status
+    staging = Staging(request.provider.root)
+    with (
+        file.get_content() as source,
+        staging.receive(most_bytes=status.st_size, expected_length=status.st_size) as part,
+    ):
+        while piece := source.read(_PIECE):
+            part.write(piece)
+        part.flush()
+        with undo_on_error() as undo, request.writing():
+            request.check_writable(f"/{name}")
+            keep_replaced(request, name, undo)
+            part.place(name, replace=True, modified_at=file.status.st_mtime, make_folders=False)

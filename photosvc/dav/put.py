@@ -1,0 +1,135 @@
+"""PUT: a file is received beside the originals and gets its name when all of it has arrived."""
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from flask import Response
+from wsgidav.dav_error import (
+    HTTP_BAD_REQUEST,
+    HTTP_CONFLICT,
+    HTTP_MEDIATYPE_NOT_SUPPORTED,
+    HTTP_METHOD_NOT_ALLOWED,
+    HTTP_PRECONDITION_FAILED,
+    DAVError,
+)
+
+from photosvc.dav.relocate import keep_replaced, undo_on_error
+from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, etag_of
+from photosvc.library.staging import Part, Staging
+from photosvc.library.staging.errors import IncompleteError, NameTakenError
+from photosvc.library.staging.names import checked_name
+
+if TYPE_CHECKING:
+    from photosvc.dav.server import Request
+
+_PIECE: Final = 256 << 10
+#: Bytes of the largest file: that of common file systems. What is too large to be indexed is stored all the same.
+_MOST: Final = 1 << 44
+_HASHES: Final = {"MD5": "md5", "SHA1": "sha1", "SHA256": "sha256"}
+
+
+def put(request: "Request") -> Response:
+    """Store the body as a file.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        PhotosvcError: the file cannot be stored.
+
+    """
+    environ, name = request.environ, request.name
+    if request.path.endswith("/"):
+        raise DAVError(HTTP_METHOD_NOT_ALLOWED, "a folder has no content")
+    if "HTTP_CONTENT_RANGE" in environ:
+        raise DAVError(HTTP_BAD_REQUEST, "PUT replaces the whole file; a range cannot be stored")
+    if environ.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
+        raise DAVError(HTTP_MEDIATYPE_NOT_SUPPORTED, "send the file without a content encoding")
+    checked_name(name)
+    modified_at = _modified_at(environ)
+    _may_be_stored(request)
+    request.service.close()  # a large file arrives for long, without the database
+    staging = Staging(request.provider.root)
+    with staging.receive(most_bytes=_MOST, expected_length=_expected_length(environ)) as part:
+        for piece in _pieces(environ):
+            part.write(piece)
+        _check_sum(environ, part)
+        part.flush()
+        with undo_on_error() as undo, request.writing():
+            found = _may_be_stored(request)
+            if found is not None:
+                keep_replaced(request, name, undo)
+            replace = environ.get("HTTP_IF_NONE_MATCH", "").strip() != "*"
+            try:
+                status = part.place(name, replace=replace, modified_at=modified_at, make_folders=False)
+            except NameTakenError:
+                raise DAVError(HTTP_METHOD_NOT_ALLOWED if replace else HTTP_PRECONDITION_FAILED) from None
+            request.relocation().changed(name)
+    headers = {"ETag": f'"{etag_of(status)}"'}
+    if modified_at is not None:
+        headers["X-OC-Mtime"] = "accepted"
+    return Response(status=201 if found is None else 204, headers=headers)
+
+
+def _may_be_stored(request: "Request") -> OriginalFile | None:
+    """The file that will be replaced; checked before the body is received, and again when it has arrived."""
+    found = request.find(request.path)
+    if isinstance(found, OriginalFolder):
+        raise DAVError(HTTP_METHOD_NOT_ALLOWED, "there is a folder of this name")
+    parent = request.parent_of(request.path)
+    if not isinstance(request.find(parent), OriginalFolder):
+        raise DAVError(HTTP_CONFLICT, "the folder of the file does not exist")
+    request.check_conditions(found)
+    request.check_writable(request.path if found else parent)
+    return found
+
+
+def _expected_length(environ: Environ) -> int | None:
+    """The length that the client announces; the Finder sends files in chunks and says it in a header of its own."""
+    given = {environ.get("CONTENT_LENGTH") or "", environ.get("HTTP_X_EXPECTED_ENTITY_LENGTH", "").strip()} - {""}
+    if not all(one.isascii() and one.isdigit() and len(one) < 20 for one in given):
+        raise DAVError(HTTP_BAD_REQUEST, "the length is not a number")
+    if len({int(one) for one in given}) > 1:
+        raise IncompleteError
+    return int(given.pop()) if given else None
+
+
+def _modified_at(environ: Environ) -> int | None:
+    """The modification time that the client asks for, in seconds since 1970."""
+    given = environ.get("HTTP_X_OC_MTIME", "").strip()
+    if not given:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 20):
+        raise DAVError(HTTP_BAD_REQUEST, "X-OC-Mtime is not a number of seconds")
+    return int(given)
+
+
+def _pieces(environ: Environ) -> Iterator[bytes]:
+    length = environ.get("CONTENT_LENGTH")
+    left = int(length) if length else _MOST
+    if not length and not environ.get("wsgi.input_terminated"):
+        return  # without a length and an end, there is no body
+    while left:
+        try:
+            piece = environ["wsgi.input"].read(min(_PIECE, left))
+        except OSError:  # gunicorn: the client went away, or its chunks are wrong
+            raise IncompleteError from None
+        if not piece:
+            return
+        left -= len(piece)
+        yield piece
+
+
+def _check_sum(environ: Environ, part: Part) -> None:
+    """Compare the content with the header `OC-Checksum`, as `SHA1:0123…`; unknown kinds of sums are ignored."""
+    kind, _, given = environ.get("HTTP_OC_CHECKSUM", "").strip().partition(":")
+    kind = kind.upper().replace("-", "")
+    if not given or kind not in _HASHES:
+        return
+    if kind == "SHA1":
+        digest = part.sha1
+    else:
+        with part.path.open("rb") as file:
+            digest = hashlib.file_digest(file, _HASHES[kind]).hexdigest()
+    if given.strip().lower() not in {digest, base64.b64encode(bytes.fromhex(digest)).decode().lower()}:
+        raise DAVError(HTTP_BAD_REQUEST, "the content does not have the checksum of OC-Checksum")
