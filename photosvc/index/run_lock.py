@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError
 from photosvc.core.lock import exclusive_lock
 from photosvc.core.memory import frozen_heap
-from photosvc.models import INDEXER, LibraryState
+from photosvc.models import CANCELLED, INDEXER, LibraryState
 from photosvc.models.database import insert_into, write_session
 from photosvc.settings import Settings
 
@@ -29,6 +30,10 @@ _LEASE: Final = 90
 _RENEWAL: Final = 20.0
 _OWNER_BITS: Final = 30
 _UNLOADED: Final = {"synchronize_session": False}
+
+
+class RunCancelledError(ConflictError):
+    """The index run was stopped on request."""
 
 
 class Lease:
@@ -58,15 +63,19 @@ class Lease:
             end, owner = divmod(held, 1 << _OWNER_BITS)
             if owner != self._owner and end > self._now():
                 raise ConflictError(_REFUSAL)
+            session.execute(delete(LibraryState).where(LibraryState.name == CANCELLED), execution_options=_UNLOADED)
             self._write(session, held)
 
     def check(self, session: Session) -> None:
         """Make sure, in a write transaction, that no other machine has taken over from this one while it was suspended.
 
         Raises:
+            RunCancelledError: somebody asked this run to stop.
             ConflictError: another machine has.
 
         """
+        if _value(session, CANCELLED):
+            raise RunCancelledError
         if _value(session) % (1 << _OWNER_BITS) != self._owner:
             raise ConflictError(_REFUSAL)
 
@@ -104,8 +113,22 @@ def _logged() -> Iterator[None]:
         _LOG.warning("the lease of the index run: %s", error)
 
 
-def _value(session: Session) -> int:
-    return session.scalar(select(LibraryState.value).where(LibraryState.name == INDEXER)) or 0
+def _value(session: Session, name: str = INDEXER) -> int:
+    return session.scalar(select(LibraryState.value).where(LibraryState.name == name)) or 0
+
+
+def is_running(session: Session, now: datetime) -> bool:
+    """Whether an index run is going on, on whatever machine."""
+    return _value(session) >> _OWNER_BITS > now.timestamp()
+
+
+def cancel_run(session: Session, now: datetime) -> bool:
+    """Ask the index run that is going on, on whatever machine, to stop before its next batch; whether there is one."""
+    if not is_running(session, now):
+        return False
+    row = insert_into(LibraryState, session).values(name=CANCELLED, value=1)
+    session.execute(row.on_conflict_do_nothing())
+    return True
 
 
 @contextmanager

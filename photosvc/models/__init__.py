@@ -15,6 +15,7 @@ from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.dav import DavLock, DavProperty
 from photosvc.models.journal import PhotoChange
 from photosvc.models.library import (
+    CANCELLED,
     CHANGES,
     ESTIMATES,
     INDEXER,
@@ -54,6 +55,7 @@ from photosvc.models.zips import ZipSelection
 __all__ = [
     "ACCESS_TOKEN",
     "APP_PASSWORD",
+    "CANCELLED",
     "CHANGES",
     "CLIENT_TOKEN",
     "ESTIMATES",

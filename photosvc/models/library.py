@@ -134,6 +134,9 @@ STACKING = "stacking"
 #: Which index run may write the library, and until when; see `index.run_lock`.
 INDEXER = "indexer"
 
+#: Present when the index run that is going on is to stop; see `index.run_lock`.
+CANCELLED = "cancelled"
+
 #: Whether places are estimated (1) or not (0); see `index.estimates.fill`.
 ESTIMATES = "estimates"
 

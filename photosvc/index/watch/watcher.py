@@ -1,10 +1,8 @@
 """The watcher: one loop that turns events, wishes and time into index runs and sweeps."""
 
-import os
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Engine
@@ -16,14 +14,14 @@ from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason, Validity
 from photosvc.index import wishes
 from photosvc.index.job import run_index
-from photosvc.index.scan import is_left_out
+from photosvc.index.run_lock import RunCancelledError
 from photosvc.index.summary import IndexOptions, Outcome, Status, Summary
 from photosvc.index.watch.events import FolderEvents
 from photosvc.index.watch.mounts import is_remote
-from photosvc.index.watch.pending import Pending, around, gathered, parent
+from photosvc.index.watch.pending import Pending, parent
+from photosvc.index.watch.runs import existing_folder, fulfil_run, gathered_runs
 from photosvc.index.watch.sweep import sweep
-from photosvc.index.wishes import Wish
-from photosvc.models.database import UnitOfWork, write_session
+from photosvc.models.database import UnitOfWork
 from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
 
@@ -53,6 +51,19 @@ class Reporter:
     """Something hinders the watcher, which goes on; a sentence."""
 
 
+def _nothing() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Chores:
+    """Further work of the indexer, of packages above this one."""
+
+    often: Callable[[], object] = _nothing
+    """Called after each look at the wishes."""
+    hourly: Callable[[], object] = _nothing
+
+
 @dataclass(slots=True)
 class Watcher:
     """Keeps the library up to date with the originals until an exception ends it.
@@ -71,6 +82,7 @@ class Watcher:
     cache: PictureCache
     reporter: Reporter
     quiet: float = 2.0
+    chores: Chores = field(default_factory=Chores)
     _pending: Pending = field(init=False)
     _events: FolderEvents | None = field(default=None, init=False)
     _sees_all: bool = field(default=False, init=False)
@@ -110,6 +122,7 @@ class Watcher:
         if now >= self._sweep_at:
             self._sweep_at = now + _SWEEP
             sweep(self.engine, self.clock(), self.cache)
+            self.chores.hourly()
 
     def _wait(self) -> None:
         # After a run the watcher rests as long, so that constant changes take half of its time at most.
@@ -148,17 +161,18 @@ class Watcher:
     def _index_due(self) -> None:
         with UnitOfWork(self.engine) as session:
             wished = wishes.waiting(session)
-        for number, (folder, force) in enumerate(runs := self._runs(self._pending.take(), wished)):
+        root = self.settings.originals
+        for number, (folder, force) in enumerate(runs := gathered_runs(root, self._pending.take(), wished)):
             try:
                 self._index(folder, force=force)
+            except RunCancelledError as error:
+                self.reporter.trouble(error.message)
             except Exception:
                 for left, _ in runs[number:]:
                     self._pending.add(left, delay=0)
                 raise
-            done = [one for one in wished if force >= one.force and _is_within(one.folder, folder)]
-            if done:
-                with write_session(self.engine) as session:
-                    wishes.fulfil(session, done)
+            fulfil_run(self.engine, wished, folder, force=force)
+        self.chores.often()
 
     def _index(self, folder: str, *, force: bool) -> None:
         unfinished: set[str] = set()
@@ -176,7 +190,7 @@ class Watcher:
 
         settle = self.settings.watch_settle
         options = IndexOptions(
-            subfolder=disk_name(_existing(self.settings.originals, folder)), force=force, settle=settle
+            subfolder=disk_name(existing_folder(self.settings.originals, folder)), force=force, settle=settle
         )
         with UnitOfWork(self.engine) as session:
             summary = run_index(session, self.settings, self.clock, options, observer=observe)
@@ -185,15 +199,6 @@ class Watcher:
             self._pending.add(inner, delay=max(settle, self.quiet))
         if changed or summary.rebuilt:
             self.reporter.ran(folder, summary)
-
-    def _runs(self, folders: Collection[str], wished: Sequence[Wish]) -> list[tuple[str, bool]]:
-        """Few folders that cover all of these, and whether unchanged files are read again."""
-        root = self.settings.originals
-        forced = gathered(_existing(root, one.folder) for one in wished if one.force)
-        others = [*folders, *(one.folder for one in wished if not one.force)]
-        plain = gathered(_existing(root, folder) for folder in others)
-        left = [(folder, False) for folder in plain if not any(_is_within(folder, other) for other in forced)]
-        return [(folder, True) for folder in forced] + left
 
     def _say(self, sentence: str) -> None:
         if sentence != self._trouble:
@@ -212,18 +217,3 @@ def _sentence(error: Exception) -> str:
         case _:
             what = f"Unexpected {type(error).__name__}: {error}"
     return f"{what} (trying again)"
-
-
-def _is_within(folder: str, other: str) -> bool:
-    return folder == other or other in around(folder)
-
-
-def _existing(root: Path, folder: str) -> str:
-    """The folder, or the next one around it that exists, and that scans would reach: not through links."""
-    base = os.path.realpath(root)
-    for one in (folder, *around(folder)):
-        path = f"{base}/{disk_name(one)}" if one else base
-        is_reached = os.path.realpath(path) == path and not any(map(is_left_out, filter(None, one.split("/"))))
-        if is_reached and Path(path).is_dir():
-            return one
-    return ""
