@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--rebuild-search", is_flag=True, help="Render the search rows again from the library; reads no originals."
 )
+@click.option("--wished", is_flag=True, hidden=True, help="Index what requests wished for, until they wish no more.")
 @click.option("--thumbs", is_flag=True, help="Make the usual thumbnails of the files that are read.")
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each file, then one with the counts.")
 @with_database
@@ -32,6 +33,7 @@ def index(
     workers: int | None,
     dry_run: bool,
     rebuild_search: bool,
+    wished: bool,
     thumbs: bool,
     as_json: bool,
 ) -> None:
@@ -41,6 +43,9 @@ def index(
     """
     if rebuild_search:
         _rebuild(service)
+        return
+    if wished:
+        _index_wished(service)
         return
     from photosvc.index.summary import IndexOptions
 
@@ -71,6 +76,16 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
     else:
         _print_summary(summary, options)
     return summary
+
+
+def _index_wished(service: "Service") -> None:
+    import os
+
+    from photosvc.cli.chores import chores_of
+    from photosvc.index.watch.on_request import RequestedIndexer
+
+    os.nice(10)  # requests come first
+    RequestedIndexer(service.engine(), service.settings, service.clock, chores_of(service)).run()
 
 
 def _rebuild(service: "Service") -> None:

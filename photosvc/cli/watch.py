@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -39,6 +39,7 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
     Prints one line for each run that changed the library. Also deletes expired credentials and leftovers of the cache
     from time to time.
     """
+    from photosvc.cli.chores import chores_of
     from photosvc.index.watch.watcher import Reporter, Watcher
 
     def ran(folder: str, summary: "Summary") -> None:
@@ -50,14 +51,15 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
     def trouble(sentence: str) -> None:
         click.echo(sentence, err=True)
 
-    with _ended_by_signals():
+    with _ended_by_signals(), ExitStack() as lock:
         if parent is not None:
             threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
         os.nice(10)  # requests come first
         click.echo(f"Watching {service.settings.originals}", err=True)
         reporter = Reporter(ran, failed_file, trouble)
         cache = service.pictures.cache
-        Watcher(service.engine(), service.settings, service.clock, cache, reporter, quiet=interval).run()
+        chores = chores_of(service, lock=lock)
+        Watcher(service.engine(), service.settings, service.clock, cache, reporter, interval, chores).run()
 
 
 class _Ended(BaseException):

@@ -87,6 +87,7 @@ def extract(
     max_bytes: int = 1_000_000_000,
     decode: bool = True,
     then: Callable[[BinaryIO, Format, Extraction, Decoded | None], None] | None = None,
+    name: str = "",
 ) -> Extraction:
     """The type, the metadata and the colours of one file.
 
@@ -96,6 +97,7 @@ def extract(
         path: the file; its name may hold undecodable bytes.
         max_bytes: files above are refused.
         decode: False leaves out the pixels and what else needs a decoder: for files that made one crash.
+        name: whose extension counts; that of the path when left out.
         then: called with the open file, its format, the extraction, and the picture if all its pixels were decoded.
 
     Raises:
@@ -107,7 +109,7 @@ def extract(
     try:
         with _opened(path) as file:
             before = os.fstat(file.fileno())
-            row = _row(file, before, path.name, max_bytes)
+            row = _row(file, before, name or path.name, max_bytes)
             digest = _sha1(file)
             decoded: list[Decoded] = []
             keep = decoded.append if then else None

@@ -49,6 +49,7 @@ from photosvc.models.search.row import (
 from photosvc.models.search.tables import SearchAlbum, SearchDocument, SearchText
 from photosvc.models.search.values import NOWHERE, FileKey
 from photosvc.models.sidecars import GONE, Sidecar, file_sidecars
+from photosvc.models.uploads import ImportWish, Upload, UploadedFile
 from photosvc.models.wishes import IndexWish
 from photosvc.models.zips import ZipSelection
 
@@ -89,6 +90,7 @@ __all__ = [
     "DavProperty",
     "File",
     "FileKey",
+    "ImportWish",
     "IndexWish",
     "Keyword",
     "Lens",
@@ -108,6 +110,8 @@ __all__ = [
     "Subject",
     "SubjectName",
     "ThrottleBucket",
+    "Upload",
+    "UploadedFile",
     "User",
     "ZipSelection",
     "file_sidecars",

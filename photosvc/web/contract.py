@@ -135,6 +135,13 @@ def takes_client_form(form: dict[str, Any]) -> Callable[[View], View]:
     return _with(body=form, body_type=_FORM, error="OAuthError", security=({"client": []}, {}))
 
 
+def takes_files(meaning: str) -> Callable[[View], View]:
+    """Say that the view reads a form with files."""
+    file = {"type": "string", "format": "binary"}
+    form = json_object("files", files={"type": "array", "items": file, "description": meaning})
+    return _with(body=form, body_type="multipart/form-data")
+
+
 def takes_query(parameters: Callable[[], list[dict[str, Any]]]) -> Callable[[View], View]:
     """Say which parameters the view reads from the query string, as OpenAPI has them."""
     return _with(parameters=parameters)

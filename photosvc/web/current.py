@@ -53,6 +53,8 @@ class Service:
     archives: Slots = field(init=False)
     transfers: Slots = field(init=False)
     """Of answers that are sent for long."""
+    receptions: Slots = field(init=False)
+    """Of requests by which files are received."""
     counts: Kept[Counts] = field(default_factory=lambda: Kept(count), init=False)
     years: Kept[tuple[int, ...]] = field(default_factory=lambda: Kept(years), init=False)
     albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
@@ -68,6 +70,8 @@ class Service:
         self.archives = Slots(self.instance / "archives.lock", each=ARCHIVES_EACH)
         each, total = self.settings.transfers_each, self.settings.transfers
         self.transfers = Slots(self.instance / "transfers.lock", each=each, total=total)
+        uploads = self.settings.uploads
+        self.receptions = Slots(self.instance / "uploads.lock", each=uploads, total=uploads)
 
     def reading(self) -> "_Reading":
         """A connection in a read transaction, all of whose statements see the same state of the database.

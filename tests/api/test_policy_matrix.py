@@ -26,6 +26,7 @@ LOGIN = {"login"}
 
 EVERYBODY = {"admin", "user", "viewer", "client"}
 WRITERS = {"admin", "user", "client"}
+EDITORS = {"admin", "user"}
 ADMIN = {"admin"}
 ONLY_OWN = set()
 
@@ -41,13 +42,15 @@ class Row:
     roles: frozenset = frozenset()
     own: bool = False
     body: object = None
+    only_own: bool = False
+    """Also those roles may call it for their own account only."""
     link: bool = False
     """Opened by a link token in the path; headers are not looked at."""
 
 
-def row(status, scope, kinds, roles, *, own=False, body=None):
+def row(status, scope, kinds, roles, *, own=False, body=None, only_own=False):
     resource, mode = scope.split()
-    return Row(status, resource, mode, frozenset(kinds), frozenset(roles), own, body)
+    return Row(status, resource, mode, frozenset(kinds), frozenset(roles), own, body, only_own)
 
 
 READ_SESSION = row(200, "sessions read", PERSON, EVERYBODY)
@@ -79,6 +82,8 @@ TABLE = {
     "GET /photos/view": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/<photo_uid>": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /files/<content_hash>": row(404, "files read", ANYTHING, EVERYBODY),
+    "POST /users/<user_uid>/upload/<token>": row(400, "files write", PERSON, EDITORS, only_own=True),
+    "PUT /users/<user_uid>/upload/<token>": row(200, "files write", PERSON, EDITORS, only_own=True, body={}),
     "GET /geo": row(200, "places read", ANYTHING, EVERYBODY),
     "GET /config": row(200, "config read", ANYTHING, EVERYBODY),
     "PUT /photos/<photo_uid>": row(404, "photos write", ANYTHING, WRITERS, body={}),
@@ -277,6 +282,8 @@ def demanded(route, caller, *, own):
         return 403, False
     if not opens(caller.scope, found.resource, found.mode):
         return 403, True
+    if found.only_own and not own:
+        return 403, False
     return found.status, False
 
 

@@ -95,6 +95,15 @@ class Staging:
                     raise PartMissingError  # it is an original by now: never write to it
                 yield Part(self.originals, folder, name, file, expected_length, most_bytes, status.st_size)
 
+    def path_of(self, token: str) -> Path:
+        """Where the bytes of a kept part are, for those who look at the content.
+
+        Raises:
+            PartMissingError: the token has another form.
+
+        """
+        return self.originals / STAGING_FOLDER / _kept_name(token)
+
     def size_of(self, token: str) -> int:
         """Bytes of a kept part.
 

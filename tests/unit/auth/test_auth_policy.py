@@ -50,32 +50,54 @@ WRITES = {"photos.update", "photos.delete", "people.update", "albums.create", "a
 #: What everyone but viewers may read in addition.
 HISTORY = {"photos.history"}
 SESSION = {"session.read", "session.end"}
+#: What administrators and users may do with an account of their own.
+FILES = {"files.upload", "photos.index"}
+#: What administrators may do with any kind of credential.
+IMPORTS = {"files.import", "photos.index"}
 
 
 @pytest.mark.parametrize(
     ("who", "actions"),
     [
         ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
-        ({"role": "user"}, READS | HISTORY | WRITES | SESSION | {"webdav.read", "webdav.write"}),
+        ({"role": "user"}, READS | HISTORY | WRITES | FILES | SESSION | {"webdav.read", "webdav.write"}),
         ({"role": "viewer"}, READS | SESSION),
-        ({"role": "admin", "scope": "photos"}, PHOTOS | HISTORY | {"photos.update", "photos.delete"}),
+        ({"role": "admin", "scope": "photos"}, PHOTOS | HISTORY | {"photos.update", "photos.delete", "photos.index"}),
         ({"role": "user", "scope": "read"}, READS | HISTORY | {"webdav.read", "session.read"}),
-        ({"role": "user", "scope": "write"}, WRITES | {"webdav.write", "session.end"}),
+        ({"role": "user", "scope": "write"}, WRITES | FILES | {"webdav.write", "session.end"}),
         (
             {"kind": APP_PASSWORD, "role": "admin"},
             READS
             | HISTORY
             | WRITES
-            | {"webdav.read", "webdav.write", "metrics.view", "session.create", "session.read", "oauth.introspect"},
+            | FILES
+            | {
+                "files.import",
+                "webdav.read",
+                "webdav.write",
+                "metrics.view",
+                "session.create",
+                "session.read",
+                "oauth.introspect",
+            },
         ),
         ({"kind": APP_PASSWORD, "scope": "webdav"}, {"webdav.read", "webdav.write"}),
         (
             {"role": "admin", "parent_id": 5},
-            READS | HISTORY | WRITES | SESSION | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
+            READS
+            | HISTORY
+            | WRITES
+            | FILES
+            | SESSION
+            | IMPORTS
+            | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
         ),
         ({"kind": ACCESS_TOKEN, "role": "client"}, READS | HISTORY | WRITES | {"metrics.view"}),
         ({"kind": CLIENT_TOKEN, "role": "client", "scope": "metrics"}, {"metrics.view"}),
-        ({"kind": CLIENT_TOKEN, "role": "admin"}, READS | HISTORY | WRITES | {"metrics.view", "oauth.introspect"}),
+        (
+            {"kind": CLIENT_TOKEN, "role": "admin"},
+            READS | HISTORY | WRITES | IMPORTS | {"metrics.view", "oauth.introspect"},
+        ),
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "webdav"}, set()),
     ],
 )

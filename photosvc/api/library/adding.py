@@ -1,0 +1,108 @@
+"""Adding the files of an account that wait, and waiting a moment until they are indexed."""
+
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import delete, select, update
+
+from photosvc.index.run_lock import is_running
+from photosvc.library.uploads.admit import ADDED, Admission, Admitted
+from photosvc.library.uploads.inspect import ReceivedFile
+from photosvc.library.uploads.waiting_albums import fill_albums
+from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, Sidecar, Upload
+from photosvc.search.reading.lookup import file_with_hash
+from photosvc.web.current import Service, current_service
+from photosvc.web.indexer import wake_indexer
+from photosvc.web.protector import principal
+from photosvc.web.receiving import Sender
+
+#: Seconds in which an indexer that has nothing else to do indexes some files, and those given to another run.
+_WAIT: Final = 20.0
+_SHORT_WAIT: Final = 3.0
+_PAUSE: Final = 0.1
+_MOST: Final = 1 << 62
+_PORTION: Final = 500
+
+
+def add_uploads(
+    who: Sender, uploads: Sequence[Upload], now: datetime, *, albums: Sequence[str] = (), keep: bool = False
+) -> list[Admitted]:
+    """Add complete files to the originals and leave wishes to index them.
+
+    Args:
+        who: whose files they are.
+        uploads: loaded, without a session.
+        now: the present.
+        albums: UIDs.
+        keep: keep the rows, marked as finished.
+
+    Raises:
+        PhotosvcError: a file cannot be stored; those before it are added, and all wait for another try.
+
+    """
+    service, staging = current_service(), who.staging
+    tokens = {staging.path_of(upload.token): upload.token for upload in uploads}
+    files = [ReceivedFile(staging.path_of(upload.token), upload.name, upload.size, upload.hash) for upload in uploads]
+
+    def place(file: ReceivedFile, name: str) -> None:
+        with staging.resume(tokens[file.path], most_bytes=_MOST, expected_length=file.size) as part:
+            part.place(name, replace=False)
+
+    admission = Admission(service.settings, service.writing, place, now, who.user_id, albums)
+    outcomes = admission.admit(files) if files else []
+    ids = [upload.id for upload in uploads]
+    change = update(Upload).values(finished=True) if keep else delete(Upload)
+    with service.writing() as session:
+        session.execute(change.where(Upload.id.in_(ids)), execution_options={"synchronize_session": False})
+    for token in tokens.values():
+        staging.delete(token)
+    return outcomes
+
+
+def wait_for_index(service: Service, outcomes: Sequence[Admitted]) -> bool:
+    """Wait until an indexer has seen the added files, not long while it is busy; whether it has."""
+    names = [outcome.placed for outcome in outcomes if outcome.placed]
+    if not names:
+        return True
+    with service.loading() as session:
+        busy = is_running(session, service.now())
+    service.end_reading()
+    if not wake_indexer(service):
+        return False
+    end = time.monotonic() + (_SHORT_WAIT if busy else _WAIT)
+    while not (seen := _are_seen(service, names)) and time.monotonic() < end:
+        time.sleep(_PAUSE)
+    if seen:
+        with service.writing() as session:
+            fill_albums(session, service.now())
+    return seen
+
+
+def _are_seen(service: Service, names: Sequence[str]) -> bool:
+    """Whether the index has stored or rejected each of these files."""
+    with service.loading() as session:
+        left = set(names)
+        for table in (File, Sidecar, RejectedFile):
+            for portion in _portions(sorted(left)):
+                query = select(table.name).where(table.root == ORIGINALS_ROOT, table.name.in_(portion))
+                left -= set(session.scalars(query))
+    service.end_reading()
+    return not left
+
+
+def record_of_outcome(service: Service, outcome: Admitted) -> dict[str, Any]:
+    """What clients learn of a file that they sent."""
+    record = {"name": outcome.file.name, "status": outcome.status, "hash": outcome.file.hash}
+    if outcome.problem is not None:
+        return {**record, "code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
+    with service.reading() as connection:
+        found = file_with_hash(connection, outcome.file.hash, sees_private=principal().sees_private)
+    if found is None:  # not indexed yet, or not for this principal
+        return {**record, "FileName": outcome.placed} if outcome.status == ADDED else record
+    return {**record, "FileName": found.name, "PhotoUID": found.photo_uid, "FileUID": found.uid}
+
+
+def _portions(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (names[start : start + _PORTION] for start in range(0, len(names), _PORTION))

@@ -1,0 +1,54 @@
+"""What a process that indexes does as well: it fills the albums of uploads and deletes what nobody continued."""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from photosvc.core.errors import ConflictError
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from photosvc.index.watch.watcher import Chores
+    from photosvc.web.current import Service
+
+
+def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores":
+    """The further work of an indexer.
+
+    Args:
+        service: of the app.
+        lock: is made to hold the lock of the process that takes wishes, as soon as no other process does.
+
+    """
+    from photosvc.index.watch.on_request import indexer_lock
+    from photosvc.index.watch.watcher import Chores
+    from photosvc.library.staging import Staging
+    from photosvc.library.uploads.waiting import sweep
+    from photosvc.library.uploads.waiting_albums import fill_albums, has_due_albums
+    from photosvc.models.database import UnitOfWork, write_session
+
+    staging = Staging(service.settings.originals)
+
+    is_held = lock is None
+
+    def often() -> bool:
+        nonlocal is_held
+        if lock is not None and not is_held:
+            with suppress(ConflictError):
+                lock.enter_context(indexer_lock(service.settings))
+                is_held = True
+        with UnitOfWork(service.engine()) as session:
+            if not has_due_albums(session, service.now()):
+                return False
+        with write_session(service.engine()) as session:
+            fill_albums(session, service.now())
+        return True
+
+    def hourly() -> None:
+        staging.sweep(service.now())
+        swept = 1
+        while swept:
+            with write_session(service.engine()) as session:
+                swept = sweep(session, staging, service.now())
+
+    return Chores(often, hourly)

@@ -1,0 +1,54 @@
+"""Starting an indexer in a process of its own, where none takes the wishes of requests."""
+
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import fields
+from multiprocessing import spawn
+from typing import Final
+
+from photosvc.index.watch.on_request import takes_wishes
+from photosvc.settings import PREFIX, Settings
+from photosvc.web.current import Service
+
+_PROGRAM: Final = "from photosvc.main import main; main()"
+_MEMORY: Final = {"", ":memory:"}
+
+
+def wake_indexer(service: Service) -> bool:
+    """Start an indexer unless one of this machine runs; whether there is one now.
+
+    Call it after the transaction with the wish. Two requests may each start one: the second ends at once.
+    """
+    if takes_wishes(service.settings):
+        return True
+    url = service.engine().url
+    if url.get_backend_name() == "sqlite" and url.database in {None, *_MEMORY}:
+        return False  # no other process sees this database
+    database = url.render_as_string(hide_password=False)
+    try:
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            [os.fsdecode(spawn.get_executable()), "-P", "-c", _PROGRAM, "index", "--wished"],
+            env=_environment(service.settings, database),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # it outlives the server
+        )
+    except OSError:
+        return False
+    threading.Thread(target=process.wait, name="photosvc-indexer", daemon=True).start()
+    return True
+
+
+def _environment(settings: Settings, database: str) -> dict[str, str]:
+    """The settings of this service, which a host app may have given in code."""
+    given = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    own = {
+        PREFIX + item.name.upper(): os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+        for item in fields(settings)
+        if item.metadata and (value := getattr(settings, item.name)) is not None
+    }
+    path = os.pathsep.join(path or os.curdir for path in sys.path)
+    instance = settings.cache / "indexer"
+    return given | own | {PREFIX + "DATABASE_URI": database, PREFIX + "INSTANCE": str(instance), "PYTHONPATH": path}

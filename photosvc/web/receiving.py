@@ -1,0 +1,72 @@
+"""Requests that send files: each occupies a thread until its last byte, so only some are read at the same time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import NamedTuple
+
+from photosvc.core.errors import PermissionDeniedError, PhotosvcError
+from photosvc.library.staging import Staging
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+
+
+class ReadOnlyError(PermissionDeniedError):
+    """The originals of this service are read-only (PHOTOSVC_READONLY)."""
+
+
+class ReceptionsBusyError(PhotosvcError):
+    """The server receives as many files as it may: send it again."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after = 5
+
+
+class TooManyReceptionsError(PhotosvcError):
+    """You are sending several files already: wait until one of them is complete."""
+
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    retry_after = 5
+
+
+class Sender(NamedTuple):
+    """An account that sends files."""
+
+    user_id: int
+    staging: Staging
+
+
+def sender() -> Sender:
+    """Who sends files in this request.
+
+    Raises:
+        ReadOnlyError: nobody may.
+        PermissionDeniedError: the credential belongs to no account.
+
+    """
+    settings = current_service().settings
+    if settings.readonly:
+        raise ReadOnlyError
+    user_id = principal().user_id
+    if user_id is None:
+        raise PermissionDeniedError
+    return Sender(user_id, Staging(settings.originals))
+
+
+@contextmanager
+def receiving() -> Iterator[None]:
+    """Hold one of the slots for requests that send files.
+
+    Raises:
+        ReceptionsBusyError: this process has no slot left.
+        TooManyReceptionsError: the principal has no slot left.
+
+    """
+    slots = current_service().receptions
+    free = slots.take(principal().owner_uid)
+    if free is None:
+        raise ReceptionsBusyError if slots.is_full else TooManyReceptionsError
+    try:
+        yield
+    finally:
+        free()

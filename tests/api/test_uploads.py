@@ -1,0 +1,337 @@
+"""Uploads: POST sends files, PUT adds them to the originals."""
+
+import hashlib
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from photosvc.web.current import current_service
+from tests.api_client import check_error, open_api
+from tests.indexing_requests import InlinePool, index_at_once
+from tests.pictures import clouds, dng, encoded, exif, jpeg, xmp
+
+CRLF = b"\r\n"
+FORM = "multipart/form-data; boundary=b"
+DATE_TIME_ORIGINAL = 0x9003
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("uploads")) as api, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photosvc.api.library.adding.wake_indexer", index_at_once)
+        for module in ("photosvc.library.uploads.inspect", "photosvc.index.job"):
+            patch.setattr(f"{module}.WorkerPool", InlinePool)
+        yield api
+
+
+@pytest.fixture(scope="module")
+def token(api):
+    return api.app_password("alice", "*")
+
+
+@contextmanager
+def changed(api, **values):
+    """Other settings for a moment."""
+    with api.library.app.app_context():
+        service = current_service()
+    before = service.settings
+    service.settings = replace(before, **values)
+    try:
+        yield
+    finally:
+        service.settings = before
+
+
+def picture(seed, taken="2024:05:01 12:00:00"):
+    return encoded(clouds(seed, 32, 24), "JPEG", exif=exif(camera={DATE_TIME_ORIGINAL: taken}))
+
+
+def sha1(data):
+    return hashlib.sha1(data).hexdigest()
+
+
+def post(api, token, bundle, *files, name="alice"):
+    body = form(*(b'Content-Disposition: form-data; name="files"; filename="%b"\r\n\r\n%b' % (
+        file_name.encode(), data) for file_name, data in files))  # fmt: skip
+    return api.call("POST", api.user_path(name, f"/upload/{bundle}"), token, data=body, content_type=FORM)
+
+
+def form(*pieces, end=True):
+    return b"".join(b"--b" + CRLF + piece + CRLF for piece in pieces) + (b"--b--" + CRLF if end else b"")
+
+
+def put(api, token, bundle, name="alice", **body):
+    return api.call("PUT", api.user_path(name, f"/upload/{bundle}"), token, json=body)
+
+
+def upload(api, token, bundle, *files, **body):
+    """Send and add; gives what became of each file."""
+    assert post(api, token, bundle, *files).status_code == 200
+    answer = put(api, token, bundle, **body)
+    assert answer.status_code == 200, answer.text
+    assert (answer.json["code"], answer.json["indexed"]) == (200, True)
+    return answer.json["files"]
+
+
+def parts(api):
+    folder = api.library.originals / ".photosvc"
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def originals(api):
+    root = api.library.originals
+    found = (path for path in root.rglob("*") if path.is_file() and ".photosvc" not in path.parts)
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+
+
+def test_a_picture_is_added_by_the_time_it_was_taken_and_found_at_once(api, token):
+    data = picture(1)
+    answer = post(api, token, "first", ("IMG_1.JPG", data))
+    assert answer.json == {
+        "code": 200,
+        "message": "1 files received",
+        "files": [{"name": "IMG_1.JPG", "size": len(data), "hash": sha1(data)}],
+    }
+    assert len(parts(api)) == 1
+    before = originals(api)
+    answer = put(api, token, "first", albums=[])
+    name = f"2024/05/20240501_120000_{sha1(data)[:8].upper()}.jpg"
+    (found,) = api.call("GET", f"/photos?q=hash:{sha1(data)}", token).json
+    assert answer.json == {
+        "code": 200,
+        "message": "1 files added",
+        "indexed": True,
+        "files": [
+            {
+                "name": "IMG_1.JPG",
+                "status": "added",
+                "hash": sha1(data),
+                "FileName": name,
+                "PhotoUID": found["UID"],
+                "FileUID": found["FileUID"],
+            }
+        ],
+    }
+    assert originals(api) == {**before, name: data}
+    assert parts(api) == []
+    assert put(api, token, "first").json["files"] == []
+
+
+def test_what_the_library_has_is_answered_with_its_uid_and_not_stored_again(api, token):
+    data = picture(2)
+    (first,) = upload(api, token, "dup1", ("a.jpg", data))
+    before = originals(api)
+    second, third = upload(api, token, "dup2", ("b.jpg", data), ("c.jpg", data))
+    assert (second["status"], second["PhotoUID"], second["FileName"]) == (
+        "duplicate",
+        first["PhotoUID"],
+        first["FileName"],
+    )
+    assert third["status"] == "duplicate"
+    assert originals(api) == before
+    assert parts(api) == []
+
+
+def test_files_that_belong_together_keep_one_name_and_are_one_photo(api, token, tmp_path):
+    raw = dng(tmp_path / "x.dng").read_bytes()
+    shown = picture(3, "2023:01:02 03:04:05")
+    about = xmp('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">At the lake</rdf:li></rdf:Alt></dc:title>')
+    given = ("IMG_7.jpg", shown), ("img_7.DNG", raw), ("IMG_7.jpg.xmp", about), ("other.xmp", about)
+    found = {file["name"]: file for file in upload(api, token, "raw", *given)}
+    base = found["img_7.DNG"]["FileName"].removesuffix(".dng")
+    assert base.endswith(f"_{sha1(raw)[:8].upper()}")
+    assert found["IMG_7.jpg"]["FileName"] == f"{base}.jpg"
+    assert found["IMG_7.jpg.xmp"]["FileName"] == f"{base}.jpg.xmp"
+    assert found["IMG_7.jpg"]["PhotoUID"] == found["img_7.DNG"]["PhotoUID"]
+    assert (found["other.xmp"]["status"], found["other.xmp"]["code"]) == ("refused", "unrelated")
+    photo = api.call("GET", f"/photos/{found['IMG_7.jpg']['PhotoUID']}", token).json
+    assert photo["Title"] == "At the lake"
+
+
+def test_the_content_decides_what_a_file_is(api, token):
+    png = encoded(clouds(4, 32, 24), "PNG")
+    given = ("a.jpg", png), ("b.exe", picture(5)), ("c.jpg", b"no picture"), ("d.jpg", b""), ("e.php", b"<?php ?>")
+    found = {file["name"]: file for file in upload(api, token, "kinds", *given)}
+    assert found["a.jpg"]["FileName"].endswith(".png")
+    assert found["b.exe"]["FileName"].endswith(".jpg")
+    assert [(found[name]["status"], found[name]["code"]) for name in ("c.jpg", "d.jpg", "e.php")] == [
+        ("refused", "wrong_content"),
+        ("refused", "empty"),
+        ("refused", "wrong_content"),
+    ]
+    assert parts(api) == []
+
+
+def test_photos_are_added_to_albums_by_uid_and_title_also_those_of_duplicates(api, token):
+    album = api.call("POST", "/albums", token, json={"Title": "Old"}).json["UID"]
+    one, two = picture(6), picture(7)
+    upload(api, token, "albums1", ("1.jpg", one))
+    files = upload(api, token, "albums2", ("1.jpg", one), ("2.jpg", two), albums=[album, "New"])
+    uids = {file["PhotoUID"] for file in files}
+    assert {photo["UID"] for photo in api.call("GET", f"/photos?s={album}&count=9", token).json} == uids
+    (new,) = [found for found in api.call("GET", "/albums?count=99", token).json if found["Title"] == "New"]
+    assert {photo["UID"] for photo in api.call("GET", f"/photos?s={new['UID']}&count=9", token).json} == uids
+    post(api, token, "albums3", ("3.jpg", picture(8)))
+    check_error(put(api, token, "albums3", albums=["atb7yo0000000000"]), 404)
+    check_error(put(api, token, "albums3", albums=[1]), 400)
+    narrow = api.app_password("alice", "files")
+    check_error(put(api, narrow, "albums3", albums=[album]), 403)
+    assert put(api, narrow, "albums3").json["files"][0]["status"] == "added"
+
+
+def test_a_photo_that_was_removed_comes_back_when_it_is_sent_again(api, token):
+    data = picture(9)
+    (file,) = upload(api, token, "gone1", ("a.jpg", data))
+    api.call("POST", "/batch/photos/delete", token, json={"photos": [file["PhotoUID"]]})
+    (again,) = upload(api, token, "gone2", ("a.jpg", data))
+    assert (again["FileName"], again["PhotoUID"] != file["PhotoUID"]) == (file["FileName"], True)
+
+
+def test_who_may_not_upload_is_refused(api, token):
+    data = ("a.jpg", picture(10))
+    for name, other in (("vera", api.app_password("vera", "*")), ("ann", token), ("alice", api.access_token("*"))):
+        check_error(post(api, other, "no", data, name=name), 403)
+        check_error(put(api, other, "no", name=name), 403)
+    check_error(post(api, api.app_password("alice", "photos"), "no", data), 403)
+    check_error(post(api, None, "no", data), 401)
+    with changed(api, readonly=True):
+        check_error(post(api, token, "no", data), 403)
+        check_error(put(api, token, "no"), 403)
+        assert api.call("GET", "/config", token).json["readonly"] is True
+    assert parts(api) == []
+
+
+def test_uploads_of_others_are_not_seen(api, token):
+    post(api, token, "same", ("a.jpg", picture(11)))
+    assert put(api, api.app_password("ann", "*"), "same", name="ann").json["files"] == []
+    assert [file["status"] for file in put(api, token, "same").json["files"]] == ["added"]
+
+
+def test_too_many_and_too_large_files_are_refused_and_leave_nothing(api, token):
+    two = ("a.jpg", picture(12)), ("b.jpg", picture(13))
+    with changed(api, upload_files=1):
+        check_error(post(api, token, "many", *two), 413)
+        assert post(api, token, "many", two[0]).status_code == 200
+        check_error(post(api, token, "many", two[1]), 413)
+    put(api, token, "many")
+    with changed(api, max_file_size=1):
+        check_error(post(api, token, "large", ("a.jpg", bytes(2 << 20))), 413)
+    assert parts(api) == []
+
+
+def test_an_account_uploads_no_more_than_its_quota(api):
+    token = api.app_password("ann", "*")
+    data = picture(14) + bytes(600_000)
+    with changed(api, upload_quota=1):
+        assert post(api, token, "quota", ("a.jpg", data), name="ann").status_code == 200
+        error = check_error(post(api, token, "quota", ("b.jpg", data + b"0"), name="ann"), 507)
+        assert "PHOTOSVC_UPLOAD_QUOTA" in error["error"]
+        assert put(api, token, "quota", name="ann").json["message"] == "1 files added"
+        check_error(post(api, token, "quota", ("b.jpg", data + b"0"), name="ann"), 507)
+        assert post(api, api.app_password("alice", "*"), "quota", ("b.jpg", b"x")).status_code == 200
+    assert len(parts(api)) == 1
+    put(api, api.app_password("alice", "*"), "quota")
+
+
+def test_requests_beyond_the_slots_are_refused_with_a_time_to_try_again(api, token):
+    with api.library.app.app_context():
+        slots = current_service().receptions
+    taken = [slots.take("somebody") for _ in range(4)]
+    answer = post(api, token, "busy", ("a.jpg", b"x"))
+    for free in taken:
+        free()
+    check_error(answer, 503)
+    assert answer.headers["Retry-After"] == "5"
+
+
+FILE = b'Content-Disposition: form-data; name="files"; filename="a.jpg"'
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"garbage", 400),
+        (form(), 400),
+        (form(b'Content-Disposition: form-data; name="albums"' + CRLF * 2 + b"x"), 400),
+        (form(FILE + CRLF * 2 + b"data", end=False), 400),
+        (form(b"Content-Type: image/jpeg" + CRLF * 2 + b"data"), 400),
+        (form(b'Content-Disposition: form-data; filename="\xff"' + CRLF * 2 + b"data"), 400),
+        (form(FILE + CRLF + b"X: " + b"x" * 200_000 + CRLF * 2 + b"data"), 413),
+        (b"x" * 300_000, 413),
+        (form(*[b'Content-Disposition: form-data; name="a"' + CRLF * 2] * 700), 413),
+        (form(*[FILE + CRLF * 2] * 501), 413),
+    ],
+)
+def test_forms_that_are_none_are_refused_and_leave_nothing(api, token, body, status):
+    answer = api.call("POST", api.user_path(rest="/upload/bad"), token, data=body, content_type=FORM)
+    check_error(answer, status)
+    assert parts(api) == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json", "multipart/form-data", f"multipart/form-data; boundary={'b' * 71}"]
+)
+def test_bodies_of_other_types_are_refused(api, token, kind):
+    check_error(api.call("POST", api.user_path(rest="/upload/bad"), token, data=form(), content_type=kind), 400)
+
+
+@pytest.mark.parametrize("bundle", ["a b", "%00", "ä", "x" * 201])
+def test_addresses_of_uploads_have_a_token_of_plain_letters(api, token, bundle):
+    check_error(put(api, token, bundle), 400)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("../../../etc/passwd.jpg", "passwd.jpg"),
+        ("C:/pictures/a:b.jpg", "a_b.jpg"),
+        ("..", "file"),
+        (".htaccess", "htaccess"),
+        ("a\u202egpj.jpg", "a_gpj.jpg"),
+        ("con.jpg", "_con.jpg"),
+    ],
+)
+def test_hostile_names_are_only_kept_as_safe_ones(api, token, given, name):
+    answer = post(api, token, "names", (given, b"no picture"))
+    assert answer.json["files"][0]["name"] == name
+    assert put(api, token, "names").json["files"][0]["status"] == "refused"
+    assert parts(api) == []
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.sampled_from([b"--b", b"--", CRLF, b"\n", FILE, b"Content-Disposition:", b'x; filename="', b"\0", b":"])
+    )
+)
+def test_whatever_is_sent_is_never_an_error_of_the_service(api, token, pieces):
+    answer = api.call(
+        "POST", api.user_path(rest="/upload/fuzz"), token, data=b"--b\r\n" + b"".join(pieces), content_type=FORM
+    )
+    assert answer.status_code in {200, 400, 413}, answer.text
+
+
+def test_a_part_that_disappeared_is_reported(api, token):
+    post(api, token, "lost", ("a.jpg", jpeg()))
+    (name,) = (name for name in parts(api))
+    (api.library.originals / ".photosvc" / name).unlink()
+    (file,) = put(api, token, "lost").json["files"]
+    assert (file["status"], file["code"]) == ("refused", "vanished")
+
+
+def test_the_sweep_deletes_uploads_that_were_not_added(api, token):
+    from datetime import timedelta
+
+    from photosvc.cli.chores import chores_of
+
+    post(api, token, "old", ("a.jpg", b"x"))
+    api.clock.present += timedelta(days=4)
+    with api.library.app.app_context():
+        chores_of(current_service()).hourly()
+    api.clock.present -= timedelta(days=4)
+    assert parts(api) == []
+    assert put(api, token, "old").json["files"] == []

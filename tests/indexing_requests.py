@@ -1,0 +1,38 @@
+"""An indexer in the process of the test, in place of the one that requests start, and workers without processes."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self
+
+from photosvc.cli.chores import chores_of
+from photosvc.core.errors import PhotosvcError
+from photosvc.index.watch.on_request import RequestedIndexer
+from photosvc.web.current import Service
+
+
+def index_at_once(service: Service) -> bool:
+    """Do what the process that `wake_indexer` starts would do."""
+    chores = chores_of(service)
+    RequestedIndexer(service.engine(), service.settings, service.clock, chores).fulfil()
+    chores.often()
+    return True
+
+
+class InlinePool:
+    """A `WorkerPool` without processes, for friendly files: starting one takes half a second."""
+
+    def __init__(self, function: Callable[[Any], object], **_: object) -> None:
+        self._function = function
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing to end."""
+
+    def run(self, items: Iterable[Any]) -> Iterator[tuple[Any, object]]:
+        """Each item with its result or error."""
+        for item in items:
+            try:
+                yield item, self._function(item)
+            except PhotosvcError as error:
+                yield item, error
