@@ -12,10 +12,11 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts import passwords
+from photosvc.models import migrate
 from photosvc.settings import Settings
 from tests import costs, forks
 from tests.api_client import ApiClient, open_api
-from tests.library import Library, new_settings, open_library, open_session
+from tests.library import Library, migrated_database, new_settings, open_library, open_session
 
 _NUMBERS = count()
 
@@ -93,23 +94,46 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def new_postgres(postgres_server: str):
-    """A function that gives the address of an empty PostgreSQL database."""
+def empty_postgres(postgres_server: str):
+    """A function that gives the address of an empty PostgreSQL database, or of a copy of another database."""
     engine = create_engine(postgres_server.format("postgres"), isolation_level="AUTOCOMMIT")
 
-    def make() -> str:
+    def make(template: str = "template1") -> str:
         name = f"test{next(_NUMBERS)}"
         with engine.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE {name}"))
+            connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
         return postgres_server.format(name)
 
     yield make
     engine.dispose()
 
 
+@pytest.fixture(scope="session")
+def new_postgres(empty_postgres):
+    """A function that gives the address of a PostgreSQL database with the tables of the models."""
+    migrated = create_engine(empty_postgres())
+    migrate.upgrade(migrated)
+    migrated.dispose()
+    return lambda: empty_postgres(migrated.url.database)
+
+
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+def empty_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     """A function that gives the address of an empty database, of one kind and then of the other."""
     if request.param == "postgresql":
-        return request.getfixturevalue("new_postgres")
+        return request.getfixturevalue("empty_postgres")
     return lambda: f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'test.db'}"
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    """A function that gives the address of a database with the tables of the models, as `empty_database` does."""
+    if request.param == "postgresql":
+        return request.getfixturevalue("new_postgres")
+
+    def make() -> str:
+        path = tmp_path_factory.mktemp("sqlite") / "test.db"
+        path.write_bytes(migrated_database())
+        return f"sqlite:///{path}"
+
+    return make

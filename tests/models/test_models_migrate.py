@@ -25,8 +25,8 @@ from tests.factories.photos import add_photos
 
 
 @pytest.fixture
-def engine(new_database):
-    engine = create_engine(new_database())
+def engine(empty_database):
+    engine = create_engine(empty_database())
     configure_engine(engine)
     yield engine
     engine.dispose()
