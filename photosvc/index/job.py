@@ -33,6 +33,8 @@ Result = TypeVar("Result")
 
 _BATCH_SECONDS = 2.0
 _MIB = 1 << 20
+#: Files that a quick worker is sent in advance: it reads them while a batch is stored.
+_QUEUE = 64
 
 #: Called with the number of files read and the number to read.
 Progress = Callable[[int, int], None]
@@ -177,6 +179,7 @@ def _pool(
         workers=min(options.workers or settings.index_workers or usable_cores(), total),
         timeout=settings.index_timeout,
         memory_bytes=settings.index_memory * _MIB,
+        queue=_QUEUE,
     )
 
 

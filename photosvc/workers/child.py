@@ -42,7 +42,7 @@ def main() -> None:
             try:
                 message = connection.recv_bytes()
             except EOFError:  # the pool closed, or its process ended
-                return
+                os._exit(0)  # the interpreter would take longer to end than most files to read
             connection.send_bytes(_answer(function, message))
 
 

@@ -151,7 +151,7 @@ class OnDemandWorkers(Generic[Item, Result]):
 
     def _answer(self, worker: Worker[Item]) -> Result:
         answer = self._receive(worker)
-        worker.pending.popleft()
+        worker.done()
         if isinstance(answer, PhotosvcError):
             raise answer
         return cast("Result", answer)

@@ -17,7 +17,8 @@ from photosvc.workers.process import Worker
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_QUEUE_LENGTH = 2  # items sent to one worker: it continues while the caller stores results
+_LEAST_QUEUE = 2  # items sent to one worker: it begins the next one while the pool reads its answer
+_QUEUE_SECONDS = 0.3  # items of so much work may be sent: the worker continues while the caller stores results
 _MAX_FAILED_STARTS = 3
 _EXIT_SECONDS = 1.0
 _END = object()
@@ -49,14 +50,22 @@ class WorkerPool(Generic[Item, Result]):
         workers: processes; at least one is used.
         timeout: seconds an item may take.
         memory_bytes: address space that a worker may map in addition to that at its start.
+        queue: items at most that one worker has been sent, if it is quick; a slow one never has more than two.
 
     """
 
     def __init__(
-        self, function: Callable[[Item], Result], *, workers: int, timeout: float = 60, memory_bytes: int = 2 << 30
+        self,
+        function: Callable[[Item], Result],
+        *,
+        workers: int,
+        timeout: float = 60,
+        memory_bytes: int = 2 << 30,
+        queue: int = _LEAST_QUEUE,
     ) -> None:
         self._function = pickle.dumps(function)
         self._size = max(1, workers)
+        self._queue = queue
         self._timeout = timeout
         self._memory_bytes = memory_bytes
         self._workers: list[Worker[Item]] = []
@@ -97,8 +106,8 @@ class WorkerPool(Generic[Item, Result]):
                         self._least_busy().give(cast("Item", item))
                 if not (busy := self._busy()):
                     return
-                for worker in self._answering(busy):
-                    yield from self._outcome(worker)
+                for worker, has_answered in self._answering(busy):
+                    yield from self._outcome(worker, has_answered=has_answered)
         finally:
             self._returned.clear()
             for worker in self._busy():
@@ -108,11 +117,16 @@ class WorkerPool(Generic[Item, Result]):
         return [worker for worker in self._workers if worker.pending]
 
     def _has_room(self) -> bool:
-        return len(self._workers) < self._size or any(len(worker.pending) < _QUEUE_LENGTH for worker in self._workers)
+        return len(self._workers) < self._size or any(self._may_get_more(worker) for worker in self._workers)
+
+    def _may_get_more(self, worker: Worker[Item]) -> bool:
+        quick = int(min(self._queue, worker.rate * _QUEUE_SECONDS))
+        return worker.has_room and len(worker.pending) < max(_LEAST_QUEUE, quick)
 
     def _least_busy(self) -> Worker[Item]:
-        """The worker with the fewest items; a new worker before any worker gets a second item."""
-        worker = min(self._workers, key=lambda worker: len(worker.pending), default=None)
+        """The worker with the fewest items that has room; a new worker before any worker gets a second item."""
+        some = [worker for worker in self._workers if self._may_get_more(worker)]
+        worker = min(some, key=lambda worker: len(worker.pending), default=None)
         if worker and (not worker.pending or len(self._workers) == self._size):
             return worker
         return self._start()
@@ -126,17 +140,21 @@ class WorkerPool(Generic[Item, Result]):
         return worker
 
     @staticmethod
-    def _answering(busy: list[Worker[Item]]) -> list[Worker[Item]]:
-        """Wait for answers; gives the workers that answered and those past their deadline."""
+    def _answering(busy: list[Worker[Item]]) -> list[tuple[Worker[Item], bool]]:
+        """Wait for answers; gives the workers that answered, and with False those past their deadline."""
         timeout = min(worker.deadline for worker in busy) - time.monotonic()
         ready = wait([worker.connection for worker in busy], max(0, timeout))
         now = time.monotonic()
-        return [worker for worker in busy if worker.connection in ready or worker.deadline <= now]
+        return [
+            (worker, worker.connection in ready)
+            for worker in busy
+            if worker.connection in ready or worker.deadline <= now
+        ]
 
-    def _outcome(self, worker: Worker[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
+    def _outcome(self, worker: Worker[Item], *, has_answered: bool) -> Iterator[tuple[Item, Result | PhotosvcError]]:
         """The item of a worker that answered, died or timed out, with its outcome; nothing for a start message."""
         had_started = worker.started
-        if not worker.connection.poll():
+        if not has_answered:
             self._discard(worker)
             error: PhotosvcError = WorkerTimeoutError(Reason.TIMEOUT, f"{self._timeout:g}")
         else:
@@ -146,14 +164,14 @@ class WorkerPool(Generic[Item, Result]):
                 error = death_of(self._discard(worker, patience=_EXIT_SECONDS))
             else:
                 if had_started:
-                    yield worker.pending.popleft(), cast("Result | PhotosvcError", answer)
+                    yield worker.done(), cast("Result | PhotosvcError", answer)
                 elif answer is not None:
                     raise WorkerStartError(f"Worker processes cannot start ({answer}).")
                 else:
                     self._failed_starts = 0
                 return
         if had_started:
-            item = worker.pending.popleft()
+            item = worker.done()
             self._returned.extend(worker.pending)
             yield item, error
         else:

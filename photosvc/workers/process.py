@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 _PROGRAM = "from photosvc.workers.child import main; main()"
-_MAX_ITEM = 32 << 10  # bytes: two items fit into the buffer of the socket, so sending never blocks
+_MAX_ITEM = 32 << 10  # bytes: twice as many fit into the buffer of the socket, so sending never blocks
 _MAX_ANSWER = 64 << 20
 _START_SECONDS = 60.0
 _STALL_SECONDS = 10  # for the rest of a message that has begun
@@ -49,6 +49,9 @@ class Worker(Generic[Item]):
         self.pending: deque[Item] = deque()
         """Items without an answer; the child works on the first."""
         self.started = False
+        self._sizes: deque[int] = deque()
+        self._answers = 0
+        self._since = 0.0
         self.deadline = time.monotonic() + _START_SECONDS
         self._timeout = timeout
         ours, theirs = socket.socketpair()
@@ -73,15 +76,31 @@ class Worker(Generic[Item]):
         """Whether the process runs."""
         return self._process.poll() is None
 
+    @property
+    def has_room(self) -> bool:
+        """Whether another item fits into the buffer of the socket."""
+        return sum(self._sizes) <= _MAX_ITEM
+
+    @property
+    def rate(self) -> float:
+        """Answers read a second since the first; 0 when unknown."""
+        return (self._answers - 1) / max(time.monotonic() - self._since, 1e-3) if self._answers > 1 else 0.0
+
     def give(self, item: Item) -> None:
         """Send an item of at most 32 KiB when pickled."""
         message = pickle.dumps(item)
         if len(message) > _MAX_ITEM:
             raise ValueError("an item is too large")
         self.pending.append(item)
+        self._sizes.append(len(message))
         if self.started and len(self.pending) == 1:
             self.deadline = time.monotonic() + self._timeout
         self._send(message)
+
+    def done(self) -> Item:
+        """Take away the first item: it was answered, or ended the child."""
+        self._sizes.popleft()
+        return self.pending.popleft()
 
     def _send(self, message: bytes) -> None:
         with suppress(OSError):  # the child died: the next receive raises
@@ -98,6 +117,8 @@ class Worker(Generic[Item]):
         answer: object = pickle.loads(self.connection.recv_bytes(_MAX_ANSWER))  # noqa: S301 - our child, our user
         self.deadline = time.monotonic() + self._timeout
         self.started = True
+        self._since = self._since or time.monotonic()
+        self._answers += 1
         return answer
 
     def end(self, patience: float = 0) -> int:
