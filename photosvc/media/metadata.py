@@ -125,6 +125,9 @@ def merge(sources: Sequence[Metadata], *, written: Sequence[Metadata] | None = N
         written: the same sources in their order for texts that people write, when that differs.
 
     """
+    said = [one for one in sources if one != _UNSET]
+    if len(said) < 2:  # as in most files: there is nothing to choose from
+        return said[0] if said else _UNSET
     merged: dict[str, Any] = {}
     for group in (*_GROUPS, *_SINGLE):
         order = sources if written is None or group[0] not in _WRITTEN else written
