@@ -29,12 +29,12 @@ def random_text(length: int, alphabet: str) -> str:
 
 def new_uid(prefix: str, now: datetime) -> str:
     """A new UID that begins with `prefix` and the time `now`."""
-    seconds = int(now.timestamp())
+    number = int(now.timestamp()) * 36**9 + secrets.randbelow(36**9)
     digits = ""
-    for _ in range(6):
-        seconds, digit = divmod(seconds, 36)
+    for _ in range(15):
+        number, digit = divmod(number, 36)
         digits = BASE36[digit] + digits
-    return prefix + digits + random_text(9, BASE36)
+    return prefix + digits
 
 
 def computed_uid(prefix: str, text: str) -> str:

@@ -91,7 +91,8 @@ class BatchWriter:
 
     def _write(self, batch: Sequence[ReadFile]) -> None:
         with self._transaction(self._storing, len(batch)) as store:
-            store.load([found.name for found, _ in batch], [read for _, read in batch if isinstance(read, Extraction)])
+            names = [found.name for found, _ in batch]
+            store.load(names, [(found, read) for found, read in batch if isinstance(read, Extraction)])
             outcomes = [_save(store, found, result) for found, result in batch]
         for outcome in outcomes:
             self._summary.add(outcome)

@@ -84,9 +84,10 @@ def _write(photo: Photo, metadata: Metadata, *names: str) -> None:
 
 
 def _set_times(photo: Photo, now: datetime) -> None:
-    session = object_session(photo)
-    if session is not None and session.is_modified(photo):
-        photo.updated_at = now
+    if photo.checked_at is not None:  # else it is new, and no session may track it
+        session = object_session(photo)
+        if session is not None and session.is_modified(photo):
+            photo.updated_at = now
     photo.checked_at = now
 
 

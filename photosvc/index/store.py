@@ -19,6 +19,7 @@ from photosvc.index.describe import describe
 from photosvc.index.estimates.due import Sighting, mark_due, sighting, stored_sightings
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
+from photosvc.index.new_files import NewFiles
 from photosvc.index.scan import FoundFile, clamped_time
 from photosvc.index.sidecars.folders import Folders
 from photosvc.index.sidecars.links import Sidecars, sidecars_of
@@ -63,14 +64,17 @@ class Store:
         self._changed: dict[Photo, None] = {}
         self._stack_keys: dict[File, frozenset[int]] = {}
         self._new_photos: dict[tuple[str, str], Photo] = {}
-        self._sidecars = Sidecars(session, folders or Folders(root), now)
+        folders = folders or Folders(root)
+        self._sidecars = Sidecars(session, folders, now)
+        self._new = NewFiles(session, folders, kinds, now)
         self._sightings: dict[int, Sighting | None] = {}
 
-    def load(self, names: Collection[str], extractions: Sequence[Extraction] = ()) -> None:
-        """Look up in advance what these files change: a few statements for a whole batch."""
+    def load(self, names: Collection[str], read: Sequence[tuple[FoundFile, Extraction]] = ()) -> None:
+        """Look up in advance what files of these names change: a few statements for a whole batch."""
         self._sidecars.load(names)
-        self._files.load(names, [extraction.hash for extraction in extractions])
-        contents = [extraction.metadata for extraction in extractions]
+        self._files.load(names, [one.hash for _, one in read])
+        self._new.load(read, self._files)
+        contents = [one.metadata for _, one in read]
         self._catalog.load_gear(contents)
         self._catalog.load_cells((one.lat, one.lng) for one in contents if one.lat is not None and one.lng is not None)
 
@@ -78,6 +82,12 @@ class Store:
         """Store the extraction of one file; a duplicate of another file is rejected."""
         if extraction.media_type == "sidecar":
             return self._save_sidecar(found, extraction)
+        if found in self._new:
+            photo = self._new.add(found, extraction)
+            self._rejected[found.name] = None
+            self._sidecars.albums.add(found.name, photo.files[0])
+            self._changed[photo] = None
+            return Saved(extraction.problem, new=True)
         file = self._files.named(found.name)
         new = unknown = False
         if file is None:
@@ -189,17 +199,18 @@ class Store:
         self._change(self._sidecars.finish())
         keys = {file.id: keys for file, keys in self._stack_keys.items()}
         self._remember(self._changed)
-        restacked = restack(self._session, keys, self._kinds, self._now)
+        restacked = restack(self._session, keys, self._kinds, self._now, self._new.photo_ids)
         self._sightings |= restacked.sightings
         self._changed |= dict.fromkeys(restacked.changed)
-        self._sidecars.albums.finish()
         changed = [photo for photo in self._changed if photo.id not in restacked.gone]
         sidecars = sidecars_of(self._session, [photo.id for photo in changed])
         with self._session.no_autoflush:
             for photo in changed:
                 describe(photo, sidecars, self._catalog, self._now)
+        self._session.flush()
+        self._new.insert()
+        self._sidecars.albums.finish()
         if changed:
-            self._session.flush()
             complete = [photo for photo in changed if _has_no_order(photo)]
             project(self._session, [*(photo.id for photo in changed), *restacked.gone], complete)
         mark_due(self._session, self._sightings, {photo.id: sighting(photo) for photo in changed})
@@ -262,10 +273,11 @@ class Store:
         folder, base, _ = split_name(found.name)
         picture = extraction.media_type != "video"
         shared = self._new_photos.get((folder, base)) if picture else None
-        photo = shared or new_photo(self._session, folder, base, self._now)
+        photo = shared or new_photo(self._session, folder, base, self._now, next(self._new.photo_ids, None))
         if picture:
             self._new_photos[folder, base] = photo
         file = File(
+            id=next(self._new.file_ids, None),
             uid=ids.new_uid(ids.FILE, self._now),
             root=ORIGINALS_ROOT,
             photo=photo,

@@ -1,7 +1,7 @@
 """Put the files of the library into photos by the rules of `groups`, when files changed or the rules did."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -38,7 +38,13 @@ class Restacked:
     """What all these photos said about their cameras before."""
 
 
-def restack(session: Session, keys: Mapping[int, frozenset[int]], kinds: Collection[str], now: datetime) -> Restacked:
+def restack(
+    session: Session,
+    keys: Mapping[int, frozenset[int]],
+    kinds: Collection[str],
+    now: datetime,
+    new_ids: Iterator[int],
+) -> Restacked:
     """Put these files, and those that they share keys with, into photos.
 
     A photo stays with the files that show it. Where several photos become one, that of the best quality stays, of
@@ -49,6 +55,7 @@ def restack(session: Session, keys: Mapping[int, frozenset[int]], kinds: Collect
         keys: of each changed file, see `keys.keys_of`.
         kinds: the kinds of stacks that are on.
         now: the time of new photos.
+        new_ids: their ids, as far as there are any; the database gives others.
 
     """
     rows, links = linked_rows(session, keys, write_keys(session, keys))
@@ -59,7 +66,7 @@ def restack(session: Session, keys: Mapping[int, frozenset[int]], kinds: Collect
         for owner, part in zip(_owners(present), present, strict=True)
         if any(row.photo_id != owner for row in part)
     ]
-    return _move(session, moves, now) if moves else Restacked()
+    return _move(session, moves, now, new_ids) if moves else Restacked()
 
 
 def _owners(parts: Sequence[Sequence[Row]]) -> list[int | None]:
@@ -75,7 +82,9 @@ def _owners(parts: Sequence[Sequence[Row]]) -> list[int | None]:
     return owners
 
 
-def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], now: datetime) -> Restacked:
+def _move(
+    session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], now: datetime, new_ids: Iterator[int]
+) -> Restacked:
     rows = [row for _, part in moves for row in part]
     photo_ids = {row.photo_id for row in rows} | {owner for owner, _ in moves if owner}
     query = select(Photo).where(Photo.id.in_(photo_ids)).options(*_NEEDED)
@@ -86,7 +95,7 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
     heirs: dict[int, int] = {}
     for owner, part in moves:
         first = photos[part[0].photo_id]
-        target = photos[owner] if owner else new_photo(session, first.path, first.name, now)
+        target = photos[owner] if owner else new_photo(session, first.path, first.name, now, next(new_ids, None))
         session.flush()
         changed[target.id] = target
         sources = {row.photo_id: row.quality for row in part if row.photo_id != owner}
@@ -99,9 +108,9 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
     return Restacked([photo for photo_id, photo in changed.items() if photo_id not in gone], gone, sightings)
 
 
-def new_photo(session: Session, path: str, name: str, now: datetime) -> Photo:
-    """A photo without files."""
+def new_photo(session: Session, path: str, name: str, now: datetime, photo_id: int | None = None) -> Photo:
+    """A photo without files, with the next id unless one is given."""
     uid = ids.new_uid(ids.PHOTO, now)
-    photo = Photo(uid=uid, path=path, name=name, keywords=[], created_at=now, updated_at=now)
+    photo = Photo(id=photo_id, uid=uid, path=path, name=name, keywords=[], created_at=now, updated_at=now)
     session.add(photo)
     return photo

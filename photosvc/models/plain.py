@@ -1,0 +1,57 @@
+"""Plain objects in place of mapped ones, for many new rows: no session tracks them, one statement inserts them."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from operator import attrgetter
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Table, func, insert, select, text
+from sqlalchemy.orm import Session
+
+from photosvc.models.base import Base
+
+Row = TypeVar("Row", bound=Base)
+
+
+def plain(mapped: type[Row], **values: object) -> Row:
+    """An object with the columns, defaults and properties of a mapped class, and these further attributes."""
+    one = _plain_class(mapped)()
+    vars(one).update(values)
+    return cast("Row", one)
+
+
+def insert_plain(session: Session, mapped: type[Row], rows: Iterable[Row]) -> None:
+    """Insert plain objects by one statement."""
+    table, read = _table(mapped), _reader(mapped)
+    names = table.columns.keys()
+    given = [dict(zip(names, read(row), strict=True)) for row in rows]
+    if given:
+        session.connection().execute(insert(table), given)
+
+
+def next_ids(session: Session, mapped: type[Row], count: int) -> Iterator[int]:
+    """Ids for this number of new rows, or more, in a write transaction, as the database would give them."""
+    table = _table(mapped)
+    if session.get_bind().dialect.name != "postgresql":
+        return itertools.count((session.scalar(select(func.max(table.c.id))) or 0) + 1)
+    drawn = text("SELECT nextval(pg_get_serial_sequence(:name, 'id')) FROM generate_series(1, :count)")
+    return iter(session.scalars(drawn, {"name": table.fullname, "count": count}).all())
+
+
+def _table(mapped: type[Base]) -> Table:
+    return cast("Table", mapped.__table__)
+
+
+@cache
+def _plain_class(mapped: type[Base]) -> type[object]:
+    defaults = {
+        column.key: getattr(column.default, "arg", None) for column in _table(mapped).columns if not column.primary_key
+    }
+    properties = {name: value for name, value in vars(mapped).items() if isinstance(value, property)}
+    return type(f"Plain{mapped.__name__}", (), defaults | properties)
+
+
+@cache
+def _reader(mapped: type[Base]) -> Callable[[object], tuple[Any, ...]]:
+    return attrgetter(*_table(mapped).columns.keys())
