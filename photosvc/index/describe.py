@@ -21,6 +21,7 @@ from photosvc.index.markers import write_markers
 from photosvc.index.sidecars.merge import Sources, StoredSidecar, marked, ranked, with_sidecars
 from photosvc.index.taken import taken
 from photosvc.media.metadata import Metadata
+from photosvc.media.xmp.regions import upright
 from photosvc.models import UNKNOWN_PLACE, File, Photo
 
 _NOT_PHOTOGRAPHIC = frozenset({"screenshot", "screenshots", "info"})
@@ -53,8 +54,9 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog:
     sources = with_sidecars(merged_metadata(stacked), [one for some in ranked_sidecars for one in some])
     metadata = sources.metadata
     for file, one, own in zip(files, stacked, ranked_sidecars, strict=True):
-        areas = marked(one.extraction.metadata.regions, file.orientation, own)
-        write_markers(file, [(src, replace(area, name=catalog.person(area.name))) for src, area in areas], now)
+        areas = marked(one.extraction.metadata.regions, one.extraction.orientation, own)
+        shown = [(src, replace(upright(area, file.turn), name=catalog.person(area.name))) for src, area in areas]
+        write_markers(file, shown, now)
     photo.path, photo.name, _ = split_name(primary.name)
     if gives_way(photo.type_src, AUTO):
         photo.type = photo_type(stacked)

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import orjson
 
+from photosvc.core.orientation import followed_by, inverse, swaps_sides
+from photosvc.core.sources import MANUAL
 from photosvc.index.extract import Extraction
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import File
@@ -29,7 +31,9 @@ def bounded(number: int, largest: int = INT32) -> int:
 
 
 def write_extraction(file: File, extraction: Extraction) -> None:
-    """Write an extraction into the columns of its file."""
+    """Write an extraction into the columns of its file. An orientation that a person chose stays."""
+    chosen = file.orientation if file.orientation_src == MANUAL else None
+    file.turn = 1
     for name in _COLUMNS:
         setattr(file, name, _value(extraction, name))
     if max(extraction.width, extraction.height) > INT32:  # no picture has this size: the header is wrong
@@ -38,11 +42,31 @@ def write_extraction(file: File, extraction: Extraction) -> None:
     file.instance_id = extraction.metadata.instance_id
     file.original_name = extraction.metadata.original_name
     file.details = dump_metadata(extraction.metadata)
+    if chosen:
+        choose_orientation(file, chosen)
+
+
+def choose_orientation(file: File, chosen: int | None) -> None:
+    """Turn a file as this Exif orientation says (1 to 8), instead of its own; None gives that back to the file."""
+    turned, own = swaps_sides(file.turn), _own_orientation(file)
+    file.orientation, file.orientation_src = chosen or own, MANUAL if chosen else ""
+    file.turn = followed_by(inverse(own), file.orientation)
+    if swaps_sides(file.turn) != turned:
+        file.width, file.height = file.height, file.width
+
+
+def _own_orientation(file: File) -> int:
+    return followed_by(file.orientation, inverse(file.turn))
 
 
 def read_extraction(file: File) -> Extraction:
     """The extraction that the columns of a file were written from."""
-    return Extraction(metadata=load_metadata(file.details), **{name: getattr(file, name) for name in _COLUMNS})
+    values = {name: getattr(file, name) for name in _COLUMNS}
+    if file.turn != 1:
+        values["orientation"] = _own_orientation(file)
+        if swaps_sides(file.turn):
+            values["width"], values["height"] = file.height, file.width
+    return Extraction(metadata=load_metadata(file.details), **values)
 
 
 def dump_metadata(metadata: Metadata) -> str:

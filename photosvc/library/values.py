@@ -9,6 +9,7 @@ import orjson
 
 from photosvc.core.sources import MANUAL
 from photosvc.index.catalog import Catalog
+from photosvc.index.file_columns import choose_orientation
 from photosvc.models import Photo
 
 #: Source column -> the columns that it is the source of.
@@ -30,9 +31,11 @@ PLAIN: Final = (
 KEYWORDS: Final = "keywords"
 #: UID of the file that a person chose to show the photo; empty when the files decide.
 PRIMARY: Final = "primary"
+#: The Exif orientations that a person chose, by the UIDs of the files.
+ORIENTATIONS: Final = "orientations"
 _MANUAL: Final = "manual"
 #: Values that only people set.
-_DECIDED: Final = ("private", "stack", PRIMARY)
+_DECIDED: Final = ("private", "stack", PRIMARY, ORIENTATIONS)
 #: Columns that an edit may change.
 COLUMNS: Final = (
     *(name for source, names in _SOURCED.items() for name in (*names, source)), *PLAIN, "private", "stack", _MANUAL,
@@ -74,7 +77,9 @@ def snapshot(photo: Photo) -> dict[str, Any]:
     for name in _TIMES:
         values[name] = values[name].isoformat() if values[name] is not None else None
     chosen = next((file.uid for file in photo.files if file.primary_src == MANUAL), "")
-    return {**values, KEYWORDS: sorted(keyword.word for keyword in photo.keywords), PRIMARY: chosen}
+    turned = {file.uid: file.orientation for file in photo.files if file.orientation_src == MANUAL}
+    keywords = sorted(keyword.word for keyword in photo.keywords)
+    return {**values, KEYWORDS: keywords, PRIMARY: chosen, ORIENTATIONS: turned}
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
@@ -116,6 +121,9 @@ def restore(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
         elif name == PRIMARY:
             for file in photo.files:
                 file.primary_src = MANUAL if file.uid == value else ""
+        elif name == ORIENTATIONS:
+            for file in photo.files:
+                choose_orientation(file, value.get(file.uid))
         else:
             timed = name in _TIMES and value is not None
             setattr(photo, name, datetime.fromisoformat(value) if timed else value)

@@ -89,6 +89,11 @@ class File(Base):
     width: Mapped[int] = mapped_column(Integer, default=0)
     height: Mapped[int] = mapped_column(Integer, default=0)
     orientation: Mapped[int] = mapped_column(SmallInteger, default=1)
+    """Exif orientation, 1 to 8; `width` and `height` are those after it."""
+    orientation_src: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """`manual` when a person chose it."""
+    turn: Mapped[int] = mapped_column(SmallInteger, default=1, server_default="1")
+    """Exif orientation that leads from the picture as the file shows it to the one that a person chose."""
     motion: Mapped[bool] = mapped_column(default=False, server_default=false())
     """It is a picture that contains a video."""
     duration_ns: Mapped[int] = mapped_column(BigInteger, default=0)

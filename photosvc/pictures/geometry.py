@@ -19,6 +19,8 @@ class Target:
     area: Area = WHOLE
     encoding: str = "jpg"
     """`jpg` or `webp`."""
+    turn: int = 1
+    """That of its original."""
 
 
 @dataclass(frozen=True, slots=True)

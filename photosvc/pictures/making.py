@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 from PIL import Image
 
+from photosvc.core.orientation import followed_by
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, sniff
@@ -51,7 +52,7 @@ def render_file(
         file: open for reading.
         row: its format, as sniffed.
         whole: pixels of the upright picture; zeros when unknown.
-        targets: at least one.
+        targets: at least one, all with the same turn.
         decoded: the picture, if it is decoded already; the file is then not read.
 
     Raises:
@@ -61,4 +62,4 @@ def render_file(
     """
     opening = nullcontext(decoded) if decoded else open_shown(file, row, needed_side(whole, targets))
     with opening as (picture, orientation), guarded():
-        return render(picture, targets, orientation)
+        return render(picture, targets, followed_by(orientation, targets[0].turn))

@@ -48,6 +48,8 @@ class Original:
     width: int = 0
     """Pixels, upright; 0 when unknown."""
     height: int = 0
+    turn: int = 1
+    """Exif orientation to apply to the picture as the file shows it, before `width` and `height` are right."""
 
 
 @contextmanager

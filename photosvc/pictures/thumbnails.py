@@ -1,12 +1,13 @@
 """Thumbnails on demand: from the cache, or made by one worker however many ask for them."""
 
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotReadyError
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final, TypeAlias
 
@@ -22,6 +23,7 @@ from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 #: A larger thumbnail serves as source from this many times the pixels of a side on: below, a second JPEG generation
 #: falls under .99 SSIM of a thumbnail made from the original.
 _ENOUGH: Final = 2.0
+_TURNED: Final = re.compile(r"turn([2-8])_")
 _POLL_SECONDS: Final = 0.02
 #: The file, in the folder of the cache, of the locks that makers hold.
 LOCKS: Final = "making.lock"
@@ -183,7 +185,7 @@ class Thumbnails:
         larger = self._larger(original, target)
         if larger:
             return Job(original, (target,), larger)
-        others = (Target(size, encoding=_encoding(size, target)) for size in together(target))
+        others = (Target(size, encoding=_encoding(size, target), turn=target.turn) for size in together(target))
         missing = [
             other
             for other in others
@@ -203,20 +205,25 @@ class Thumbnails:
                 continue
             width, height = thumbnail_size(whole, size)
             enough = ratio * max(width, height) / max(whole) >= _ENOUGH
-            if enough and self._cache.has(original.hash, file_name(Target(size))):
-                return self._cache.path(original.hash, file_name(Target(size)))
+            what = file_name(Target(size, turn=target.turn))
+            if enough and self._cache.has(original.hash, what):
+                return self._cache.path(original.hash, what)
         return ""
 
 
 def canonical(original: Original, target: Target) -> Target:
-    """The smallest size that gives the same pixels: a `fit` size beyond the picture is the picture itself."""
+    """The smallest size that gives the same pixels, turned as the original is.
+
+    A `fit` size beyond the picture is the picture itself.
+    """
+    target = replace(target, turn=original.turn)
     size = target.size
     if size.fills or not (original.width and original.height) or target.area != WHOLE:
         return target
     for other in SIZES.values():
         holds = other.width >= original.width and other.height >= original.height
         if not other.fills and holds and other.width * other.height < size.width * size.height:
-            return Target(other, target.area, target.encoding)
+            return replace(target, size=other)
     return target
 
 
@@ -240,16 +247,20 @@ def _side(original: Original, target: Target) -> int:
 def file_name(target: Target) -> str:
     """What the cache calls it."""
     area = "" if target.area == WHOLE else f"{target.area}_"
-    return f"{area}{target.size.name}.{target.encoding}"
+    turn = "" if target.turn == 1 else f"turn{target.turn}_"
+    return f"{turn}{area}{target.size.name}.{target.encoding}"
 
 
 def named_target(name: str) -> Target | None:
     """The thumbnail that the cache calls so; None for other derived files."""
-    stem, _, encoding = name.partition(".")
+    turned = _TURNED.match(name)
+    stem, _, encoding = name[turned.end() if turned else 0 :].partition(".")
     area, _, size = stem.partition("_")
     shown = Area.parse(area)
     known = SIZES.get(stem if shown is None else size)
-    return None if known is None or encoding not in ("jpg", "webp") else Target(known, shown or WHOLE, encoding)
+    if known is None or encoding not in ("jpg", "webp"):
+        return None
+    return Target(known, shown or WHOLE, encoding, int(turned[1]) if turned else 1)
 
 
 def _encoding(size: Size, target: Target) -> str:

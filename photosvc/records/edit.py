@@ -120,3 +120,16 @@ class PhotoEditSchema(AnyCaseSchema):
     Scan = _flag("scan")
     Panorama = _flag("panorama")
     Details = fields.Nested(DetailsEditSchema, attribute="details", allow_none=True)
+
+
+class OrientationSchema(AnyCaseSchema):
+    """Loads how a file is turned."""
+
+    class Meta:
+        """Unknown fields are ignored."""
+
+        unknown = EXCLUDE
+
+    Orientation = fields.Integer(
+        attribute="orientation", required=True, allow_none=True, strict=True, validate=validate.Range(1, 8)
+    )

@@ -160,7 +160,7 @@ class FileEntitySchema(FileSchema):
     Duration = fields.Integer(attribute="duration_ns")
     FPS = Decimal(places=3, attribute="fps")
     Frames = fields.Integer(attribute="frames")
-    OrientationSrc = _text()
+    OrientationSrc = fields.String(attribute="orientation_src")
     Projection = fields.String(attribute="projection")
     ColorProfile = fields.String(attribute="color_profile")
     MainColor = fields.Function(lambda file: _color(file.main_color), metadata=_TEXT)

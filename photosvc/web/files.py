@@ -95,7 +95,8 @@ def send_bytes(data: bytes, content_type: str, etag: str, headers: Headers) -> R
 
 def original_of(settings: Settings, found: SeenFile) -> Original:
     """The file on disk of a row that may be seen."""
-    return Original(settings.originals, found.name, found.hash, found.size, found.mtime_ns, found.width, found.height)
+    known = (found.name, found.hash, found.size, found.mtime_ns, found.width, found.height, found.turn)
+    return Original(settings.originals, *known)
 
 
 def disposition(name: str, *, inline: bool = False) -> tuple[str, str]:

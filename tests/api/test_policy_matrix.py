@@ -101,6 +101,9 @@ TABLE = {
     "POST /batch/photos/delete": row(400, "photos write", ANYTHING, WRITERS, body={}),
     "POST /photos/<photo_uid>/files/<file_uid>/primary": row(404, "photos write", ANYTHING, WRITERS),
     "POST /photos/<photo_uid>/files/<file_uid>/unstack": row(404, "photos write", ANYTHING, WRITERS),
+    "PUT /photos/<photo_uid>/files/<file_uid>/orientation": row(
+        404, "photos write", ANYTHING, WRITERS, body={"Orientation": 6}
+    ),
     "DELETE /photos/<photo_uid>/files/<file_uid>": row(404, "photos write", ANYTHING, WRITERS),
     "GET /photos/<photo_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /dl/<content_hash>": row(404, "photos read", ANYTHING, EVERYBODY),

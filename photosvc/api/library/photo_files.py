@@ -1,5 +1,7 @@
 """/photos/<uid>/files/<file uid>: which file shows a photo, and files that leave it."""
 
+from typing import Any
+
 from flask import Blueprint, Response
 from sqlalchemy.orm import Session
 
@@ -9,17 +11,19 @@ from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.sources import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
+from photosvc.index.file_columns import choose_orientation
 from photosvc.index.places import Gazetteer
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.stacking.unstack import unstack
 from photosvc.library.edit import load_photos
 from photosvc.library.removal import remove_file
 from photosvc.models import File, Photo
+from photosvc.records.edit import OrientationSchema
 from photosvc.records.entity import PhotoSchema
 from photosvc.search.projection.project import project
 from photosvc.search.reading.lookup import files_of_photo
 from photosvc.web.answer import json_text
-from photosvc.web.contract import answers, refuses
+from photosvc.web.contract import answers, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 
@@ -29,6 +33,7 @@ def add_routes(api: Blueprint) -> None:
     path = "/photos/<photo_uid>/files/<file_uid>"
     api.add_url_rule(f"{path}/primary", view_func=choose_file, methods=["POST"])
     api.add_url_rule(f"{path}/unstack", view_func=unstack_file, methods=["POST"])
+    api.add_url_rule(f"{path}/orientation", view_func=turn_file, methods=["PUT"])
     api.add_url_rule(path, view_func=delete_file, methods=["DELETE"])
 
 
@@ -48,6 +53,27 @@ def choose_file(photo_uid: str, file_uid: str) -> Response:
                 file.primary_src = MANUAL if file is chosen else ""
 
     return json_text(change_one(photo_uid, "photos.primary", change)[0])
+
+
+@require("photos.update")
+@takes(OrientationSchema)
+@answers(PhotoSchema, "The photo as it is now.")
+@refuses(400, 404, 409, 412)
+def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
+    """Show the file as this Exif orientation says, also after index runs; null shows it as the file says.
+
+    The original stays as it is: thumbnails, marked areas, width and height are turned.
+    """
+
+    def change(_session: Session, _catalog: Catalog, photo: Photo) -> None:
+        file = _file(photo, file_uid)
+        if file.error or file.media_type == "video":
+            msg = "only pictures can be turned"
+            raise ConflictError(msg)
+        if given["orientation"] != file.orientation:
+            choose_orientation(file, given["orientation"])
+
+    return json_text(change_one(photo_uid, "photos.orientation", change)[0])
 
 
 @require("photos.update")

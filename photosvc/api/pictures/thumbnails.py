@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import replace
 from io import FileIO
 from typing import Final
 
@@ -28,6 +29,8 @@ _WEBP_SIDE: Final = 500
 _TYPES: Final = {"jpg": "image/jpeg", "webp": "image/webp"}
 #: The address holds the content's hash, so what it shows never changes; the token in it makes it private.
 _CACHED: Final = ("Cache-Control", "private, max-age=31536000, immutable")
+#: Of what a person turned, who may turn it again: clients ask whether it is still the same.
+_CHECKED: Final = ("Cache-Control", "private, no-cache")
 
 
 def add_routes(api: Blueprint) -> None:
@@ -58,6 +61,7 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
         raise NotFoundError(msg, field="hash")
     if (problem := Problem.from_columns(found.error, found.error_detail)) is not None:
         raise FileProblemError(problem.reason, *problem.details)
+    target = replace(target, turn=found.turn)
     etag = f"{found.hash[:20]}-{file_name(target)}-{_VERSION}"
     headers = _headers(found, target)
     if check_preconditions(request.headers, etag, None) is not None:  # before it is made
@@ -83,7 +87,8 @@ def _target(content_hash: str, name: str) -> tuple[Target, str]:
 
 
 def _headers(found: SeenFile, target: Target) -> Headers:
-    headers = [_CACHED, ("Vary", "Accept")] if target.size.fills else [_CACHED]
+    cached = _CACHED if target.turn == 1 else _CHECKED
+    headers = [cached, ("Vary", "Accept")] if target.size.fills else [cached]
     if "download" in request.args:
         headers.append(disposition(f"{target.size.name}-{found.hash[:8]}.{target.encoding}"))
     return headers

@@ -182,7 +182,7 @@ class Check:
         derived = self.cache.derived(hashes)
         while page := list(islice(derived, _PAGE)):
             self.session.rollback()
-            query = select(File.hash, File.name, File.width, File.height)
+            query = select(File.hash, File.name, File.width, File.height, File.turn)
             rows = self.session.execute(query.where(File.hash.in_({content_hash for content_hash, _ in page})))
             known = {row.hash: row for row in rows}
             self.session.rollback()
@@ -194,5 +194,6 @@ class Check:
                 self.report.thumbnails += 1
                 # It may have been evicted meanwhile.
                 with suppress(FileNotFoundError):
-                    if not is_sound(self.cache.path(content_hash, what), what, (row.width, row.height)):
+                    path = self.cache.path(content_hash, what)
+                    if not is_sound(path, what, (row.width, row.height), row.turn):
                         self._find(Fault.THUMBNAIL, f"{row.name} ({what})")

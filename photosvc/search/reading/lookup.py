@@ -34,6 +34,8 @@ class SeenFile(NamedTuple):
     codec: str
     width: int
     height: int
+    turn: int
+    """Exif orientation that leads from the picture as the file shows it to the one that a person chose."""
     motion: bool
     """It is a picture that contains a video."""
     duration_ns: int
@@ -62,6 +64,7 @@ _COLUMNS: tuple[Any, ...] = (
     File.codec,
     File.width,
     File.height,
+    File.turn,
     File.motion,
     File.duration_ns,
     File.primary,
