@@ -7,14 +7,15 @@ from photosvc.cli.chores import chores_of
 from photosvc.core.errors import PhotosvcError
 from photosvc.index.watch.on_request import RequestedIndexer
 from photosvc.web.current import Service
+from photosvc.web.indexer import Indexer
 
 
-def index_at_once(service: Service) -> bool:
+def index_at_once(service: Service) -> Indexer:
     """Do what the process that `wake_indexer` starts would do."""
     chores = chores_of(service)
     RequestedIndexer(service.engine(), service.settings, service.clock, chores).fulfil()
     chores.often()
-    return True
+    return Indexer.STARTED
 
 
 class InlinePool:

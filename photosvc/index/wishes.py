@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import and_, delete, func, or_, select
 from sqlalchemy.orm import Session
@@ -75,3 +75,9 @@ def fulfil(session: Session, done: Sequence[Wish]) -> None:
     """Delete wishes after a run, in the write transaction of the session; what was wished meanwhile stays."""
     for one in done:
         session.execute(delete(IndexWish).where(and_(IndexWish.folder == one.folder, IndexWish.number == one.number)))
+
+
+def withdraw(session: Session) -> int:
+    """Delete the wishes to index everything and to read files again, in the write transaction; gives their number."""
+    gone: Any = session.execute(delete(IndexWish).where(or_(IndexWish.folder == "", IndexWish.force)))
+    return int(gone.rowcount)

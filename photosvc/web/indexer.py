@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import fields
+from enum import StrEnum
 from multiprocessing import spawn
 from typing import Final
 
@@ -16,16 +17,27 @@ _PROGRAM: Final = "from photosvc.main import main; main()"
 _MEMORY: Final = {"", ":memory:"}
 
 
-def wake_indexer(service: Service) -> bool:
-    """Start an indexer unless one of this machine runs; whether there is one now.
+class Indexer(StrEnum):
+    """Who takes a wish."""
+
+    RUNNING = "running"
+    """A process that runs already."""
+    STARTED = "started"
+    """A process that was started for it."""
+    NONE = "none"
+    """Nobody at present: the next `svc watch` or index run does."""
+
+
+def wake_indexer(service: Service) -> Indexer:
+    """Start an indexer unless one of this machine runs.
 
     Call it after the transaction with the wish. Two requests may each start one: the second ends at once.
     """
     if takes_wishes(service.settings):
-        return True
+        return Indexer.RUNNING
     url = service.engine().url
     if url.get_backend_name() == "sqlite" and url.database in {None, *_MEMORY}:
-        return False  # no other process sees this database
+        return Indexer.NONE  # no other process sees this database
     database = url.render_as_string(hide_password=False)
     try:
         process = subprocess.Popen(  # noqa: S603 - our own program
@@ -36,9 +48,9 @@ def wake_indexer(service: Service) -> bool:
             start_new_session=True,  # it outlives the server
         )
     except OSError:
-        return False
+        return Indexer.NONE
     threading.Thread(target=process.wait, name="photosvc-indexer", daemon=True).start()
-    return True
+    return Indexer.STARTED
 
 
 def _environment(settings: Settings, database: str) -> dict[str, str]:

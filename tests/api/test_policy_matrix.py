@@ -84,6 +84,8 @@ TABLE = {
     "GET /files/<content_hash>": row(404, "files read", ANYTHING, EVERYBODY),
     "POST /users/<user_uid>/upload/<token>": row(400, "files write", PERSON, EDITORS, only_own=True),
     "PUT /users/<user_uid>/upload/<token>": row(200, "files write", PERSON, EDITORS, only_own=True, body={}),
+    "POST /index": row(400, "photos write", ANYTHING, EDITORS, body={"path": ".."}),
+    "DELETE /index": row(200, "photos write", ANYTHING, EDITORS),
     "GET /geo": row(200, "places read", ANYTHING, EVERYBODY),
     "GET /config": row(200, "config read", ANYTHING, EVERYBODY),
     "PUT /photos/<photo_uid>": row(404, "photos write", ANYTHING, WRITERS, body={}),

@@ -9,6 +9,7 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.client import HTTPException
+from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
@@ -129,3 +130,39 @@ def test_a_connection_cut_in_the_middle_of_a_file_leaves_nothing(tmp_path):
         assert not parts.exists() or not list(parts.iterdir())
         assert call("PUT", f"{url}{api.user_path()}/upload/cut", token, b"{}", "application/json")[1]["files"] == []
         assert stored(api) == []
+
+
+def indexers(api):
+    """Processes that fulfil the wishes of this library."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            environment = (process / "environ").read_bytes()
+            if os.fsencode(api.library.instance) in environment and b"--wished" in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+    return found
+
+
+def test_requests_for_an_index_run_start_one_process_that_outlives_its_worker(tmp_path):
+    with served(tmp_path, workers=2) as (api, token, url):
+        api.library.put("a.jpg", encoded(clouds(1), "JPEG"))
+        with ThreadPoolExecutor(8) as pool:
+            requests = [pool.submit(call, "POST", f"{url}/index", token, b"{}", "application/json") for _ in range(8)]
+            answers = [request.result() for request in requests]
+        assert [status for status, _ in answers] == [200] * 8
+        assert {answer["indexer"] for _, answer in answers} <= {"running", "started"}
+        with urllib.request.urlopen(f"{url}/status", timeout=5) as answer:
+            os.kill(int(answer.headers["X-Worker"]), signal.SIGKILL)
+        for _ in range(200):
+            if len(indexers(api)) == 1 and call("GET", f"{url}/photos?count=9", token)[1]:
+                break
+            time.sleep(0.1)
+        assert len(indexers(api)) == 1
+        api.library.put("b.jpg", encoded(clouds(2), "JPEG"))
+        assert call("POST", f"{url}/index", token, b"{}", "application/json")[1]["indexer"] == "running"
+        for _ in range(100):
+            if len(call("GET", f"{url}/photos?count=9", token)[1]) == 2:
+                break
+            time.sleep(0.1)
+        assert len(call("GET", f"{url}/photos?count=9", token)[1]) == 2
+        os.kill(indexers(api)[0], signal.SIGTERM)

@@ -14,7 +14,7 @@ from photosvc.library.uploads.waiting_albums import fill_albums
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, Sidecar, Upload
 from photosvc.search.reading.lookup import file_with_hash
 from photosvc.web.current import Service, current_service
-from photosvc.web.indexer import wake_indexer
+from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
 from photosvc.web.receiving import Sender
 
@@ -69,7 +69,7 @@ def wait_for_index(service: Service, outcomes: Sequence[Admitted]) -> bool:
     with service.loading() as session:
         busy = is_running(session, service.now())
     service.end_reading()
-    if not wake_indexer(service):
+    if wake_indexer(service) is Indexer.NONE:
         return False
     end = time.monotonic() + (_SHORT_WAIT if busy else _WAIT)
     while not (seen := _are_seen(service, names)) and time.monotonic() < end:

@@ -1,0 +1,56 @@
+"""/index: start and stop index runs. A process of its own does the work, `svc watch` where it runs."""
+
+from typing import Any, Final
+
+from flask import Blueprint, Response
+
+from photosvc.index import wishes
+from photosvc.index.run_lock import cancel_run
+from photosvc.records.index_run import IndexRunSchema
+from photosvc.web.answer import json_answer
+from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.current import current_service
+from photosvc.web.indexer import Indexer, wake_indexer
+from photosvc.web.protector import require
+
+INDEXER: Final = {"type": "string", "enum": [indexer.value for indexer in Indexer]}
+MESSAGES: Final = {
+    Indexer.RUNNING: "The indexer that runs takes it.",
+    Indexer.STARTED: "An indexer was started for it.",
+    Indexer.NONE: "It waits for svc watch.",
+}
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the index runs to the API."""
+    api.add_url_rule("/index", view_func=start_index, methods=["POST"])
+    api.add_url_rule("/index", view_func=stop_index, methods=["DELETE"])
+
+
+@require("photos.index")
+@takes(IndexRunSchema, any_type=True)
+@answers(json_object("code message indexer", code=NUMBER, message=TEXT, indexer=INDEXER), "Who does it.")
+@refuses(400, 503)
+def start_index(given: dict[str, Any]) -> Response:
+    """Ask for the originals, or a folder of them, to be indexed. Equal requests that wait become one."""
+    service = current_service()
+    with service.writing() as session:
+        wishes.wish(session, service.now(), (given["path"] or "").strip("/"), force=given["rescan"])
+    indexer = wake_indexer(service)
+    return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
+
+
+@require("photos.index")
+@answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether there was one.")
+@refuses(503)
+def stop_index() -> Response:
+    """Ask the index run that is going on to stop before its next batch, and drop requests that wait for one.
+
+    What it has indexed stays; folders of new uploads are still indexed.
+    """
+    service = current_service()
+    with service.writing() as session:
+        withdrawn = wishes.withdraw(session)
+        stopped = cancel_run(session, service.now()) or withdrawn > 0
+    message = "The index run stops." if stopped else "No index run is going on."
+    return json_answer({"code": 200, "message": message, "stopped": stopped})
