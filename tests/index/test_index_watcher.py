@@ -9,10 +9,12 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from photosvc.core.errors import ConflictError
+from photosvc.index.run_lock import RunCancelledError
 from photosvc.index.summary import Summary
 from photosvc.index.watch import watcher as module
 from photosvc.index.watch.events import FolderEvents
-from photosvc.index.watch.watcher import Reporter, Watcher
+from photosvc.index.watch.on_request import RequestedIndexer, indexer_lock, takes_wishes
+from photosvc.index.watch.watcher import Chores, Reporter, Watcher
 from photosvc.index.wishes import waiting, wish
 from photosvc.web.current import current_service
 from tests.clock import NOW
@@ -107,6 +109,52 @@ def test_a_wish_stays_until_its_run_has_succeeded_and_none_is_lost(watched, monk
     assert folders == [("a", True), ("", False)]
     with watched.library.session() as session:
         assert waiting(session) == []
+
+
+def test_a_run_that_was_stopped_on_request_is_not_tried_again(watched, monkeypatch):
+    with watched.library.session() as session:
+        wish(session, NOW, force=True)
+    folders = failing(monkeypatch, RunCancelledError())
+    watched.run(3)
+    assert folders == [("", True)]
+    assert watched.said == ["The index run was stopped on request."]
+    with watched.library.session() as session:
+        assert waiting(session) == []
+
+
+def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library, monkeypatch):
+    (library.originals / "a").mkdir()
+    runs: list[str] = []
+
+    def run_index(_session, _settings, _clock, options):
+        runs.append(options.subfolder)
+        if len(runs) == 1:
+            raise RunCancelledError
+        if len(runs) == 2:
+            raise ConflictError
+
+    monkeypatch.setattr("photosvc.index.watch.on_request.run_index", run_index)
+    monkeypatch.setattr("photosvc.index.watch.on_request._PAUSE", 0)
+    with library.session() as session:
+        wish(session, NOW, "a")
+    chores: list[str] = []
+    with library.app.app_context():
+        service = current_service()
+        own = Chores(lambda: chores.append("often"), lambda: chores.append("hourly"))
+        indexer = RequestedIndexer(service.engine(), service.settings, service.clock, own, idle_seconds=0.05)
+        indexer.run()
+        assert runs == ["a"]
+        with library.session() as session:
+            assert waiting(session) == []
+            wish(session, NOW, "b")
+        with indexer_lock(service.settings):
+            assert takes_wishes(service.settings)
+            indexer.run()
+        assert runs == ["a"]
+        assert not takes_wishes(service.settings)
+        indexer.run()
+    assert runs == ["a", "", ""]
+    assert chores[-1] == "hourly"
 
 
 def test_many_wishes_become_few_runs_around_folders_that_exist(watched, monkeypatch):
