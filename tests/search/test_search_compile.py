@@ -21,7 +21,7 @@ from tests.factories.varied_library import KEYWORDS, PEOPLE, fill_varied_library
 from tests.query_model import Matcher, shown
 from tests.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
 
-QUICK = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 SLOW = settings(QUICK, max_examples=2000)
 
 
@@ -215,7 +215,7 @@ SEARCHED = (st.booleans(), st.sampled_from(sorted(ORDERS)))
 
 
 @at_most(0.5)
-@settings(QUICK, max_examples=2000)
+@QUICK
 @given(ANY_QUERIES, *SEARCHED)
 def test_any_text_is_compiled_or_refused(varied_library, refused, query, sees_private, order):
     check_compiled_or_refused(varied_library, refused, query, sees_private, order)
@@ -231,7 +231,7 @@ def test_a_hundred_thousand_texts_are_compiled_or_refused(varied_library, refuse
 
 
 @at_most(0.8)
-@settings(QUICK, max_examples=100)
+@settings(QUICK, max_examples=50)
 @given(LARGE_QUERIES, *SEARCHED)
 def test_the_largest_queries_are_answered_or_refused(varied_library, refused, query, sees_private, order):
     session, *_ = varied_library
