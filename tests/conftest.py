@@ -23,6 +23,7 @@ _NUMBERS = count()
 
 def pytest_configure() -> None:
     costs.hash_passwords_cheaply()
+    costs.leave_flushing_to_the_system()
     costs.share_compiled_routes()
     costs.keep_index_workers()
 
@@ -89,6 +90,11 @@ def postgres_server() -> Iterator[str]:
         except Exception as error:  # noqa: BLE001 - whatever is wrong, the tests that need it are skipped
             pytest.skip(f"no PostgreSQL can start: {type(error).__name__}: {error}")
         address = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+        engine = create_engine(address, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:  # as `costs.leave_flushing_to_the_system`
+            connection.execute(text("ALTER SYSTEM SET fsync = off"))
+            connection.execute(text("SELECT pg_reload_conf()"))
+        engine.dispose()
         yield address.replace("/postgres?", "/{}?", 1)
         server.cleanup()
 

@@ -11,11 +11,13 @@ from werkzeug.routing import Rule
 
 from photosvc.auth.accounts import passwords
 from photosvc.index import job
+from photosvc.models import database
 from photosvc.workers import process
 from photosvc.workers.pool import WorkerPool
 
 #: The hasher of the service, whose cost protects real accounts.
 SERVICE_HASHER = passwords._HASHER
+SERVICE_PRAGMAS = database._PRAGMAS
 #: Log-ins of tests are many and their passwords no secrets.
 TEST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 _KEPT_POOLS = 4
@@ -24,6 +26,11 @@ _KEPT_POOLS = 4
 def hash_passwords_cheaply() -> None:
     """Replace the hasher of passwords; `tests/unit/auth/test_auth_passwords.py` tests the one of the service."""
     passwords._HASHER = TEST_HASHER
+
+
+def leave_flushing_to_the_system() -> None:
+    """Do not wait for the disk when SQLite databases are closed; what is lost when a machine fails is not tested."""
+    database._PRAGMAS = tuple(pragma.replace("NORMAL", "OFF") for pragma in SERVICE_PRAGMAS)
 
 
 def share_compiled_routes() -> None:

@@ -20,6 +20,7 @@ from photosvc.models.database import (
     write_session,
 )
 from photosvc.models.prepared import run_text
+from tests import costs
 from tests.library import new_engine
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -32,7 +33,9 @@ def engine(tmp_path):
     engine.dispose()
 
 
-def test_sqlite_has_the_manners_of_the_design(engine):
+def test_sqlite_has_the_manners_of_the_design(engine, monkeypatch):
+    monkeypatch.setattr("photosvc.models.database._PRAGMAS", costs.SERVICE_PRAGMAS)
+    engine.dispose()
     with engine.connect() as connection:
         pragmas = {
             name: connection.execute(text(f"PRAGMA {name}")).scalar()
