@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from flask import Blueprint, Response, request
 
-from photosvc.dav.access import ReadOnlyError, logged_in
+from photosvc.dav.access import logged_in
 from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.contract import undocumented
 from photosvc.web.current import current_service
 from photosvc.web.protector import public, require
+from photosvc.web.receiving import ReadOnlyError
 
 if TYPE_CHECKING:
     from photosvc.dav.server import Server

@@ -31,10 +31,6 @@ class AccountNeededError(PermissionDeniedError):
     """WebDAV needs a user account: tokens of clients cannot open it, whatever their scope."""
 
 
-class ReadOnlyError(PermissionDeniedError):
-    """The originals of this service are read-only (PHOTOSVC_READONLY)."""
-
-
 def logged_in(view: Callable[Args, Response]) -> Callable[Args, Response]:
     """Let a view run only with a credential of a user account, also one in `Authorization: Basic`."""
 

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from flask import Response
@@ -20,11 +21,15 @@ from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, etag_of
 from photosvc.library.staging import Part, Staging
 from photosvc.library.staging.errors import IncompleteError, NameTakenError
 from photosvc.library.staging.names import checked_name
+from photosvc.library.uploads.waiting import QuotaExceededError, bytes_left, count_stored
+from photosvc.web.receiving import receiving
 
 if TYPE_CHECKING:
     from photosvc.dav.server import Request
 
 _PIECE: Final = 256 << 10
+#: Bodies up to this size, in bytes, arrive before a thread is used (`photosvc.serving`).
+_SMALL: Final = 64 << 10
 #: Bytes of the largest file: that of common file systems. What is too large to be indexed is stored all the same.
 _MOST: Final = 1 << 44
 _HASHES: Final = {"MD5": "md5", "SHA1": "sha1", "SHA256": "sha256"}
@@ -48,14 +53,20 @@ def put(request: "Request") -> Response:
     checked_name(name)
     modified_at = _modified_at(environ)
     _may_be_stored(request)
+    length, staging = _expected_length(environ), Staging(request.provider.root)
+    most = _most_bytes(request, length)
     request.service.close()  # a large file arrives for long, without the database
-    staging = Staging(request.provider.root)
-    with staging.receive(most_bytes=_MOST, expected_length=_expected_length(environ)) as part:
+    with ExitStack() as slot, staging.receive(most_bytes=_MOST, expected_length=length) as part:
+        if length is None or length > _SMALL:
+            slot.enter_context(receiving())
         for piece in _pieces(environ):
             part.write(piece)
+            if part.size > most:
+                raise QuotaExceededError
+        slot.close()
         _check_sum(environ, part)
         part.flush()
-        with undo_on_error() as undo, request.writing():
+        with undo_on_error() as undo, request.writing() as session:
             found = _may_be_stored(request)
             if found is not None:
                 keep_replaced(request, name, undo)
@@ -65,6 +76,9 @@ def put(request: "Request") -> Response:
             except NameTakenError:
                 raise DAVError(HTTP_METHOD_NOT_ALLOWED if replace else HTTP_PRECONDITION_FAILED) from None
             request.relocation().changed(name)
+            if request.service.settings.upload_quota:
+                stored = (name, part.sha1, part.size)
+                count_stored(session, request.user_id, stored, request.service.now())
     headers = {"ETag": f'"{etag_of(status)}"'}
     if modified_at is not None:
         headers["X-OC-Mtime"] = "accepted"
@@ -82,6 +96,20 @@ def _may_be_stored(request: "Request") -> OriginalFile | None:
     request.check_conditions(found)
     request.check_writable(request.path if found else parent)
     return found
+
+
+def _most_bytes(request: "Request", length: int | None) -> int:
+    """The bytes that the account may still store.
+
+    Raises:
+        QuotaExceededError: the announced length is more.
+
+    """
+    with request.service.loading() as session:
+        left = bytes_left(session, request.service.settings, request.user_id)
+    if left is not None and (length or 0) > left:
+        raise QuotaExceededError
+    return _MOST if left is None else left
 
 
 def _expected_length(environ: Environ) -> int | None:

@@ -28,11 +28,12 @@ from photosvc.dav.relocate import delete, make_folder, move
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals, etag_of
 from photosvc.dav.xml_body import bound_xml
 from photosvc.library import disk
-from photosvc.library.relocation import Relocation
+from photosvc.library.relocation import Relocation, is_junk
 from photosvc.library.staging.names import checked_name
 from photosvc.web.answer import cache_headers
 from photosvc.web.current import Service
 from photosvc.web.files import FileAnswer, send_file
+from photosvc.web.indexer import wake_indexer
 from photosvc.web.protector import principal
 
 _CONFIG: Final[dict[str, Any]] = {"hotfixes": {}, "mutable_live_props": []}
@@ -68,9 +69,12 @@ class Server:
         provider.set_prop_manager(self._properties)
         request = Request(provider, environ, path_in(environ["PATH_INFO"], self._folder))
         try:
-            return request.respond()
+            answer = request.respond()
         except DAVError as error:
             return dav_error_answer(error, quote(mount))
+        if request.has_wished and not is_junk(request.name):
+            wake_indexer(self._service)
+        return answer
 
 
 class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
@@ -88,7 +92,10 @@ class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
         self.provider = provider
         self.path = path
         self.user_uid = principal().user_uid or ""
+        self.user_id = principal().user_id or 0
         self._session: Session | None = None
+        self.has_wished = False
+        """Whether the indexer may have to look at something."""
         self.environ = environ = {
             **environ,
             "SCRIPT_NAME": provider.mount_path,
@@ -163,6 +170,7 @@ class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
         if self._session is None:
             msg = "no write transaction is open"
             raise RuntimeError(msg)
+        self.has_wished = True
         return Relocation(self._session, self.service.settings, self.service.now())
 
     def check_conditions(self, found: OriginalFile | OriginalFolder | None) -> None:

@@ -26,7 +26,7 @@ from photosvc.index.sidecars.names import is_read
 from photosvc.index.store import Store
 from photosvc.index.wishes import wish
 from photosvc.library.staging.names import STAGING_FOLDER
-from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, Sidecar
+from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, Sidecar, UploadedFile
 from photosvc.settings import Settings
 
 #: Files of a folder whose rows change in one transaction: others must not wait for the write lock for long. The index
@@ -66,6 +66,9 @@ class Relocation:
             self._rename_rejected(source, target, is_folder=is_folder)
             if is_folder:
                 self._rename_sidecars(source, target)
+            counted = update(UploadedFile).where(_named(UploadedFile.name, source, is_folder=is_folder))
+            counted = counted.values(name=_renamed(UploadedFile.name, source, target))
+            self.session.execute(counted, execution_options=_UNLOADED)
             self._rename_files([(row, target + row.name[len(source) :]) for row in rows])
             if not is_folder and is_read(source):
                 self._hide([source])
@@ -144,6 +147,8 @@ class Relocation:
 
     def _set_aside(self, name: str, *, is_folder: bool) -> None:
         """Give the rows of deleted files names that no file has, and forget why others were rejected."""
+        counted = delete(UploadedFile).where(_named(UploadedFile.name, name, is_folder=is_folder))
+        self.session.execute(counted, execution_options=_UNLOADED)
         aside = f"{_GONE}/{secrets.token_hex(8)}"
         at_name = _named(File.name, name, is_folder=is_folder)
         renamed = update(File).where(File.root == ORIGINALS_ROOT, at_name).values(name=literal(f"{aside}/") + File.name)

@@ -8,6 +8,14 @@ from photosvc.web.current import current_service
 from tests.library import open_library
 
 
+@pytest.fixture(scope="session", autouse=True)
+def without_indexer() -> Iterator[None]:
+    """No request starts an indexer in a process of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photosvc.dav.server.wake_indexer", lambda _service: None)
+        yield
+
+
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory, new_database):
     """A library whose database is one of both kinds; shared by the tests of a module."""

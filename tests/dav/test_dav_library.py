@@ -8,12 +8,14 @@ from photosvc.library.trash import TRASH_FOLDER
 from photosvc.models import Album, AlbumPhoto, File, IndexWish, Photo, RejectedFile
 from tests.api_client import open_api
 from tests.dav.client import DavClient
+from tests.indexing_requests import InlinePool
 from tests.pictures import dng, jpeg
 
 
 @pytest.fixture(scope="module")
 def dav(tmp_path_factory):
-    with open_api(tmp_path_factory.mktemp("dav")) as api:
+    with open_api(tmp_path_factory.mktemp("dav")) as api, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photosvc.index.job.WorkerPool", InlinePool)
         library = api.library
         for number, name in enumerate(
             ("trip/a.jpg", "trip/deep/b.jpg", "trip/pair.jpg", "file.jpg", "gone.jpg", "folder/gone.jpg", "edited.jpg",

@@ -128,7 +128,7 @@ def test_the_file_does_not_exist_before_its_last_byte(dav, monkeypatch):
 
 def test_of_several_that_create_one_file_one_wins_and_no_content_is_mixed(dav):
     with ThreadPoolExecutor(6) as pool:
-        contents = [bytes([65 + number]) * 200_000 for number in range(6)]
+        contents = [bytes([65 + number]) * 60_000 for number in range(6)]
         answers = list(pool.map(lambda data: put(dav, "/a.jpg", data, If_None_Match="*").status_code, contents))
         assert sorted(answers) == [201, 412, 412, 412, 412, 412]
         assert read(dav, "/a.jpg") in contents
@@ -442,6 +442,37 @@ def test_what_is_locked_by_another_stays(dav):
     assert to(other, "COPY", "/b.jpg", "/one/a.jpg").status_code == 423
     assert to(other, "COPY", "/b.jpg", "/one").status_code == 423
     assert (read(dav, "/one/a.jpg"), read(dav, "/b.jpg")) == (b"a", b"b")
+
+
+def test_stored_files_count_in_the_quota_of_the_account_until_they_are_deleted(tmp_path):
+    with open_api(tmp_path, settings={"PHOTOSVC_UPLOAD_QUOTA": "1"}) as api:
+        dav = DavClient(api)
+        statuses = [dav.call("PUT", f"/{number}.jpg", bytes([number]) * 600_000).status_code for number in (1, 2)]
+        assert statuses == [201, 507]
+        chunked = {"environ_overrides": {"wsgi.input_terminated": True}, "headers": {"Transfer-Encoding": "chunked"}}
+        assert dav.call("PUT", "/2.jpg", input_stream=BytesIO(b"2" * 600_000), **chunked).status_code == 507
+        assert dav.call("GET", "/2.jpg").status_code == 404
+        assert DavClient(api, "ann").call("PUT", "/3.jpg", b"3" * 600_000).status_code == 201
+        moved = {"Destination": "/originals/moved.jpg"}
+        assert dav.call("MOVE", "/1.jpg", headers=moved).status_code == 201
+        assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 507
+        assert dav.call("PUT", "/moved.jpg", b"2" * 300_000).status_code == 204
+        assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 201
+        assert dav.call("DELETE", "/2.jpg").status_code == 204
+        assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 201
+
+
+def test_an_indexer_is_woken_after_changes_of_files_and_not_for_junk(dav, monkeypatch):
+    woken = []
+    monkeypatch.setattr("photosvc.dav.server.wake_indexer", woken.append)
+    put(dav, "/a.jpg")
+    assert len(woken) == 1
+    put(dav, "/._a.jpg")
+    dav.call("GET", dav.top + "/a.jpg")
+    dav.call("LOCK", dav.top + "/a.jpg", LOCK)
+    assert len(woken) == 1
+    assert put(dav, "/a.jpg").status_code == 423
+    assert len(woken) == 1
 
 
 def test_nothing_is_written_where_the_originals_are_read_only(tmp_path):

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import PhotosvcError
 from photosvc.library.staging import Staging
 from photosvc.models import Upload, UploadedFile
+from photosvc.models.database import insert_into
 from photosvc.settings import Settings
 
 #: How long a file waits to be completed or added.
@@ -48,6 +49,20 @@ def _used(session: Session, user_id: int) -> int:
     waiting = waiting.where(Upload.user_id == user_id, not_(Upload.finished))
     added = select(func.coalesce(func.sum(UploadedFile.size), 0)).where(UploadedFile.user_id == user_id)
     return int(session.scalar(waiting) or 0) + int(session.scalar(added) or 0)
+
+
+def count_stored(session: Session, user_id: int, stored: tuple[str, str, int], now: datetime) -> None:
+    """Count a file that an account stored in another way in its quota, by its name, SHA-1 and size."""
+    name, content, size = stored
+    uncount(session, name)
+    row = {"hash": content, "user_id": user_id, "name": name, "size": size, "original_name": "", "created_at": now}
+    session.execute(insert_into(UploadedFile, session).values(row).on_conflict_do_nothing())
+
+
+def uncount(session: Session, name: str) -> None:
+    """Forget whose quota an original of this name counts in: it has left the originals, or has another content."""
+    gone = delete(UploadedFile).where(UploadedFile.name == name)
+    session.execute(gone, execution_options={"synchronize_session": False})
 
 
 def add_waiting(session: Session, settings: Settings, uploads: Sequence[Upload]) -> None:
