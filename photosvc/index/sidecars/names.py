@@ -8,8 +8,8 @@ from the name of the picture, never the reverse.
 import html
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -56,13 +56,17 @@ def candidates(name: str) -> tuple[str, ...]:
         name: the file's name without its folder.
 
     """
+    return tuple(dict.fromkeys(map(key, _written(name))))
+
+
+def _written(name: str) -> Iterator[str]:
+    """The candidates in the case of the file's name."""
     stem, extension = _split(name)
-    found = [f"{name}.xmp", f"{stem}.xmp", f"{name}.json", f"{stem}.json", f"{stem}.aae"]
+    yield from (f"{name}.xmp", f"{stem}.xmp", f"{name}.json", f"{stem}.json", f"{stem}.aae")
     apple = _APPLE.fullmatch(key(stem))
     if apple:
-        found.append(f"img_o{apple['number']}.aae")
-    found += _takeout(stem, extension)
-    return tuple(dict.fromkeys(map(key, found)))
+        yield f"img_o{apple['number']}.aae"
+    yield from _takeout(stem, extension)
 
 
 def confirms(name: str, sidecar: str, title: str) -> bool:
@@ -93,27 +97,48 @@ def confirms(name: str, sidecar: str, title: str) -> bool:
 def companions(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Each file with the sidecars that it may have, and each sidecar with the files that it may belong to.
 
+    Where names differ in case alone, a file has the sidecar in its own case and none in the case of another file.
+
     Args:
         names: all names in one folder; the result has those with companions.
 
     """
-    sidecars: dict[str, list[str]] = defaultdict(list)
+    sidecars: dict[str, dict[str, None]] = defaultdict(dict)
     files = []
     for name in names:
         if is_read(name):
-            sidecars[key(name)].append(name)
+            sidecars[key(name)][name] = None
         else:
             files.append(name)
     if not sidecars:
         return {}
+    owned = {sidecar for name in _in_several_cases(files) for sidecar in _written(name)}
     found: dict[str, list[str]] = defaultdict(list)
     for name in files:
-        own = [sidecar for one in candidates(name) for sidecar in sidecars.get(one, ())]
-        for sidecar in islice(own, MOST_COMPANIONS):
+        for sidecar in islice(_own(name, sidecars, owned), MOST_COMPANIONS):
             if len(found[sidecar]) < MOST_COMPANIONS:
                 found[sidecar].append(name)
             found[name].append(sidecar)
     return {name: tuple(others) for name, others in found.items()}
+
+
+def _in_several_cases(names: Sequence[str]) -> Iterator[str]:
+    """Those of these files whose names, without extensions, differ in case alone from others."""
+    stems = {_split(name)[0] for name in names}
+    several = Counter(map(key, stems))
+    if len(several) < len(stems):
+        yield from (name for name in names if several[key(_split(name)[0])] > 1)
+
+
+def _own(name: str, sidecars: Mapping[str, Mapping[str, None]], owned: Container[str]) -> Iterator[str]:
+    """The sidecars of a file by their keys, without those `owned` by names of other cases."""
+    exact: dict[str, list[str]] = {}
+    for one in _written(name):
+        exact.setdefault(key(one), []).append(one)
+    for folded, written in exact.items():
+        if same := sidecars.get(folded):
+            mine = [one for one in dict.fromkeys(written) if one in same]
+            yield from mine or (one for one in islice(same, MOST_COMPANIONS) if one not in owned)
 
 
 def _takeout(stem: str, extension: str) -> Iterator[str]:

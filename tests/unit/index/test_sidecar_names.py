@@ -1,5 +1,6 @@
 import time
 import unicodedata
+from itertools import permutations, product
 
 import pytest
 from hypothesis import given, settings
@@ -157,3 +158,26 @@ def test_matching_takes_the_same_time_for_each_file_of_a_larger_folder():
         return (time.process_time() - began) / count
 
     assert min(seconds(8000) for _ in range(3)) < 4 * min(seconds(1000) for _ in range(3))
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        ("a.jpg A.jpg a.jpg.xmp A.jpg.xmp", {"a.jpg": "a.jpg.xmp", "A.jpg": "A.jpg.xmp"}),
+        ("a.jpg A.jpg A.jpg.xmp", {"A.jpg": "A.jpg.xmp"}),
+        ("a.jpg A.cr2 A.xmp", {"A.cr2": "A.xmp"}),
+        ("a.jpg a.cr2 A.XMP", {"a.jpg": "A.XMP", "a.cr2": "A.XMP"}),
+        ("a.jpg A.JPG.xmp a.jpg.xmp", {"a.jpg": "a.jpg.xmp"}),
+        ("a.JPG a.jpg.json A.jpg.xmp", {"a.JPG": "A.jpg.xmp a.jpg.json"}),
+    ],
+)
+def test_names_that_differ_in_case_alone_have_sidecars_of_their_own(folder, expected):
+    found = companions(folder.split())
+    pictures = {name: " ".join(others) for name, others in found.items() if name[-3:].lower() in {"jpg", "cr2"}}
+    assert pictures == expected
+
+
+def test_a_folder_of_names_that_differ_in_case_alone_costs_no_more_than_others():
+    cases = ["".join(word) for word in product(*zip("abcdefghij", "ABCDEFGHIJ", strict=True))]
+    found = companions([name + end for name in cases for end in (".jpg", ".jpg.xmp")])
+    assert found == {one: (other,) for name in cases for one, other in permutations((f"{name}.jpg", f"{name}.jpg.xmp"))}
