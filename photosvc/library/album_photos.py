@@ -5,9 +5,9 @@ In a smart album the query decides what is in it; people take photos out of it a
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
-from sqlalchemy import delete, func, insert, not_, select, update
+from sqlalchemy import Select, delete, func, insert, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -21,6 +21,7 @@ from photosvc.search.reading.selection import Selection, selected_ids
 #: Files that one selection may stand for.
 MOST_FILES: Final = 200_000
 _PORTION: Final = 500
+_Value = TypeVar("_Value", int, str)
 #: Between the positions of neighbours, so that most moves change no other photo.
 _STEP: Final = 1024
 
@@ -105,13 +106,10 @@ def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now:
     return gone
 
 
-def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[tuple[int, str]]:
-    """Id and UID of the photos of an album that may be seen, in the order that people gave them."""
-    seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
-    shown = select(SearchRow.photo_id).where(SearchRow.photo_id == AlbumPhoto.photo_id, seen).exists()
-    query = select(Photo.id, Photo.uid).join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
-    query = query.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden), shown)
-    return [(row.id, row.uid) for row in session.execute(query.order_by(AlbumPhoto.position, AlbumPhoto.photo_id))]
+def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[str]:
+    """The UIDs of the photos of an album that may be seen, in the order that people gave them."""
+    query = _seen_photos(album, sees_private=sees_private).order_by(AlbumPhoto.position, AlbumPhoto.photo_id)
+    return [row.uid for row in session.execute(query)]
 
 
 def arrange_photos(
@@ -126,7 +124,10 @@ def arrange_photos(
     if album.filter:
         msg = "a smart album has no order by hand"
         raise InvalidValueError(msg, field="photos")
-    seen = {uid: photo_id for photo_id, uid in photos_in_order(session, album, sees_private=sees_private)}
+    seen: dict[str, int] = {}
+    for portion in _portions([*uids, *([] if before is None else [before])]):
+        query = _seen_photos(album, sees_private=sees_private).where(Photo.uid.in_(portion))
+        seen.update({row.uid: row.id for row in session.execute(query)})
     moved = [seen[uid] for uid in uids if uid in seen]
     if len(set(moved)) != len(uids):
         msg = "each photo must be in the album, and be named once"
@@ -134,8 +135,8 @@ def arrange_photos(
     if before is not None and (before not in seen or before in uids):
         msg = "before names another photo of the album"
         raise InvalidValueError(msg, field="before")
-    query = select(AlbumPhoto.photo_id, AlbumPhoto.position).where(AlbumPhoto.album_id == album.id)
-    known = {row.photo_id: row.position for row in session.execute(query.order_by("position", "photo_id"))}
+    entries = select(AlbumPhoto.photo_id, AlbumPhoto.position).where(AlbumPhoto.album_id == album.id)
+    known = {row.photo_id: row.position for row in session.execute(entries.order_by("position", "photo_id"))}
     places = _places(known, moved, None if before is None else seen[before])
     changed = [
         {"album_id": album.id, "photo_id": photo_id, "position": position}
@@ -146,6 +147,13 @@ def arrange_photos(
         session.execute(update(AlbumPhoto), changed)
         album.updated_at = now
         record_change(session)
+
+
+def _seen_photos(album: Album, *, sees_private: bool) -> Select[int, str]:
+    seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
+    shown = select(SearchRow.photo_id).where(SearchRow.photo_id == AlbumPhoto.photo_id, seen).exists()
+    query = select(Photo.id, Photo.uid).join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
+    return query.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden), shown)
 
 
 def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) -> dict[int, int]:
@@ -185,5 +193,5 @@ def _finish(session: Session, album: Album, photo_ids: Iterable[int], now: datet
         project_album(session, album.id, changed)
 
 
-def _portions(values: Sequence[int]) -> Iterator[Sequence[int]]:
+def _portions(values: Sequence[_Value]) -> Iterator[Sequence[_Value]]:
     return (values[start : start + _PORTION] for start in range(0, len(values), _PORTION))

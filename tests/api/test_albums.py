@@ -111,7 +111,14 @@ def test_people_order_photos_by_hand(call, lake, uids):
     assert call("PUT", f"/albums/{lake}/photos", json={"photos": [c]}) == {"photos": [c, a, b]}
     call("POST", f"/albums/{lake}/photos", json={"photos": [d]})
     assert call("PUT", f"/albums/{lake}/photos", json={"photos": [d, c], "before": b}) == {"photos": [a, d, c, b]}
-    for body in ({"photos": [a, a]}, {"photos": [uids[9]]}, {"photos": [a], "before": a}, {"photos": ["x"]}):
+    for body in (
+        {"photos": [a, a]},
+        {"photos": [uids[9]]},
+        {"photos": ["x"]},
+        {"photos": [a], "before": a},
+        {"photos": [a], "before": uids[9]},
+        {"photos": [a], "before": "x\0"},
+    ):
         call("PUT", f"/albums/{lake}/photos", 400, json=body)
     assert call("GET", f"/albums/{lake}/photos") == {"photos": [a, d, c, b]}
 

@@ -49,11 +49,7 @@ def add_routes(api: Blueprint) -> None:
 @refuses(404, 409)
 def list_album_photos(album_uid: str) -> Response:
     """The photos of an album in the order that people gave them; new ones are the last."""
-    who = principal()
-    with current_service().loading() as session:
-        album = album_of_people(session, album_uid, sees_private=who.sees_private)
-        uids = [uid for _, uid in photos_in_order(session, album, sees_private=who.sees_private)]
-    return json_answer({"photos": uids})
+    return _in_order(album_uid)
 
 
 @require("albums.update")
@@ -66,11 +62,13 @@ def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     if len(given["photos"]) > MOST_SELECTED or not all(is_uid(uid, PHOTO) for uid in given["photos"]):
         msg = f"photos: send at most {MOST_SELECTED:,} photo UIDs"
         raise InvalidValueError(msg, field="photos")
+    if not (given["before"] is None or is_uid(given["before"], PHOTO)):
+        msg = "before: send a photo UID"
+        raise InvalidValueError(msg, field="before")
     with service.writing() as session:
         album = album_to_change(session, album_uid, sees_private=who.sees_private)
         arrange_photos(session, album, given["photos"], given["before"], service.now(), sees_private=who.sees_private)
-        uids = [uid for _, uid in photos_in_order(session, album, sees_private=who.sees_private)]
-    return json_answer({"photos": uids})
+    return _in_order(album_uid)
 
 
 @require("albums.update")
@@ -120,6 +118,14 @@ def add_album_link(album_uid: str) -> Response:
     _check_album(album_uid)
     msg = "this service makes no public links; give people an account or an app password"
     raise MethodNotAllowed(["GET"], msg)
+
+
+def _in_order(album_uid: str) -> Response:
+    sees_private = principal().sees_private
+    with current_service().loading() as session:
+        album = album_of_people(session, album_uid, sees_private=sees_private)
+        uids = photos_in_order(session, album, sees_private=sees_private)
+    return json_answer({"photos": uids})
 
 
 def _check_album(uid: str) -> None:
