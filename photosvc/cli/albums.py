@@ -72,21 +72,24 @@ def show(service: "Service", album: str) -> None:
 @with_database
 def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: bool) -> None:
     """Add the photos that QUERY finds to an album, private ones included."""
-    from photosvc.library.album_photos import add_photos, select_photos
-    from photosvc.library.albums import make_album
+    from photosvc.library.album_photos import add_photos, in_portions, select_photos
+    from photosvc.library.albums import album_to_change, make_album
     from photosvc.search.reading.selection import Selection
 
     selection = Selection(query=" ".join(query))
     with service.loading() as session:
-        title = album if new else _named(session, album).title
-        count = len(select_photos(session, selection, sees_private=True))
-    confirm(f"Add {count:,} photos to {'the new album' if new else 'the album'} {title}?", yes=yes)
+        uid, title = ("", album) if new else (_named(session, album).uid, _named(session, album).title)
+        photos = list(select_photos(session, selection, sees_private=True))
+    confirm(f"Add {len(photos):,} photos to {'the new album' if new else 'the album'} {title}?", yes=yes)
     now = service.now()
-    with service.writing() as session:
-        target = make_album(session, {"title": album}, now) if new else _named(session, album)
-        added = add_photos(session, target, list(select_photos(session, selection, sees_private=True)), now)
-        uid = target.uid
-    click.echo(f"{len(added):,} photos are added.", err=True)
+    if new:
+        with service.writing() as session:
+            uid = make_album(session, {"title": album}, now).uid
+    added = 0
+    for portion in in_portions(photos):
+        with service.writing() as session:
+            added += len(add_photos(session, album_to_change(session, uid, sees_private=True), portion, now))
+    click.echo(f"{added:,} photos are added.", err=True)
     print_record(_SHOWN, _row(_record(service, uid)))
 
 
@@ -96,14 +99,16 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
 @with_database
 def rm(service: "Service", album: str, yes: bool) -> None:
     """Delete an album. Its photos stay in the library."""
-    from photosvc.library.albums import delete_album
+    from photosvc.library.albums import album_named, delete_album
 
     with service.loading() as session:
         found = _named(session, album)
         uid, title = found.uid, found.title
     confirm(f"Delete the album {title}? Its photos stay.", yes=yes)
-    with service.writing() as session:
-        delete_album(session, _named(session, uid), service.now())
+    done = False
+    while not done:
+        with service.writing() as session:
+            done = delete_album(session, album_named(session, uid), service.now())
     click.echo(f"The album {title} is deleted.", err=True)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
-from sqlalchemy import Select, delete, func, insert, not_, select, update
+from sqlalchemy import delete, func, insert, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -20,18 +20,27 @@ from photosvc.search.reading.selection import Selection, selected_ids
 
 #: Files that one selection may stand for.
 MOST_FILES: Final = 200_000
+#: Photos that one transaction adds or removes: for them it holds the write lock less than a tenth of a second.
+MOST_AT_ONCE: Final = 1000
 _PORTION: Final = 500
 _Value = TypeVar("_Value", int, str)
 #: Between the positions of neighbours, so that most moves change no other photo.
 _STEP: Final = 1024
 
 
-def lock_photos(session: Session, photo_ids: Sequence[int]) -> None:
-    """PostgreSQL: wait for those that change these photos: their projections might not see what follows."""
-    if session.get_bind().dialect.name == "postgresql":
-        for portion in _portions(sorted(photo_ids)):
-            query = select(Photo.id).where(Photo.id.in_(portion)).order_by(Photo.id)
-            session.execute(query.with_for_update(key_share=True)).all()
+def in_portions(values: Sequence[_Value], most: int = MOST_AT_ONCE) -> Iterator[Sequence[_Value]]:
+    """The values in portions, by default of as many photos as one transaction changes in an album."""
+    return (values[start : start + most] for start in range(0, len(values), most))
+
+
+def lock_photos(session: Session, photo_ids: Sequence[int]) -> set[int]:
+    """Those of these photos that exist.
+
+    PostgreSQL waits for those that change them: their projections might not see what follows.
+    """
+    query = select(Photo.id).order_by(Photo.id).with_for_update(key_share=True)
+    portions = in_portions(sorted(photo_ids), _PORTION)
+    return {photo_id for portion in portions for photo_id in session.scalars(query.where(Photo.id.in_(portion)))}
 
 
 def select_photos(session: Session, selection: Selection, *, sees_private: bool) -> dict[int, str]:
@@ -50,24 +59,24 @@ def select_photos(session: Session, selection: Selection, *, sees_private: bool)
         msg = f"more than {MOST_FILES:,} files are selected"
         raise InvalidValueError(msg, field="photos")
     found: dict[int, str] = {}
-    for portion in _portions(file_ids):
+    for portion in in_portions(file_ids, _PORTION):
         query = select(SearchRow.file_id, SearchRow.photo_id, SearchRow.photo_uid)
         rows = session.execute(query.where(SearchRow.file_id.in_(portion))).all()
         photos = {file_id: (photo_id, uid) for file_id, photo_id, uid in rows}
-        found.update(photos[file_id] for file_id in portion)
+        found.update(photos[file_id] for file_id in portion if file_id in photos)
     return found
 
 
 def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> list[int]:
     """Put photos behind those of an album, or back into a smart one; gives the ids of those that were not in it."""
-    lock_photos(session, photo_ids)
+    present = lock_photos(session, photo_ids)
     known = _entries(session, album, photo_ids)
     if album.filter:
         new = [photo_id for photo_id in photo_ids if photo_id in known]
-        for portion in _portions(new):
+        for portion in in_portions(new, _PORTION):
             session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
     else:
-        new = [photo_id for photo_id in photo_ids if photo_id not in known]
+        new = [photo_id for photo_id in photo_ids if photo_id not in known and photo_id in present]
         last = session.scalar(select(func.max(AlbumPhoto.position)).where(AlbumPhoto.album_id == album.id)) or 0
         rows = [
             {
@@ -87,10 +96,10 @@ def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: da
 
 def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> list[int]:
     """Take photos out of an album; gives the ids of those that were in it, or not yet taken out of a smart one."""
-    lock_photos(session, photo_ids)
+    present = lock_photos(session, photo_ids)
     known = _entries(session, album, photo_ids)
     if album.filter:
-        gone = [photo_id for photo_id in photo_ids if not known.get(photo_id)]
+        gone = [photo_id for photo_id in photo_ids if not known.get(photo_id) and photo_id in present]
         row = {"album_id": album.id, "position": 0, "hidden": True, "created_at": now}
         new = insert_into(AlbumPhoto, session)
         if gone:
@@ -100,7 +109,7 @@ def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now:
             )
     else:
         gone = [photo_id for photo_id in photo_ids if photo_id in known]
-        for portion in _portions(gone):
+        for portion in in_portions(gone, _PORTION):
             session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
     _finish(session, album, gone, now)
     return gone
@@ -108,8 +117,11 @@ def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now:
 
 def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[str]:
     """The UIDs of the photos of an album that may be seen, in the order that people gave them."""
-    query = _seen_photos(album, sees_private=sees_private).order_by(AlbumPhoto.position, AlbumPhoto.photo_id)
-    return [row.uid for row in session.execute(query)]
+    seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
+    shown = select(SearchRow.photo_id).where(SearchRow.photo_id == AlbumPhoto.photo_id, seen).exists()
+    query = select(Photo.uid).join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
+    query = query.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden), shown)
+    return list(session.scalars(query.order_by(AlbumPhoto.position, AlbumPhoto.photo_id)))
 
 
 def arrange_photos(
@@ -124,10 +136,14 @@ def arrange_photos(
     if album.filter:
         msg = "a smart album has no order by hand"
         raise InvalidValueError(msg, field="photos")
+    entries = select(AlbumPhoto.photo_id, AlbumPhoto.position).where(AlbumPhoto.album_id == album.id)
+    known = {row.photo_id: row.position for row in session.execute(entries.order_by("position", "photo_id"))}
+    query = select(SearchRow.photo_uid, SearchRow.photo_id)
+    query = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH)).distinct()
     seen: dict[str, int] = {}
-    for portion in _portions([*uids, *([] if before is None else [before])]):
-        query = _seen_photos(album, sees_private=sees_private).where(Photo.uid.in_(portion))
-        seen.update({row.uid: row.id for row in session.execute(query)})
+    for portion in in_portions([*uids, *([] if before is None else [before])], _PORTION):
+        found = session.execute(query.where(SearchRow.photo_uid.in_(portion)))
+        seen.update({uid: photo_id for uid, photo_id in found if photo_id in known})
     moved = [seen[uid] for uid in uids if uid in seen]
     if len(set(moved)) != len(uids):
         msg = "each photo must be in the album, and be named once"
@@ -135,8 +151,6 @@ def arrange_photos(
     if before is not None and (before not in seen or before in uids):
         msg = "before names another photo of the album"
         raise InvalidValueError(msg, field="before")
-    entries = select(AlbumPhoto.photo_id, AlbumPhoto.position).where(AlbumPhoto.album_id == album.id)
-    known = {row.photo_id: row.position for row in session.execute(entries.order_by("position", "photo_id"))}
     places = _places(known, moved, None if before is None else seen[before])
     changed = [
         {"album_id": album.id, "photo_id": photo_id, "position": position}
@@ -147,13 +161,6 @@ def arrange_photos(
         session.execute(update(AlbumPhoto), changed)
         album.updated_at = now
         record_change(session)
-
-
-def _seen_photos(album: Album, *, sees_private: bool) -> Select[int, str]:
-    seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
-    shown = select(SearchRow.photo_id).where(SearchRow.photo_id == AlbumPhoto.photo_id, seen).exists()
-    query = select(Photo.id, Photo.uid).join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
-    return query.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden), shown)
 
 
 def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) -> dict[int, int]:
@@ -180,7 +187,7 @@ def _entries(session: Session, album: Album, photo_ids: Sequence[int]) -> dict[i
     """Id of a photo that has an entry in the album -> whether it was taken out of it."""
     query = select(AlbumPhoto.photo_id, AlbumPhoto.hidden).where(AlbumPhoto.album_id == album.id)
     found: dict[int, bool] = {}
-    for portion in _portions(photo_ids):
+    for portion in in_portions(photo_ids, _PORTION):
         rows = session.execute(query.where(AlbumPhoto.photo_id.in_(portion)))
         found.update({row.photo_id: row.hidden for row in rows})
     return found
@@ -191,7 +198,3 @@ def _finish(session: Session, album: Album, photo_ids: Iterable[int], now: datet
     if changed:
         album.updated_at = now
         project_album(session, album.id, changed)
-
-
-def _portions(values: Sequence[_Value]) -> Iterator[Sequence[_Value]]:
-    return (values[start : start + _PORTION] for start in range(0, len(values), _PORTION))

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import func, not_, select
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.library.album_photos import lock_photos
+from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, remove_photos
 from photosvc.models import Album, AlbumPhoto
 from photosvc.query.fold import fold
 from photosvc.query.parser import parse_query
@@ -119,12 +119,20 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
     record_change(session)
 
 
-def delete_album(session: Session, album: Album, now: datetime) -> None:
-    """Delete an album. Its photos stay; its row does too, so that the index does not make it again."""
+def delete_album(session: Session, album: Album, now: datetime) -> bool:
+    """Delete an album, or take some of its photos out of it if it has many; gives whether it is deleted.
+
+    Its photos stay; its row does too, so that the index does not make it again.
+    """
+    query = select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden))
+    members = session.scalars(query.order_by(AlbumPhoto.photo_id).limit(MOST_AT_ONCE + 1)).all()
+    if len(members) > MOST_AT_ONCE:
+        remove_photos(session, album, members[:-1], now)
+        return False
     album.deleted_at = now
-    members = sorted(session.scalars(select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id)))
     lock_photos(session, members)
     project_album(session, album.id, members)
+    return True
 
 
 def _check_number(session: Session, *, smart: bool) -> None:

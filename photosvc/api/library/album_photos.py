@@ -10,7 +10,14 @@ from werkzeug.exceptions import MethodNotAllowed
 from photosvc.api.library.albums import MAX_BODY, record_of_album
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import ALBUM, PHOTO, is_uid
-from photosvc.library.album_photos import add_photos, arrange_photos, photos_in_order, remove_photos, select_photos
+from photosvc.library.album_photos import (
+    add_photos,
+    arrange_photos,
+    in_portions,
+    photos_in_order,
+    remove_photos,
+    select_photos,
+)
 from photosvc.library.albums import album_of_people, album_to_change
 from photosvc.models import Album
 from photosvc.records.album import ArrangementSchema
@@ -144,18 +151,21 @@ def _with_photos(
 ) -> Response:
     service, who = current_service(), principal()
     selection = parse_selection(given)
-    with service.writing() as session:
-        album = album_to_change(session, album_uid, sees_private=who.sees_private)
+    with service.loading() as session:
+        album_of_people(session, album_uid, sees_private=who.sees_private)
         photos = select_photos(session, selection, sees_private=who.sees_private)
-        changed = change(session, album, list(photos), service.now())
-        uid, title = album.uid, album.title
-    record = record_of_album(uid)
+    changed: list[int] = []
+    for portion in in_portions(list(photos)):
+        with service.writing() as session:
+            album = album_to_change(session, album_uid, sees_private=who.sees_private)
+            changed += change(session, album, portion, service.now())
+    record = record_of_album(album_uid)
     answer = {
         "code": 200,
-        "message": f"{len(changed)} photos {outcome}: {title}",
+        "message": f"{len(changed)} photos {outcome}: {record['Title']}",
         "album": record,
         "photos": list(photos.values()),
-        outcome: [{"PhotoUID": photos[photo_id], "AlbumUID": uid} for photo_id in changed],
+        outcome: [{"PhotoUID": photos[photo_id], "AlbumUID": album_uid} for photo_id in changed],
     }
     # photoprism 0.1.0 reads the fields of the album beside these, and after `clone` in `a`.
     return json_answer({**record, **answer, "a": record})

@@ -1,15 +1,17 @@
 """Albums: the list, one album, and the photos in it."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
 from photosvc.core.errors import NotFoundError
-from photosvc.library.albums import album_to_change, change_album, delete_album, make_album
+from photosvc.library.albums import album_of_people, album_to_change, change_album, delete_album, make_album
 from photosvc.records.album import AlbumEditSchema, AlbumResultSchema
 from photosvc.records.zip import ZipSelectionSchema
 from photosvc.search.reading.library import state_tag
+from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.overview.albums import ORDERS, TYPES, parse_albums_request
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
@@ -151,12 +153,7 @@ def dislike_album(album_uid: str) -> Response:
 @refuses(404, 409)
 def remove_album(album_uid: str) -> Response:
     """Delete an album. Its photos stay in the library."""
-    service, who = current_service(), principal()
-    with service.writing() as session:
-        album = album_to_change(session, album_uid, sees_private=who.sees_private)
-        delete_album(session, album, service.now())
-        title = album.title
-    return json_answer({"code": 200, "message": f"{title} deleted"})
+    return json_answer({"code": 200, "message": f"{_delete(album_uid)} deleted"})
 
 
 @require("albums.delete")
@@ -165,18 +162,30 @@ def remove_album(album_uid: str) -> Response:
 @refuses(400, 404, 409)
 def delete_albums(given: dict[str, Any]) -> Response:
     """Delete the albums in `albums`; unknown ones are left out."""
-    service, who = current_service(), principal()
+    service, sees_private = current_service(), principal().sees_private
     selection = parse_selection({**dict.fromkeys(given), "albums": given["albums"]}, most_albums=MOST_SELECTED)
+    uids = dict.fromkeys(selection.albums)
+    with service.loading() as session:
+        for uid in filter(kind_of, uids):  # refused before any is deleted
+            with suppress(NotFoundError):
+                album_of_people(session, uid, sees_private=sees_private)
     deleted: list[str] = []
-    with service.writing() as session:
-        for uid in dict.fromkeys(selection.albums):
-            try:
-                album = album_to_change(session, uid, sees_private=who.sees_private)
-            except NotFoundError:
-                continue
-            delete_album(session, album, service.now())
+    for uid in uids:
+        with suppress(NotFoundError):
+            _delete(uid)
             deleted.append(uid)
     return json_answer({"code": 200, "message": f"{len(deleted)} albums deleted", "albums": deleted})
+
+
+def _delete(album_uid: str) -> str:
+    """Delete an album in as many transactions as its photos need; gives its title."""
+    service, who = current_service(), principal()
+    while True:
+        with service.writing() as session:
+            album = album_to_change(session, album_uid, sees_private=who.sees_private)
+            title, done = album.title, delete_album(session, album, service.now())
+        if done:
+            return title
 
 
 def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
