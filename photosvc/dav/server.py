@@ -17,7 +17,7 @@ from photosvc.dav import locks
 from photosvc.dav.addresses import path_in
 from photosvc.dav.conditions import check_headers, check_if
 from photosvc.dav.copying import copy
-from photosvc.dav.errors import dav_error_answer
+from photosvc.dav.errors import UnfitPathError, dav_error_answer
 from photosvc.dav.lock_manager import LockManager, refusal
 from photosvc.dav.paths import key
 from photosvc.dav.property_manager import PropertyManager
@@ -63,6 +63,8 @@ class Server:
             PhotosvcError: it fails; `dav.errors.error_answer` renders it.
 
         """
+        if "#" in environ.get("RAW_URI", ""):  # gunicorn cuts it off: a folder could be meant instead of what is in it
+            raise UnfitPathError
         mount = environ["SCRIPT_NAME"] + self._folder
         provider = Originals(self._service, mount)
         provider.set_lock_manager(self._locks)
