@@ -3,11 +3,15 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from click.testing import CliRunner
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from photosvc.auth.credentials.bearer import issue
@@ -17,7 +21,7 @@ from photosvc.models import CLIENT_TOKEN, User
 from tests.clock import MovedClock
 from tests.costs import TEST_HASHER
 from tests.factories.accounts import add_client, add_credential, add_user
-from tests.library import Library, open_library
+from tests.library import DATABASE, Library, open_library
 
 API = "/api/v1"
 PASSWORD = "correct horse"
@@ -110,12 +114,29 @@ class ApiClient:
 @contextmanager
 def open_api(folder: Path, **options: Any) -> Iterator[ApiClient]:
     """A client of a library with the users of `ROLES`; their password is `PASSWORD`."""
-    api = ApiClient(open_library(folder / "instance", **options))
+    api = ApiClient(open_library(folder / "instance", **({"database": database_with_users()} | options)))
     with api.library.session() as session:
-        for name, role in ROLES.items():
-            api.uids[name] = add_user(session, name, role, password_hash=HASH).uid
+        if not session.scalar(select(User.id)):
+            _add_users(session)
+        api.uids.update(session.execute(select(User.name, User.uid)).all())
     yield api
     api.library.close()
+
+
+@cache
+def database_with_users() -> bytes:
+    """An SQLite database with the users of `ROLES`."""
+    with TemporaryDirectory() as folder:
+        library = open_library(Path(folder))
+        with library.session() as session:
+            _add_users(session)
+        library.close()
+        return (library.instance / DATABASE).read_bytes()
+
+
+def _add_users(session: Session) -> None:
+    for name, role in ROLES.items():
+        add_user(session, name, role, password_hash=HASH)
 
 
 def check_error(answer: TestResponse, status: int, code: int | None = None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -157,10 +158,10 @@ def open_library(
     *,
     settings: Mapping[str, object] | None = None,
     upgrade: bool = True,
-    database: Path | None = None,
+    database: bytes = b"",
     **options: Any,
 ) -> Library:
-    """A library in an empty folder, with its tables or with a copy of the SQLite database of a closed library."""
+    """A library in an empty folder, with its tables or with this SQLite database."""
     (instance / "originals").mkdir(parents=True, exist_ok=True)
     clock = MovedClock()
     app = create_app(instance=instance, settings=settings, environ={}, clock=clock, **options)
@@ -169,10 +170,16 @@ def open_library(
             engine = current_service().engine()
             if engine.url.database == str(instance.absolute() / DATABASE):
                 engine.dispose()
-                (instance / DATABASE).write_bytes(database.read_bytes() if database else migrated_database())
+                (instance / DATABASE).write_bytes(database or migrated_database())
             else:
                 migrate.upgrade(engine)
     return Library(app, clock, instance)
+
+
+def copy_library(closed: Library, instance: Path) -> Library:
+    """A library with the files and the SQLite database of a closed one."""
+    shutil.copytree(closed.instance, instance)
+    return open_library(instance, upgrade=False)
 
 
 @cache

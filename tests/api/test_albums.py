@@ -7,14 +7,22 @@ from photosvc.models import Album, Photo, SearchRow
 from photosvc.models.database import begin_write
 from photosvc.search.projection.verify import count_orphans, differing
 from tests.factories.photos import add_photos, edit_photos
-from tests.library import open_library
+from tests.library import copy_library, open_library
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The library of which each test has a copy."""
+    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
+    with library.session() as session:
+        add_photos(session, 20, library.clock())
+    library.close()
+    return library
 
 
 @pytest.fixture
-def library(tmp_path):
-    library = open_library(tmp_path / "instance")
-    with library.session() as session:
-        add_photos(session, 20, library.clock())
+def library(filled, tmp_path):
+    library = copy_library(filled, tmp_path / "instance")
     yield library
     with library.session() as session:
         ids = [row[0] for row in session.query(Photo.id)]

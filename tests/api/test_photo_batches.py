@@ -4,20 +4,28 @@ import pytest
 
 from photosvc.models import Photo
 from photosvc.search.projection.project import project
-from tests.library import changes, counts, hashes, open_library
+from tests.library import changes, copy_library, counts, hashes, open_library
 from tests.pictures import exif, jpeg
 
 COUNT = 5
 
 
-@pytest.fixture
-def library(tmp_path):
-    library = open_library(tmp_path / "instance")
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The library of which each test has a copy."""
+    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
     for number in range(COUNT):
         taken = exif({0x010F: "Canon"}, {0x9003: f"2020:01:0{number + 1} 03:04:05"})
         library.put(f"a/{number}.jpg", jpeg(64 + number, 48, exif=taken))
     library.put("b/0 copy.dng", b"not a picture")
     library.index()
+    library.close()
+    return library
+
+
+@pytest.fixture
+def library(filled, tmp_path):
+    library = copy_library(filled, tmp_path / "instance")
     yield library
     library.close()
 

@@ -4,18 +4,26 @@ import struct
 
 import pytest
 
-from tests.library import open_library
+from tests.library import copy_library, open_library
 from tests.pictures import exif, jpeg, xmp
 
 TAKEN = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2020:01:02 03:04:05"})
 
 
-@pytest.fixture
-def library(tmp_path):
-    library = open_library(tmp_path / "instance")
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The library of which each test has a copy."""
+    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
     library.put("a/lake.jpg", jpeg(exif=TAKEN, xmp=xmp("<dc:title><rdf:Alt><rdf:li>Old</rdf:li></rdf:Alt></dc:title>")))
     library.put("a/hill.jpg", jpeg(80, 60, exif=exif({0x010F: "Canon"}, {0x9003: "2021:01:02 03:04:05"})))
     library.index()
+    library.close()
+    return library
+
+
+@pytest.fixture
+def library(filled, tmp_path):
+    library = copy_library(filled, tmp_path / "instance")
     yield library
     library.close()
 

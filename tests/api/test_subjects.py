@@ -5,7 +5,7 @@ import pytest
 from photosvc.models import Photo
 from photosvc.search.projection.verify import differing
 from tests.factories.photos import edit_photos
-from tests.library import open_library
+from tests.library import copy_library, open_library
 from tests.pictures import exif, jpeg, xmp
 
 
@@ -31,12 +31,20 @@ PICTURES = {
 }
 
 
-@pytest.fixture
-def library(tmp_path):
-    library = open_library(tmp_path / "instance")
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The library of which each test has a copy."""
+    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
     for number, (name, packet) in enumerate(PICTURES.items()):
         library.put(name, jpeg(64 + number, 48, exif=exif({}, {0x9003: f"202{number}:01:02 03:04:05"}), xmp=packet))
     library.index()
+    library.close()
+    return library
+
+
+@pytest.fixture
+def library(filled, tmp_path):
+    library = copy_library(filled, tmp_path / "instance")
     yield library
     check_projection(library)
     library.close()

@@ -7,21 +7,31 @@ from sqlalchemy import select
 from photosvc.models import Photo
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos
-from tests.library import call_svc
+from tests.library import call_svc, copy_library, open_library
 
 
-@pytest.fixture
-def search(library):
-    """Runs `svc search` on a library of eight photos, the first of them private."""
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The library of which each test has a copy."""
+    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
     with library.session() as session:
         add_photos(session, 8, NOW)
         edit_photos(session, list(session.scalars(select(Photo.id).order_by(Photo.id).limit(1))), private=True)
+    library.close()
+    return library
+
+
+@pytest.fixture
+def search(filled, tmp_path):
+    """Runs `svc search` on a library of eight photos, the first of them private."""
+    library = copy_library(filled, tmp_path / "instance")
 
     def run(*arguments):
         return call_svc("search", *arguments, instance=library.instance)
 
     run.library = library
-    return run
+    yield run
+    library.close()
 
 
 def test_results_are_a_table_that_includes_private_photos(search):

@@ -14,15 +14,15 @@ from photosvc.search.reading.documents import LibraryChangedError
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos
-from tests.library import DATABASE, open_library
+from tests.library import copy_library, open_library
 
 ALBUMS = {name: ("a" + name).ljust(16, "0") for name in ("plain", "smart", "secret", "gone")}
 
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """The database of the library; each test has a copy."""
-    library = open_library(tmp_path_factory.mktemp("answers"))
+    """The library of which each test has a copy."""
+    library = open_library(tmp_path_factory.mktemp("answers") / "instance")
     with library.session() as session:
         add_photos(session, 30, NOW)
         ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
@@ -45,12 +45,12 @@ def filled(tmp_path_factory):
         edit_photos(session, ids[:2], private=True)
         project(session, ids)
     library.close()
-    return library.instance / DATABASE
+    return library
 
 
 @pytest.fixture
 def library(filled, tmp_path):
-    library = open_library(tmp_path, database=filled)
+    library = copy_library(filled, tmp_path / "instance")
     yield library
     library.close()
 
