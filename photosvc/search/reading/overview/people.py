@@ -58,10 +58,10 @@ def people(connection: Connection, sees_private: bool) -> list[Person]:
 
 def labels(connection: Connection, sees_private: bool) -> list[Label]:
     """The keywords of photos that may be seen, by name."""
-    query = select(Keyword.id, Keyword.word, Keyword.folded, func.count())
-    query = query.join(photo_keywords, photo_keywords.c.keyword_id == Keyword.id)
-    query = query.join(SearchRow, SearchRow.photo_id == photo_keywords.c.photo_id)
-    query = query.where(SearchRow.is_first, visible(sees_private=sees_private, by_index=False))
-    rows = connection.execute(query.group_by(Keyword.id, Keyword.word, Keyword.folded))
-    found = [Label(row[0], computed_uid(LABEL, row[2]), row[1], row[3]) for row in rows]
+    # Apart from the keywords: SQLite would look for each keyword in each photo.
+    shown = select(SearchRow.photo_id).where(visible(sees_private=sees_private))
+    query = select(photo_keywords.c.keyword_id, func.count()).where(photo_keywords.c.photo_id.in_(shown))
+    counts = {row[0]: row[1] for row in connection.execute(query.group_by(photo_keywords.c.keyword_id))}
+    rows = connection.execute(select(Keyword.id, Keyword.word, Keyword.folded))
+    found = [Label(row[0], computed_uid(LABEL, row[2]), row[1], counts[row[0]]) for row in rows if row[0] in counts]
     return sorted(found, key=lambda label: (fold(label.name), label.id))
