@@ -22,7 +22,7 @@ from photosvc.index.run_lock import Lease, run_lock
 from photosvc.index.scan import FoundFile, is_gone, scan, start_folder
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.summary import Summary
-from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, RejectedFile
+from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, PhotoChange, RejectedFile
 from photosvc.models.database import begin_write
 from photosvc.pictures.cache import PictureCache
 from photosvc.search.projection.project import project
@@ -33,6 +33,7 @@ _BATCH: Final = 50
 #: Ids in one query.
 _MANY: Final = 500
 _EXAMPLES: Final = 5
+_UNLOADED: Final = {"synchronize_session": False}
 
 
 @dataclass(slots=True)
@@ -206,6 +207,8 @@ def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> i
     """Describe and project the photos that still have files and delete the others; gives the number of those."""
     left = set(session.scalars(select(File.photo_id).where(File.photo_id.in_(ids))))
     gone = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids)))) - left
+    uids = select(Photo.uid).where(Photo.id.in_(gone))
+    session.execute(delete(PhotoChange).where(PhotoChange.photo_uid.in_(uids)), execution_options=_UNLOADED)
     delete_rows(session, Photo.__table__, gone)
     catalog = Catalog(session, Gazetteer.load())
     sidecars = sidecars_of(session, left)

@@ -87,7 +87,7 @@ def changing(
                 score_again(photo, now)
     session.flush()
     changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched if photo.id in wider}
-    record(session, change, now, {photo.id: changes[photo.id] for photo in touched})
+    record(session, change, now, {photo.uid: changes[photo.id] for photo in touched})
     mark_due(session, sightings, {photo.id: sighting(photo) for photo in photos})
     _sort_keywords(session, [photo for photo in touched if keywords[photo.id] != photo.keywords])
     project_values(session, [photo for photo in touched if markers[photo.id] == _markers(photo)])

@@ -17,7 +17,7 @@ from photosvc.search.projection.flags import project_flags
 #: Photos in one statement.
 _PORTION: Final = 500
 _COLUMNS: Final = (
-    Photo.id, Photo.private, Photo.archived_at, Photo.archived_src, Photo.manual, Photo.quality, Photo.edited_at,
+    Photo.id, Photo.uid, Photo.private, Photo.archived_at, Photo.archived_src, Photo.manual, Photo.quality,
 )  # fmt: skip
 #: The values that change for one photo, given its row; empty when it is that way already.
 Flagging = Callable[[Any, datetime], dict[str, Any]]
@@ -68,7 +68,7 @@ def _write(session: Session, rows: Sequence[tuple[Any, dict[str, Any]]], change:
     statement = update(table).where(table.c.id == bindparam("row")).values(edited_at=now, updated_at=now)
     statement = statement.values({name: bindparam(f"new_{name}") for name in names})
     session.connection().execute(statement, list(_updates(rows)))
-    record(session, change, now, {row.id: _difference(row, values) for row, values in rows})
+    record(session, change, now, {row.uid: _difference(row, values) for row, values in rows})
 
 
 def _updates(rows: Sequence[tuple[Any, dict[str, Any]]]) -> Iterator[dict[str, Any]]:

@@ -40,8 +40,8 @@ class Change:
     """The number of the change that it takes back."""
 
 
-def record(session: Session, change: Change, now: datetime, differences: Mapping[int, Difference]) -> None:
-    """Add a change of photos, by their ids, to the journal: the values that differ, before and after."""
+def record(session: Session, change: Change, now: datetime, differences: Mapping[str, Difference]) -> None:
+    """Add a change of photos, by their UIDs, to the journal: the values that differ, before and after."""
     shared: dict[str, object] = {
         "action": change.action,
         "actor_uid": change.actor.uid,
@@ -49,29 +49,29 @@ def record(session: Session, change: Change, now: datetime, differences: Mapping
     }
     shared |= {"undoes": change.undoes, "created_at": now}
     entries = [
-        {"photo_id": photo_id, "before": dump(before), "after": dump(after), **shared}
-        for photo_id, (before, after) in differences.items()
+        {"photo_uid": photo_uid, "before": dump(before), "after": dump(after), **shared}
+        for photo_uid, (before, after) in differences.items()
     ]
     session.connection().execute(insert(PhotoChange.__table__), entries)  # type: ignore[arg-type]
 
 
-def changes_of(session: Session, photo_id: int, *, count: int, before: int | None = None) -> list[PhotoChange]:
+def changes_of(session: Session, photo_uid: str, *, count: int, before: int | None = None) -> list[PhotoChange]:
     """The last changes of a photo, the newest first.
 
     Args:
         session: for reading.
-        photo_id: the photo.
+        photo_uid: the photo.
         count: changes at most.
         before: only changes with a lower id.
 
     """
-    query = select(PhotoChange).where(PhotoChange.photo_id == photo_id)
+    query = select(PhotoChange).where(PhotoChange.photo_uid == photo_uid)
     if before is not None:
         query = query.where(PhotoChange.id < before)
     return list(session.scalars(query.order_by(PhotoChange.id.desc()).limit(count)))
 
 
-def find_change(session: Session, photo_id: int, number: str) -> PhotoChange:
+def find_change(session: Session, photo_uid: str, number: str) -> PhotoChange:
     """The change of a photo with this number.
 
     Raises:
@@ -80,7 +80,7 @@ def find_change(session: Session, photo_id: int, number: str) -> PhotoChange:
     """
     valid = re.fullmatch(r"[0-9]{1,18}", number, re.ASCII)
     change = session.get(PhotoChange, int(number)) if valid else None
-    if change is None or change.photo_id != photo_id:
+    if change is None or change.photo_uid != photo_uid:
         msg = "the photo has no such change"
         raise NotFoundError(msg, field="n")
     return change

@@ -3,6 +3,7 @@
 Their names are kept as rejected files, so that an index run does not add them again, except one with `--force`.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice
@@ -14,7 +15,8 @@ from sqlalchemy.orm import Session
 from photosvc.core.problems import Reason
 from photosvc.index.estimates.due import mark_due, stored_sightings
 from photosvc.index.purge import delete_rows
-from photosvc.models import File, Photo, RejectedFile
+from photosvc.library.journal import Change, record
+from photosvc.models import Album, AlbumPhoto, File, Photo, RejectedFile
 from photosvc.search.projection.project import remove
 
 #: Photos in one statement.
@@ -22,18 +24,43 @@ _PORTION: Final = 500
 _FILE: Final = (File.id, File.root, File.name, File.size, File.mtime_ns, File.reader_version, File.missing)
 
 
-def remove_photos(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
-    """Remove these photos with all that belongs to them, in the session's write transaction; gives their number."""
+def remove_photos(session: Session, photo_ids: Sequence[int], change: Change, now: datetime) -> int:
+    """Remove these photos with all that belongs to them, in the session's write transaction; gives their number.
+
+    Their history stays.
+    """
     total = 0
     ids = iter(photo_ids)
     while portion := list(islice(ids, _PORTION)):
         sightings = stored_sightings(session, portion)
+        record(session, change, now, {uid: (lost, {}) for uid, lost in _lost(session, portion).items()})
         remove(session, portion)
         remove_files(session, session.execute(select(*_FILE).where(File.photo_id.in_(portion))).all(), now)
         delete_rows(session, Photo.__table__, portion)
         mark_due(session, sightings, {})
         total += len(sightings)
     return total
+
+
+def _lost(session: Session, photo_ids: Sequence[int]) -> dict[str, dict[str, Any]]:
+    """UID of each of these photos -> what the journal keeps of it."""
+    columns = (Photo.id, Photo.uid, Photo.title, Photo.taken_at_local)
+    rows = session.execute(select(*columns).where(Photo.id.in_(photo_ids))).all()
+    files, albums = defaultdict(list), defaultdict(list)
+    for photo_id, name in session.execute(select(File.photo_id, File.name).where(File.photo_id.in_(photo_ids))):
+        files[photo_id].append(name)
+    members = select(AlbumPhoto.photo_id, Album.uid).join(Album).where(AlbumPhoto.photo_id.in_(photo_ids))
+    for photo_id, uid in session.execute(members.where(~AlbumPhoto.hidden)):
+        albums[photo_id].append(uid)
+    return {
+        row.uid: {
+            "title": row.title,
+            "taken_at_local": row.taken_at_local.isoformat(),
+            "files": sorted(files[row.id]),
+            "albums": sorted(albums[row.id]),
+        }
+        for row in rows
+    }
 
 
 def remove_file(session: Session, file: File, now: datetime) -> None:

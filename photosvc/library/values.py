@@ -31,6 +31,8 @@ PLAIN: Final = (
 KEYWORDS: Final = "keywords"
 #: UID of the file that a person chose to show the photo; empty when the files decide.
 PRIMARY: Final = "primary"
+#: The names of the files that are there.
+FILES: Final = "files"
 #: The Exif orientations that a person chose, by the UIDs of the files.
 ORIENTATIONS: Final = "orientations"
 _MANUAL: Final = "manual"
@@ -79,7 +81,8 @@ def snapshot(photo: Photo) -> dict[str, Any]:
     chosen = next((file.uid for file in photo.files if file.primary_src == MANUAL), "")
     turned = {file.uid: file.orientation for file in photo.files if file.orientation_src == MANUAL}
     keywords = sorted(keyword.word for keyword in photo.keywords)
-    return {**values, KEYWORDS: keywords, PRIMARY: chosen, ORIENTATIONS: turned}
+    files = sorted(file.name for file in photo.files if not file.missing)
+    return {**values, KEYWORDS: keywords, PRIMARY: chosen, ORIENTATIONS: turned, FILES: files}
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
@@ -103,8 +106,10 @@ def has_effects(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     """The names of the values in a difference that a person set, or gave back to the files, but for `manual`.
 
-    The others follow from them: a title from the place, for example.
+    The others follow from them: a title from the place, for example. None when a file left the photo.
     """
+    if FILES in after:
+        return
     for source, names in _SOURCED.items():
         if source in after and MANUAL in (before[source], after[source]):
             yield from (name for name in (*names, source) if name in after)

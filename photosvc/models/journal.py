@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Integer, Text
+from sqlalchemy import Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
@@ -14,7 +14,8 @@ class PhotoChange(Base):
     __tablename__ = TABLE_PREFIX + "photo_changes"
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
-    photo_id: Mapped[int] = mapped_column(RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), index=True)
+    photo_uid: Mapped[str] = mapped_column(Text, server_default="", index=True)
+    """Changes of a photo that was deleted stay, its deletion being the last one."""
     action: Mapped[str] = mapped_column(Text)
     """The action of the policy, as `photos.update`."""
     undoes: Mapped[int | None] = mapped_column(Integer)

@@ -31,7 +31,7 @@ def send(library):
     uid = library.find()[0]["UID"]
 
     def send(method, path="", status=200, **options):
-        headers = {"X-Auth-Token": library.token(role="admin")}
+        headers = {"X-Auth-Token": library.token(role="admin"), **options.pop("headers", {})}
         address = f"/api/v1/photos/{uid}{path}"
         answer = library.app.test_client().open(address, method=method, headers=headers, **options)
         assert answer.status_code == status, answer.text
@@ -74,3 +74,40 @@ def test_a_removed_file_does_not_come_back_and_its_original_stays(library, send)
     assert send("POST", f"/files/{last}/unstack", 409)["error"] == "the file is the only one of its photo"
     library.index(force=True)
     assert len(library.find()) == 2
+
+
+def test_files_that_leave_a_photo_are_in_the_history_of_both_photos(library, send):
+    file = other(send("GET"))
+    send("POST", f"/files/{file['UID']}/unstack")
+    (change,) = send("GET", "/history")
+    assert (change["Action"], change["Before"]["Files"]) == ("photos.unstack", ["a/lake-edited.jpg", "a/lake.jpg"])
+    assert len(change["After"]["Files"]) == 1
+    uid = next(record["UID"] for record in library.find() if record["FileName"] == file["Name"])
+    answer = library.get(path=f"/api/v1/photos/{uid}/history", token=library.token(role="admin"))
+    assert [entry["After"] for entry in answer.json] == [{"Files": [file["Name"]]}]
+    assert send("POST", f"/history/{change['ID']}/undo", 409)["code"] == 409
+
+
+def test_a_removed_file_is_in_the_history_and_if_match_is_observed(send):
+    file = other(send("GET"))
+    refused = {"headers": {"If-Match": '"another"'}}
+    for method, path in (("DELETE", ""), ("POST", "/unstack"), ("POST", "/primary")):
+        send(method, f"/files/{file['UID']}{path}", 412, **refused)
+    send("PUT", f"/files/{file['UID']}/orientation", 412, json={"Orientation": 6}, **refused)
+    send("DELETE", f"/files/{file['UID']}")
+    (change,) = send("GET", "/history")
+    assert (change["Action"], len(change["Before"]["Files"]), len(change["After"]["Files"])) == ("photos.delete", 2, 1)
+
+
+def test_administrators_see_the_history_of_a_deleted_photo(library, send):
+    send("PUT", json={"Title": "Gone"})
+    uid = library.find()[0]["UID"]
+    client = library.app.test_client()
+    given = {"json": {"photos": [uid]}, "headers": {"X-Auth-Token": library.token(role="admin")}}
+    assert client.post("/api/v1/batch/photos/delete", **given).json["photos"] == 1
+    deletion, edit = send("GET", "/history")
+    assert (deletion["Action"], deletion["Before"]["Title"]) == ("photos.delete", "Gone")
+    assert deletion["Before"]["Files"] == ["a/lake-edited.jpg", "a/lake.jpg"]
+    assert deletion["ActorName"] == edit["ActorName"]
+    assert library.get(path=f"/api/v1/photos/{uid}/history", token=library.token(role="user")).status_code == 404
+    send("POST", f"/history/{edit['ID']}/undo", 404)

@@ -109,7 +109,11 @@ def edit_photos(given: dict[str, Any]) -> Response:
 @refuses(400, 409)
 def delete_photos(given: dict[str, Any]) -> Response:
     """Remove photos from the library for good; their originals stay, and only `svc index --force` adds them again."""
-    return _batch(given, remove_photos, "removed", most=MOST)
+
+    def remove(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
+        return remove_photos(session, photo_ids, Change("photos.delete", Actor.of(principal())), now)
+
+    return _batch(given, remove, "removed", most=MOST)
 
 
 def _flag(given: dict[str, Any], action: str, flagging: Flagging, done: str) -> Response:

@@ -6,7 +6,9 @@ from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
 from photosvc.api.library.edits import WRAPPED, change_one
+from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import NotFoundError
+from photosvc.core.ids import PHOTO, is_uid
 from photosvc.index.catalog import Catalog
 from photosvc.library.journal import changes_of, find_change, shown
 from photosvc.library.undo import undo
@@ -44,17 +46,21 @@ def _parameters() -> list[dict[str, Any]]:
 @answers(ChangeSchema, "The changes, the last one first.", many=True)
 @refuses(400, 404)
 def read_history(photo_uid: str) -> Response:
-    """Who changed the photo when: `Before` and `After` contain the values that differ, by the names of its record."""
+    """Who changed the photo when: `Before` and `After` contain the values that differ, by the names of its record.
+
+    Administrators also see the history of a photo that was deleted; its deletion is the last change.
+    """
     count = parse_number(request.args.get("count", ""), "count", 1, _MOST, 100)
     before = parse_number(request.args.get("before", ""), "before", 1, _LAST, _LAST)
-    service, sees_private = current_service(), principal().sees_private
+    service, who = current_service(), principal()
     with service.reading() as connection:
-        seen = files_of_photo(connection, photo_uid, sees_private=sees_private)
-        if not seen:
+        seen = files_of_photo(connection, photo_uid, sees_private=who.sees_private)
+    with service.loading() as session:
+        known = seen or (who.role == ADMIN and is_uid(photo_uid, PHOTO))
+        changes = changes_of(session, photo_uid, count=count, before=before) if known else []
+        if not (seen or changes):
             msg = "there is no such photo"
             raise NotFoundError(msg, field="uid")
-    with service.loading() as session:
-        changes = changes_of(session, seen[0].photo_id, count=count, before=before)
         records = [_schema.dump(change) for change in changes]
     return json_answer([{**one, "Before": shown(one["Before"]), "After": shown(one["After"])} for one in records])
 
@@ -69,7 +75,7 @@ def undo_change(photo_uid: str, number: str) -> Response:
     """
 
     def change(session: Session, catalog: Catalog, photo: Photo) -> int:
-        found = find_change(session, photo.id, number)
+        found = find_change(session, photo.uid, number)
         undo(session, catalog, photo, found)
         return found.id
 

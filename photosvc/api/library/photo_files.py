@@ -1,27 +1,23 @@
 """/photos/<uid>/files/<file uid>: which file shows a photo, and files that leave it."""
 
+from collections.abc import Callable
 from typing import Any
 
 from flask import Blueprint, Response
 from sqlalchemy.orm import Session
 
 from photosvc.api.library.edits import change_one
-from photosvc.api.photos import record_of
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.sources import MANUAL
 from photosvc.index.catalog import Catalog
-from photosvc.index.describe import describe
 from photosvc.index.file_columns import choose_orientation
-from photosvc.index.places import Gazetteer
-from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.stacking.unstack import unstack
-from photosvc.library.edit import load_photos
+from photosvc.library.journal import Actor, Change, record
 from photosvc.library.removal import remove_file
+from photosvc.library.values import FILES
 from photosvc.models import File, Photo
 from photosvc.records.edit import OrientationSchema
 from photosvc.records.entity import PhotoSchema
-from photosvc.search.projection.project import project
-from photosvc.search.reading.lookup import files_of_photo
 from photosvc.web.answer import json_text
 from photosvc.web.contract import answers, refuses, takes
 from photosvc.web.current import current_service
@@ -78,41 +74,39 @@ def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
 
 @require("photos.update")
 @answers(PhotoSchema, "The photo that the file left.")
-@refuses(404, 409)
+@refuses(404, 409, 412)
 def unstack_file(photo_uid: str, file_uid: str) -> Response:
     """Make a photo of its own of this file; no index run stacks it again."""
-    return _without(photo_uid, file_uid, remove=False)
+
+    def leave(session: Session, catalog: Catalog, file: File) -> None:
+        now = current_service().now()
+        photo = unstack(session, catalog, file, now)
+        record(session, Change("photos.unstack", Actor.of(principal())), now, {photo.uid: ({}, {FILES: [file.name]})})
+
+    return _without(photo_uid, file_uid, "photos.unstack", leave)
 
 
 @require("photos.delete")
 @answers(PhotoSchema, "The photo without the file.")
-@refuses(404, 409)
+@refuses(404, 409, 412)
 def delete_file(photo_uid: str, file_uid: str) -> Response:
     """Remove a file from its photo for good; the original stays, and only `svc index --force` adds it again."""
-    return _without(photo_uid, file_uid, remove=True)
+
+    def leave(session: Session, _catalog: Catalog, file: File) -> None:
+        remove_file(session, file, current_service().now())
+
+    return _without(photo_uid, file_uid, "photos.delete", leave)
 
 
-def _without(photo_uid: str, file_uid: str, *, remove: bool) -> Response:
-    service, sees_private = current_service(), principal().sees_private
-    now = service.now()
-    with service.writing() as session:
-        seen = files_of_photo(session.connection(), photo_uid, sees_private=sees_private)
-        if not seen:
-            msg = "there is no such photo"
-            raise NotFoundError(msg, field="uid")
-        (photo,) = load_photos(session, [seen[0].photo_id])
-        file, catalog = _file(photo, file_uid), Catalog(session, Gazetteer.load())
+def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Session, Catalog, File], None]) -> Response:
+    def change(session: Session, catalog: Catalog, photo: Photo) -> None:
+        file = _file(photo, file_uid)
         if not any(other is not file and not other.missing and not other.sidecar for other in photo.files):
             msg = "the file is the only one of its photo"
             raise ConflictError(msg)
-        if remove:
-            remove_file(session, file, now)
-            describe(photo, sidecars_of(session, [photo.id]), catalog, now)
-            project(session, [photo.id])
-        else:
-            unstack(session, catalog, file, now)
-        seen = files_of_photo(session.connection(), photo_uid, sees_private=sees_private)
-        return json_text(record_of(session, seen, sees_private=sees_private)[0])
+        leave(session, catalog, file)
+
+    return json_text(change_one(photo_uid, action, change)[0])
 
 
 def _file(photo: Photo, uid: str) -> File:

@@ -75,13 +75,13 @@ def remove_empty(session: Session, photos: list[Photo], heirs: Mapping[int, int]
 
     """
     session.flush()
-    ids = {photo.id for photo in photos}
-    gone = ids.difference(session.scalars(select(File.photo_id).where(File.photo_id.in_(ids))))
+    uids = {photo.id: photo.uid for photo in photos}
+    gone = uids.keys() - set(session.scalars(select(File.photo_id).where(File.photo_id.in_(uids))))
     for one in sorted(gone & heirs.keys()):
-        journal = update(PhotoChange).where(PhotoChange.photo_id == one).values(photo_id=heirs[one])
+        heir = select(Photo.uid).where(Photo.id == heirs[one]).scalar_subquery()
+        journal = update(PhotoChange).where(PhotoChange.photo_uid == uids[one]).values(photo_uid=heir)
         session.execute(journal, execution_options={"synchronize_session": False})
     for table, photo_id in (
-        (PhotoChange, PhotoChange.photo_id),
         (AlbumPhoto, AlbumPhoto.photo_id),
         (photo_keywords, photo_keywords.c.photo_id),
         (Photo, Photo.id),
