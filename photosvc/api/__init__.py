@@ -4,7 +4,18 @@ from flask import Blueprint, Response
 
 from photosvc.api import clusters, config, monitoring, oauth, openapi, photos, search, timeline, viewer
 from photosvc.api.accounts import app_passwords, passcode, session, users
-from photosvc.api.library import album_photos, albums, batch, edits, history, index_runs, photo_files, subjects, uploads
+from photosvc.api.library import (
+    album_photos,
+    albums,
+    batch,
+    edits,
+    history,
+    index_runs,
+    photo_files,
+    resumable,
+    subjects,
+    uploads,
+)
 from photosvc.api.pictures import downloads, thumbnails, videos, zips
 from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.current import current_service
@@ -12,8 +23,8 @@ from photosvc.web.errors import register_errors
 
 _RESOURCES = (
     search, viewer, timeline, clusters, photos, edits, history, batch, photo_files, albums, album_photos, subjects,
-    uploads, index_runs, session, users, app_passwords, passcode, oauth, monitoring, config, thumbnails, videos,
-    downloads, zips, openapi,
+    uploads, resumable, index_runs, session, users, app_passwords, passcode, oauth, monitoring, config, thumbnails,
+    videos, downloads, zips, openapi,
 )  # fmt: skip
 
 

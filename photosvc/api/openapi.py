@@ -46,15 +46,17 @@ _ERRORS: Mapping[int, str] = {
     404: "It does not exist, or the credential may not see it.",
     405: "This service does not offer the method; `Allow` names those it does.",
     409: "It exists already, or the state does not allow this.",
-    410: "The file is not as the library knows it; an index run is due.",
+    410: "The file is not as the library knows it, and an index run is due; or the upload was not continued in time.",
     412: "A precondition in the headers does not hold.",
     413: "The request asks for too much at once.",
-    415: "The file is of a kind that this service cannot convert.",
+    415: "The body, or the file to convert, is of a kind that this service does not take.",
     416: "No range that was asked for overlaps the file.",
-    422: "The file cannot be shown; the message says why.",
-    429: "Too many failed tries or downloads at once; `Retry-After` says in how many seconds the next is accepted.",
+    422: "The file cannot be shown or added; the message says why.",
+    423: "Another request is writing to the upload.",
+    429: "Too many failed tries, or transfers at once; `Retry-After` says in how many seconds the next is accepted.",
+    460: "The checksum is not that of the piece, which was dropped.",
     503: "The service is busy or its database cannot be reached; `Retry-After` says in how many seconds to try again.",
-    507: "The folder of derived files is full or cannot be written.",
+    507: "A folder of this service is full or cannot be written, or the account may not upload so much.",
 }
 
 

@@ -27,6 +27,8 @@ class Upload(Base):
     """Bytes when it is complete."""
     hash: Mapped[str] = mapped_column(Text, default="")
     """SHA-1 of all bytes; empty until it is complete."""
+    described: Mapped[str] = mapped_column(Text, default="")
+    """The header Upload-Metadata of a resumable upload."""
     finished: Mapped[bool] = mapped_column(default=False)
     """It left the staging folder; the row stays for clients that did not receive the last answer."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)

@@ -142,6 +142,20 @@ def takes_files(meaning: str) -> Callable[[View], View]:
     return _with(body=form, body_type="multipart/form-data")
 
 
+def takes_bytes(media_type: str) -> Callable[[View], View]:
+    """Say that the view reads a body of this type as it comes."""
+    return _with(body={"type": "string", "format": "binary"}, body_type=media_type)
+
+
+def takes_headers(**headers: str) -> Callable[[View], View]:
+    """Say which headers the view reads: their names, with low lines, and what they say."""
+    parameters = [
+        {"name": name.replace("_", "-"), "in": "header", "description": meaning, "schema": TEXT}
+        for name, meaning in headers.items()
+    ]
+    return _with(parameters=lambda: parameters)
+
+
 def takes_query(parameters: Callable[[], list[dict[str, Any]]]) -> Callable[[View], View]:
     """Say which parameters the view reads from the query string, as OpenAPI has them."""
     return _with(parameters=parameters)

@@ -1,90 +1,40 @@
 """Uploads: POST sends files, PUT adds them to the originals."""
 
-import hashlib
-from contextlib import contextmanager
-from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from photosvc.cli.chores import chores_of
 from photosvc.web.current import current_service
-from tests.api_client import check_error, open_api
-from tests.indexing_requests import InlinePool, index_at_once
-from tests.pictures import clouds, dng, encoded, exif, jpeg, xmp
-
-CRLF = b"\r\n"
-FORM = "multipart/form-data; boundary=b"
-DATE_TIME_ORIGINAL = 0x9003
+from tests.api_client import check_error
+from tests.pictures import clouds, dng, encoded, jpeg, xmp
+from tests.upload_client import (
+    CRLF,
+    FORM,
+    changed,
+    form,
+    open_uploads,
+    originals,
+    parts,
+    picture,
+    post,
+    put,
+    sha1,
+    upload,
+)
 
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory):
-    with open_api(tmp_path_factory.mktemp("uploads")) as api, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.api.library.adding.wake_indexer", index_at_once)
-        for module in ("photosvc.library.uploads.inspect", "photosvc.index.job"):
-            patch.setattr(f"{module}.WorkerPool", InlinePool)
+    with open_uploads(tmp_path_factory.mktemp("uploads")) as api:
         yield api
 
 
 @pytest.fixture(scope="module")
 def token(api):
     return api.app_password("alice", "*")
-
-
-@contextmanager
-def changed(api, **values):
-    """Other settings for a moment."""
-    with api.library.app.app_context():
-        service = current_service()
-    before = service.settings
-    service.settings = replace(before, **values)
-    try:
-        yield
-    finally:
-        service.settings = before
-
-
-def picture(seed, taken="2024:05:01 12:00:00"):
-    return encoded(clouds(seed, 32, 24), "JPEG", exif=exif(camera={DATE_TIME_ORIGINAL: taken}))
-
-
-def sha1(data):
-    return hashlib.sha1(data).hexdigest()
-
-
-def post(api, token, bundle, *files, name="alice"):
-    body = form(*(b'Content-Disposition: form-data; name="files"; filename="%b"\r\n\r\n%b' % (
-        file_name.encode(), data) for file_name, data in files))  # fmt: skip
-    return api.call("POST", api.user_path(name, f"/upload/{bundle}"), token, data=body, content_type=FORM)
-
-
-def form(*pieces, end=True):
-    return b"".join(b"--b" + CRLF + piece + CRLF for piece in pieces) + (b"--b--" + CRLF if end else b"")
-
-
-def put(api, token, bundle, name="alice", **body):
-    return api.call("PUT", api.user_path(name, f"/upload/{bundle}"), token, json=body)
-
-
-def upload(api, token, bundle, *files, **body):
-    """Send and add; gives what became of each file."""
-    assert post(api, token, bundle, *files).status_code == 200
-    answer = put(api, token, bundle, **body)
-    assert answer.status_code == 200, answer.text
-    assert (answer.json["code"], answer.json["indexed"]) == (200, True)
-    return answer.json["files"]
-
-
-def parts(api):
-    folder = api.library.originals / ".photosvc"
-    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-
-
-def originals(api):
-    root = api.library.originals
-    found = (path for path in root.rglob("*") if path.is_file() and ".photosvc" not in path.parts)
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 def test_a_picture_is_added_by_the_time_it_was_taken_and_found_at_once(api, token):
@@ -324,10 +274,6 @@ def test_a_part_that_disappeared_is_reported(api, token):
 
 
 def test_the_sweep_deletes_uploads_that_were_not_added(api, token):
-    from datetime import timedelta
-
-    from photosvc.cli.chores import chores_of
-
     post(api, token, "old", ("a.jpg", b"x"))
     api.clock.present += timedelta(days=4)
     with api.library.app.app_context():

@@ -46,7 +46,8 @@ from photosvc.web.multipart import form_events
 from photosvc.web.protector import principal, require, uses
 from photosvc.web.receiving import receiving, sender
 
-_TOKEN: Final = re.compile(r"[\w.~-]{1,200}", re.ASCII)
+#: The token in the address of an upload, which the client chooses.
+UPLOAD_TOKEN: Final = re.compile(r"[\w.~-]{1,200}", re.ASCII)
 _MIB: Final = 1 << 20
 #: Bytes of a form around its files.
 _ROOM: Final = 1 << 20
@@ -156,7 +157,7 @@ def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
 def _check_address(user_uid: str, token: str) -> None:
     if user_uid != principal().user_uid:
         raise PermissionDeniedError
-    if not _TOKEN.fullmatch(token):
+    if not UPLOAD_TOKEN.fullmatch(token):
         msg = "the token of an upload has 1 to 200 letters, digits, dots, dashes, tildes and low lines"
         raise InvalidValueError(msg, field="token")
 

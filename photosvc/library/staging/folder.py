@@ -21,7 +21,7 @@ from photosvc.library.staging.errors import (
     typed_errors,
 )
 from photosvc.library.staging.names import STAGING_FOLDER
-from photosvc.library.staging.part import Part, new_hash
+from photosvc.library.staging.part import TRIAL, Part, new_hash
 
 #: Parts that no process writes to are deleted after these seconds, and kept parts after the longer time.
 ABANDONED_SECONDS: Final = 3600
@@ -93,7 +93,11 @@ class Staging:
                 status = os.fstat(file)
                 if status.st_nlink != 1 or not _has_name(status, name, folder):
                     raise PartMissingError  # it is an original by now: never write to it
-                yield Part(self.originals, folder, name, file, expected_length, most_bytes, status.st_size)
+                part = Part(self.originals, folder, name, file, expected_length, most_bytes, status.st_size)
+                verified = _verified(token, folder, part.size)
+                if verified < part.size:
+                    part.cut(verified)
+                yield part
 
     def path_of(self, token: str) -> Path:
         """Where the bytes of a kept part are, for those who look at the content.
@@ -113,19 +117,17 @@ class Staging:
         """
         with self._folder(create=False) as folder:
             try:
-                return os.stat(_kept_name(token), dir_fd=folder, follow_symlinks=False).st_size
+                size = os.stat(_kept_name(token), dir_fd=folder, follow_symlinks=False).st_size
             except OSError:
                 raise PartMissingError from None
+            return _verified(token, folder, size)
 
     def delete(self, token: str) -> None:
         """Delete a kept part, if it exists, also while another request writes to it."""
-        with (
-            suppress(PartMissingError),
-            self._folder(create=False) as folder,
-            typed_errors(),
-            suppress(FileNotFoundError),
-        ):
-            os.unlink(_kept_name(token), dir_fd=folder)
+        with suppress(PartMissingError), self._folder(create=False) as folder, typed_errors():
+            for name in (_kept_name(token), token + TRIAL):
+                with suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=folder)
 
     def sweep(self, now: datetime) -> int:
         """Delete the parts that no process has written to for long; gives their number."""
@@ -134,7 +136,7 @@ class Staging:
             with os.scandir(folder) as entries:
                 names = [entry.name for entry in entries]
             for name in names:
-                longest = KEPT_SECONDS if name.endswith(_KEPT) else ABANDONED_SECONDS
+                longest = ABANDONED_SECONDS if name.endswith(_UNKEPT) else KEPT_SECONDS
                 with suppress(OSError, PartLockedError):
                     file = os.open(name, _FLAGS, dir_fd=folder)
                     with _locked(file):
@@ -172,6 +174,18 @@ def _has_name(status: os.stat_result, name: str, folder: int) -> bool:
         return os.path.samestat(status, os.stat(name, dir_fd=folder, follow_symlinks=False))
     except FileNotFoundError:
         return False
+
+
+def _verified(token: str, folder: int, size: int) -> int:
+    """Bytes of a kept part of this size, without those that a process wrote on trial until it was killed."""
+    try:
+        mark = os.open(token + TRIAL, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        return size
+    try:
+        return min(size, int(os.read(mark, 32) or b"0"))
+    finally:
+        os.close(mark)
 
 
 def _kept_name(token: str) -> str:

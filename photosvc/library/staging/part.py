@@ -4,7 +4,8 @@ import errno
 import hashlib
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,8 @@ from photosvc.library.staging.errors import (
 from photosvc.library.staging.names import STAGING_FOLDER, checked_name
 
 _PIECE: Final = 1 << 20
+#: Ending of a file with the size of a kept part before bytes that are not verified yet.
+TRIAL: Final = ".trial"
 #: Errors of file systems without hard links.
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 #: Times that every file system stores, in seconds since 1970.
@@ -108,6 +111,24 @@ class Part:
         """
         with typed_errors():
             os.fsync(self._file)
+
+    @contextmanager
+    def on_trial(self) -> Iterator[None]:
+        """Bytes written in this block stay only if it ends without an exception, also when the process is killed."""
+        begin, mark = self.size, f"{self.token}{TRIAL}"
+        with typed_errors():
+            mark_file = os.open(mark, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=self._folder)
+            try:
+                os.write(mark_file, str(begin).encode())
+            finally:
+                os.close(mark_file)
+        try:
+            yield
+        except BaseException:
+            self.cut(begin)
+            raise
+        finally:
+            os.unlink(mark, dir_fd=self._folder)
 
     def place(
         self, name: str, *, replace: bool, modified_at: float | None = None, make_folders: bool = True

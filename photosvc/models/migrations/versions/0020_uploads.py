@@ -27,6 +27,7 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
         sa.Column("hash", sa.Text(), nullable=False),
+        sa.Column("described", sa.Text(), nullable=False),
         sa.Column("finished", sa.Boolean(), nullable=False),
         sa.Column("created_at", UTCDateTime(), nullable=False),
         sa.Column("expires_at", UTCDateTime(), nullable=False),
