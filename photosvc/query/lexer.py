@@ -1,4 +1,4 @@
-"""Query text to tokens; every character belongs to one token."""
+"""Query text to tokens; every character belongs to one token, up to a quote that is not closed."""
 
 import re
 from collections.abc import Iterator
@@ -75,9 +75,14 @@ def check(text: str, field: str) -> None:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The tokens of `text` from left to right; blanks are left out."""
+    """The tokens of `text` from left to right; blanks are left out. Nothing is read behind an unclosed quote.
+
+    Each quote behind it would be searched for its end again, up to the end of the text.
+    """
     for match in _TOKEN.finditer(text):
         kind = _KINDS.get(match.lastgroup or "")
         if kind is not None:
             start, end = match.span()
             yield Token(kind, text[start:end], start, end, match["key"] or "")
+            if kind is TokenKind.STRAY:
+                return

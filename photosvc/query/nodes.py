@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from photosvc.query.operands import Choice, Phrase, Value, Word
+from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Value, Word
 
 
 class Source(NamedTuple):
@@ -98,13 +98,39 @@ def conjuncts(node: Node) -> tuple[Node, ...]:
     return () if isinstance(node, Everything) else (node,)
 
 
+def levels(node: Node) -> int:
+    """How often `And` and `Or` change from the top of a query to its innermost condition.
+
+    A negated `And` counts as an `Or` of negations, and the other way round: so it is compiled.
+    """
+    return _levels(node, None, negated=False)
+
+
+def _levels(node: Node, above: bool | None, *, negated: bool) -> int:
+    match node:
+        case Not(part):
+            return _levels(part, above, negated=not negated)
+        case And(parts) | Or(parts):
+            either = isinstance(node, Or) is not negated
+            return (either is not above) + max(_levels(part, either, negated=negated) for part in parts)
+        case _:
+            return 0
+
+
 def terms(node: Node) -> int:
-    """The number of values that a condition compares with: words of a phrase, alternatives of a filter."""
+    """The number of values that a condition compares with: words of a phrase, alternatives of a filter.
+
+    A pattern counts as its wildcards: each of them is a search of its own for the text behind it.
+    """
     if isinstance(node, Filter):
         value = node.value
-        return len(value.any_of) + len(value.none_of) if isinstance(value, Choice) else 1
+        return sum(map(_comparisons, value.any_of + value.none_of)) if isinstance(value, Choice) else 1
     if isinstance(node, And | Or):
         return sum(map(terms, node.parts))
     if isinstance(node, Phrase):
         return len(node.words)
     return 0 if isinstance(node, Everything | Nothing) else 1
+
+
+def _comparisons(operand: Operand) -> int:
+    return max(1, len(operand.pieces) - 1) if isinstance(operand, Pattern) else 1

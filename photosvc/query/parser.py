@@ -16,6 +16,7 @@ from photosvc.query.nodes import (
     conjunction,
     conjuncts,
     disjunction,
+    levels,
     negation,
     terms,
 )
@@ -25,12 +26,16 @@ from photosvc.query.values.reader import read_filter, read_term
 Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 
 DEEPEST_NESTING = 64
+MOST_LEVELS = 20
+"""Of `and` inside `or` inside `and` …: the parser of SQLite has room for about 28."""
 MOST_TERMS = 256
 MOST_TOKENS = 5 * MOST_TERMS
 """Each term with a sign, parentheses and an operator."""
 
 #: Words that are operators between two terms, as in PhotoPrism.
 OPERATOR_WORDS = {"or": TokenKind.EITHER, "and": TokenKind.BOTH}
+
+_TOO_DEEP = f"more than {MOST_LEVELS} changes between 'and' and 'or' inside each other"
 
 _BOTH_ENDS = {TokenKind.EITHER, TokenKind.CLOSE}
 _TERM_ENDS = {TokenKind.CLOSE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
@@ -58,8 +63,9 @@ def parse_query(text: str, field: str = "q") -> Node:
       without value is not set.
 
     Args:
-        text: what a person typed, at most 4096 characters, 64 nested groups and 256 terms (words,
-            groups, and alternatives of filters).
+        text: what a person typed, at most 4096 characters, 64 nested groups, 20 changes between `and` and `or` inside
+            each other, and 256 terms (words, groups, and alternatives of filters; one with wildcards counts as their
+            number).
         field: the request parameter that errors name.
 
     Raises:
@@ -85,6 +91,8 @@ class _Parser:
         node = self.either(depth=0)
         if (token := self.peek()) is not None:
             raise self.error("this ) closes no group", token)
+        if levels(node) > MOST_LEVELS:
+            raise self.error(_TOO_DEEP, self.tokens[0])
         return node
 
     def either(self, depth: int) -> Node:
@@ -122,6 +130,8 @@ class _Parser:
         node = self.either(depth)
         if not self.take(TokenKind.CLOSE):
             raise self.error("this ( is not closed", opening)
+        if levels(node) > MOST_LEVELS:
+            raise self.error(_TOO_DEEP, opening)
         return node
 
     def filter(self, token: Token) -> Node:

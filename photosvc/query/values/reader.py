@@ -38,6 +38,9 @@ BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "n
 
 MOST_WILDCARDS = 8
 
+LONGEST_PATTERN = 10_000
+"""Bytes of a folded text; one sign can fold to 18 letters, and SQLite refuses patterns of more than 50,000 bytes."""
+
 SHORTEST_PREFIX = 3
 """From this many characters on, an unquoted word also stands for the words that start with it."""
 
@@ -73,6 +76,11 @@ EXPECTED: dict[Kind, str] = {
     Kind.PLUS_CODE: "a full plus code, such as 8FWCHX7W+",
 }
 
+
+class TooLongError(ValueError):
+    """A text has more bytes than databases compare."""
+
+
 _Reader: TypeAlias = Callable[[Alternative, FilterSpec], Operand | None]
 
 
@@ -99,6 +107,8 @@ def _pattern(pieces: list[str]) -> Pattern | None:
     pattern = Pattern((*pieces[:1], *filter(None, pieces[1:-1]), *pieces[1:][-1:]))
     if len(pattern.pieces) > MOST_WILDCARDS + 1:
         raise ValueError("too many wildcards")
+    if sum(map(len, map(str.encode, pattern.pieces))) > LONGEST_PATTERN:
+        raise TooLongError
     return pattern
 
 
@@ -251,6 +261,9 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
     for found in group:
         try:
             item = read(found, spec)
+        except TooLongError as error:
+            msg = f"{spec.name}: {shown(found.text)} has more than {LONGEST_PATTERN} bytes when it is folded"
+            raise InvalidQueryError(msg, field=source.field, position=source.start + found.start) from error
         except (KeyError, ValueError) as error:
             raise _unreadable(spec, found, source) from error
         if item is not None:

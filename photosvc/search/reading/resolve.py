@@ -25,7 +25,19 @@ from photosvc.core.ids import ALBUM, SUBJECT, computed_uid, is_uid
 from photosvc.models import NOWHERE, Album, Camera, Lens, Marker, SearchRow, Subject
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or, conjunction, disjunction, negation
+from photosvc.query.nodes import (
+    And,
+    Everything,
+    Filter,
+    Node,
+    Not,
+    Nothing,
+    Or,
+    conjunction,
+    disjunction,
+    levels,
+    negation,
+)
 from photosvc.query.operands import (
     Choice,
     Circle,
@@ -38,7 +50,7 @@ from photosvc.query.operands import (
     Uid,
     Word,
 )
-from photosvc.query.parser import parse_query
+from photosvc.query.parser import MOST_LEVELS, parse_query
 from photosvc.query.values.areas import locate
 from photosvc.search.reading.conditions.visible import visible, visible_albums
 from photosvc.search.reading.library_albums import find_library_album, kind_of
@@ -49,6 +61,8 @@ Operands: TypeAlias = tuple[Operand, ...]
 
 #: Smart albums inside smart albums: deeper ones contain nothing.
 _DEEPEST_ALBUM = 3
+#: Levels of the whole query; an album in a group of the query adds its own.
+_MOST_LEVELS = MOST_LEVELS + 4
 #: Smart albums that one filter may stand for; further ones are left out.
 _MOST_SMART_ALBUMS = 20
 #: Folders, months and states that one filter may name; further ones are left out.
@@ -62,13 +76,19 @@ def resolve(node: Node, album: str, connection: Connection, *, sees_private: boo
 
     Raises:
         NotFoundError: the album, or the photo of `near` or `similar`, does not exist or may not be seen.
+        InvalidValueError: smart albums make the query deeper than databases can parse.
 
     """
     if not album and isinstance(node, Everything):
         return node
     resolver = _Resolver(connection, sees_private=sees_private)
     resolved = resolver.resolve(node)
-    return conjunction([resolved, resolver.album(album)]) if album else resolved
+    if album:
+        resolved = conjunction([resolved, resolver.album(album)])
+    if levels(resolved) > _MOST_LEVELS:
+        msg = "the query and the smart albums in it have too many groups inside each other"
+        raise InvalidValueError(msg, field="s" if album else "q")
+    return resolved
 
 
 class _Resolver:

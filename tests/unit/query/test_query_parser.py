@@ -162,6 +162,39 @@ def test_groups_nest_64_deep_and_no_deeper() -> None:
         parse_query("-(" * 600)
 
 
+def nested(levels: int) -> str:
+    """A query in which `or` and `and` change this often."""
+    query = "a"
+    for level in range(levels):
+        query = f"(b {query})" if level % 2 else f"(b|{query})"
+    return query
+
+
+def test_and_and_or_change_20_times_inside_each_other_and_no_more() -> None:
+    parse_query(nested(20))
+    with pytest.raises(InvalidQueryError, match=r"more than 20 changes between 'and' and 'or' .*\(character 1\)"):
+        parse_query(nested(21))
+    with pytest.raises(InvalidQueryError, match=r"\(character 31\)"):
+        parse_query(nested(31))
+
+
+def test_a_negated_or_counts_as_an_and() -> None:
+    parse_query("(a -(b|-" * 30 + "c" + "))" * 30)  # a and not b and a and not b and …
+    with pytest.raises(InvalidQueryError, match="more than 20 changes"):
+        parse_query("-(a " * 21 + "b" + ")" * 21)
+
+
+def test_a_pattern_counts_as_its_wildcards() -> None:
+    parse_query("name:" + "|".join(["*a*b*c*d*e*f*"] * 36))
+    with pytest.raises(InvalidQueryError, match="more than 256 terms"):
+        parse_query("name:" + "|".join(["*a*b*c*d*e*f*"] * 37))
+
+
+def test_a_text_that_folds_to_more_bytes_than_databases_compare_is_refused() -> None:
+    with pytest.raises(InvalidQueryError, match="more than 10000 bytes when it is folded"):
+        parse_query("title:*" + "\ufdfa" * 1000 + "*")
+
+
 def test_groups_side_by_side_are_not_deep_but_count_as_terms() -> None:
     assert parse_query("()" * 255 + "a") == A
     with pytest.raises(InvalidQueryError, match="more than 256 terms"):

@@ -50,25 +50,31 @@ def compile_all(parts: Sequence[Node], context: Context) -> Condition:
     return and_(true(), *others)
 
 
-def _compile(node: Node, context: Context) -> Condition:
-    """The condition of a part of a query: on search rows, and on `SearchText` where `full_text.reads_text` says so."""
+def _compile(node: Node, context: Context, *, negated: bool = False) -> Condition:
+    """The condition of a part of a query: on search rows, and on `SearchText` where `full_text.reads_text` says so.
+
+    Negations are pushed inwards to the single conditions: databases bound the depth of what they parse.
+    """
     if context.words_as_sets and full_text.is_words(node):
-        return full_text.by_index(node, context)
+        return _negated(full_text.by_index(node, context), negated=negated)
     match node:
         case Everything():
-            return true()
+            return _negated(true(), negated=negated)
         case Nothing():
-            return false()
+            return _negated(false(), negated=negated)
         case Word() | Phrase():
-            return full_text.contains("words", node, context)
+            return _negated(full_text.contains("words", node, context), negated=negated)
         case Filter(name, value):
-            return _filter(FILTERS[name], value, context)
+            return _negated(_filter(FILTERS[name], value, context), negated=negated)
         case Not(part):
-            return not_(_compile(part, context))
-        case And(parts):
-            return and_(*(_compile(part, context) for part in parts))
-        case Or(parts):
-            return or_(*(_compile(part, context) for part in parts))
+            return _compile(part, context, negated=not negated)
+        case And(parts) | Or(parts):
+            joined = or_ if isinstance(node, Or) is not negated else and_
+            return joined(*(_compile(part, context, negated=negated) for part in parts))
+
+
+def _negated(condition: Condition, *, negated: bool) -> Condition:
+    return not_(condition) if negated else condition
 
 
 def _filter(spec: FilterSpec, value: Value, context: Context) -> Condition:
