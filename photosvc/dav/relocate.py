@@ -11,6 +11,7 @@ from wsgidav.dav_error import (
     HTTP_FORBIDDEN,
     HTTP_MEDIATYPE_NOT_SUPPORTED,
     HTTP_METHOD_NOT_ALLOWED,
+    HTTP_NOT_FOUND,
     HTTP_PRECONDITION_FAILED,
     DAVError,
 )
@@ -25,7 +26,7 @@ from photosvc.library.staging.names import checked_name
 from photosvc.library.trash import Trash
 
 if TYPE_CHECKING:
-    from photosvc.dav.dav_request import Request
+    from photosvc.dav.server import Request
 
 Resource = OriginalFile | OriginalFolder
 
@@ -173,7 +174,9 @@ def keep_replaced(request: "Request", name: str, undo: ExitStack) -> None:
 
 
 def _source(request: "Request") -> Resource:
-    found = request.existing()
+    found = request.find(request.path)
+    if found is None:
+        raise DAVError(HTTP_NOT_FOUND)
     if not request.name:
         raise DAVError(HTTP_FORBIDDEN, "the folder of originals itself stays where it is")
     return found

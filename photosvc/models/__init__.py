@@ -40,6 +40,7 @@ from photosvc.models.search.columns import SORT_KEYS
 from photosvc.models.search.row import (
     FILTER_COLUMNS,
     LOOKUP_COLUMNS,
+    PATTERN_COLUMNS,
     PROJECTION_VERSION,
     SEARCH_COLUMNS,
     TIMELINE_KEYS,
@@ -67,6 +68,7 @@ __all__ = [
     "LOOKUP_COLUMNS",
     "NOWHERE",
     "ORIGINALS_ROOT",
+    "PATTERN_COLUMNS",
     "PROJECTION",
     "PROJECTION_VERSION",
     "SCHEMA_VERSION",

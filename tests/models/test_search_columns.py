@@ -22,7 +22,7 @@ from photosvc.query.filters import FILTERS
 ELSEWHERE = {"description", "keywords", "subjects", "albums", "camera_text", "lens_text"}
 
 #: Columns that neither a filter nor an order compares: keys, and what conditions on who sees what and where need.
-INTERNAL = {"file_id", "listed", "present", "x", "y", "z", "shuffle", "is_first", "timeline_day"}
+INTERNAL = {"file_id", "listed", "present", "x", "y", "z", "shuffle", "is_first", "timeline_day", "far_day"}
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +75,10 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
     read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")
     others = {
         "unlisted": ("newest_key", "NOT listed"),
+        "name_key_pattern": ("name_key", "oldest_key", "listed", "listed"),
+        "file_key_pattern": ("file_key", "oldest_key", "listed", "listed"),
+        "random": ("shuffle", "newest_key", "private", "listed", "listed"),
+        "far_day": ("taken_day", "taken_at", "far_day"),
         "photo": ("photo_id", "taken_at", "newest_key", "private", "listed"),
         "timeline": ("timeline_day", "taken_at", "newest_key", *read, ""),
         "map": ("lat", "lng", "newest_key", *read, ""),

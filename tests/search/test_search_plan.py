@@ -128,3 +128,39 @@ def test_words_are_counted_by_the_full_text_index_alone(connection):
     (count,) = [text for text in asked if "count(photosvc_search_rows" in text]
     assert count.count(" MATCH ") == 1
     assert "instr" not in count
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+def test_days_are_walked_between_their_times(connection, order):
+    steps = window(connection, order=order, q="before:2100-01-01 after:1900-01-01", count="1")
+    assert "taken_at>? AND taken_at<?" in steps[0]
+
+
+def test_few_days_are_looked_up_in_the_index_of_the_timeline(connection):
+    steps = window(connection, order="added", q="taken:1999-01-01")
+    assert [step for step in steps if "ix_photosvc_search_rows_timeline (timeline_day>? AND timeline_day<?)" in step]
+
+
+@pytest.mark.parametrize(
+    ("query", "column"), [("name:*zq*", "name_key"), ("filename:*zq*", "file_key"), ("title:*zq*", "title")]
+)
+def test_a_pattern_is_compared_in_an_index_once(connection, query, column):
+    asked = statements(connection, order="newest", q=query)
+    (compared,) = [text for text in asked if "LIKE" in text and "ORDER BY" not in text]
+    (step, *_) = plan(connection, compared)
+    assert step.startswith("SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_" + column)
+
+
+def test_the_start_of_a_name_is_looked_up_in_its_index(connection):
+    (compared,) = [text for text in statements(connection, q="name:zq*") if "LIKE" in text and "ORDER BY" not in text]
+    assert "ix_photosvc_search_rows_name_key_pattern (name_key>? AND name_key<?)" in plan(connection, compared)[0]
+
+
+def test_photos_to_review_are_looked_up_by_their_quality(connection):
+    steps = window(connection, order="newest", q="review:true")
+    assert [step for step in steps if "ix_photosvc_search_rows_relevance (quality<?)" in step]
+
+
+def test_the_shuffled_order_reads_an_index_alone(connection):
+    (found,) = [text for text in statements(connection, order="random", seed="5") if "ORDER BY" in text]
+    assert plan(connection, found)[0] == "SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_random"

@@ -27,7 +27,7 @@ from photosvc.models.search.values import FileKey
 from photosvc.query.fold import fold
 
 #: Grows whenever a projection would give other rows for the same library; older rows are stale.
-PROJECTION_VERSION = 4
+PROJECTION_VERSION = 5
 
 #: The order of the timeline, all downwards: by local day, and within a day as the order `newest`.
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
@@ -68,9 +68,9 @@ class SearchRow(Base):
     path: Mapped[str] = of_photo("path", SortText)
     name: Mapped[str] = of_photo("name", SortText)
     path_key: Mapped[str] = of_photo("path", Text, convert=fold, filter_name="path", lookup="path")
-    name_key: Mapped[str] = of_photo("name", Text, convert=fold, filter_name="name")
+    name_key: Mapped[str] = of_photo("name", Text, convert=fold, filter_name="name", by_pattern=True)
     original_key: Mapped[str] = of_photo("original_name", Text, convert=fold, filter_name="original_name")
-    title_key: Mapped[str] = of_photo("title", SortText, convert=values.title_key, filter_name="title")
+    title_key: Mapped[str] = of_photo("title", SortText, convert=values.title_key, filter_name="title", by_pattern=True)
     document_key: Mapped[str] = of_photo("document_id", Text, convert=fold, filter_name="document_id")
     stack: Mapped[int] = of_photo("stack", SmallInteger)
     stacked: Mapped[bool] = of_photo(values.is_stacked)
@@ -106,6 +106,8 @@ class SearchRow(Base):
     taken_day: Mapped[int] = of_photo(values.taken_day, Integer)
     timeline_day: Mapped[int] = of_photo(values.timeline_day, Integer)
     taken_at: Mapped[int] = of_photo("taken_at", BigInteger, convert=values.microseconds)
+    far_day: Mapped[bool] = of_photo(values.is_far_day)
+    """`taken_at` is outside of the local day and the days beside it, all by UTC: the clock of the camera was wrong."""
     created_at: Mapped[int] = of_photo("created_at", BigInteger, convert=values.microseconds)
     updated_at: Mapped[int] = of_photo("updated_at", BigInteger, convert=values.microseconds)
     edited_at: Mapped[int] = of_photo("edited_at", BigInteger, convert=values.microseconds)
@@ -120,7 +122,7 @@ class SearchRow(Base):
     """Bytes of the photo's largest file: keeps a photo together when merged results are sorted by size."""
     # file
     file_uid: Mapped[str] = of_file("uid", Text, index=True)
-    file_key: Mapped[str] = of_file("name", Text, convert=fold, filter_name="file_name")
+    file_key: Mapped[str] = of_file("name", Text, convert=fold, filter_name="file_name", by_pattern=True)
     hash: Mapped[str] = of_file("hash", Text, index=True)
     codec: Mapped[str] = of_file("codec", Text, convert=fold)
     size: Mapped[int] = of_file("size", BigInteger)
@@ -144,15 +146,18 @@ VALUE_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.
 #: Columns by which rows are found through an index in no order.
 LOOKUP_COLUMNS = {name: column.lookup for name, column in SEARCH_COLUMNS.items() if column.lookup}
 
+#: Columns whose patterns are compared in an index; that of the order `title` contains titles.
+PATTERN_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.by_pattern)
 
-def _index(name: str, *columns: str, listed: bool | None = True) -> None:
-    """An index over the rows that searches show by default, over the others, or (None) over all."""
-    flag = "listed" if listed else "NOT listed"
+
+def _index(name: str, *columns: str, condition: str = "listed") -> None:
+    """An index over the rows with this condition: `listed`, which searches show by default; empty: over all."""
+    flag = condition.removeprefix("NOT ")
     Index(
         f"ix_{SearchRow.__tablename__}_{name}",
         *(getattr(SearchRow, column) for column in columns),
-        sqlite_where=None if listed is None else text(f"listed = {int(listed)}"),
-        postgresql_where=None if listed is None else text(flag),
+        sqlite_where=text(f"{flag} = {int(flag == condition)}") if condition else None,
+        postgresql_where=text(condition) if condition else None,
     )
 
 
@@ -163,10 +168,16 @@ for _keys in SORT_KEYS.values():
             _index(f"{_column}_{_keys.index}", _column, *_keys.columns)
 for _name in dict.fromkeys(LOOKUP_COLUMNS.values()):
     _index(_name, *(column for column, index in LOOKUP_COLUMNS.items() if index == _name))
-_index("unlisted", "newest_key", listed=False)
+# SQLite knows that an index answers a statement by itself only if all columns are in it, also the constant `listed`.
+for _name in PATTERN_COLUMNS:
+    if _name not in {_keys.columns[0] for _keys in SORT_KEYS.values()}:
+        _index(f"{_name}_pattern", _name, "oldest_key", "listed")
+_index("random", "shuffle", "newest_key", "private", "listed")
+_index("far_day", "taken_day", "taken_at", condition="far_day")
+_index("unlisted", "newest_key", condition="NOT listed")
 _index("photo", "photo_id", "taken_at", "newest_key", "private")
 # What the timeline and the map read of photos, so that they read no rows without a query, nor with the filters of these
 # columns: SQLite would sort whole rows to group them.
 _read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")
-_index("timeline", *TIMELINE_KEYS, *_read, listed=None)
-_index("map", "lat", "lng", "newest_key", *_read, listed=None)
+_index("timeline", *TIMELINE_KEYS, *_read, condition="")
+_index("map", "lat", "lng", "newest_key", *_read, condition="")

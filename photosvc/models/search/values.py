@@ -2,7 +2,7 @@
 
 import math
 import zlib
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from photosvc.core.geo import unit_vector
@@ -19,6 +19,7 @@ _TITLE_BYTES = 1000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_LAST_DAY = date.max.toordinal()
 
 
 def photo_source(photo: Photo, *, has_album: bool) -> PhotoSource:
@@ -62,6 +63,15 @@ def timeline_day(source: PhotoSource) -> int:
     """The day number of the local day, with day 0 when only that is unknown; 0 when the month is unknown."""
     photo = source.photo
     return day_number(photo.year, photo.month, max(photo.day, 0)) if min(photo.year, photo.month) > 0 else 0
+
+
+def is_far_day(source: PhotoSource) -> bool:
+    """Whether `taken_at` is outside of the local day and the days before and after it, all by UTC."""
+    day = taken_day(source)
+    utc = source.photo.taken_at.astimezone(UTC).toordinal()
+    before, after = date.fromordinal(max(1, utc - 1)), date.fromordinal(min(_LAST_DAY, utc + 1))
+    numbers = (day_number(one.year, one.month, one.day) for one in (before, after))
+    return bool(day) and not next(numbers) <= day <= next(numbers)
 
 
 def day_number(year: int, month: int, day: int) -> int:

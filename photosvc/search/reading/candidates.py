@@ -6,15 +6,27 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import orjson
 from sqlalchemy import Connection, func, select
 
-from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, SORT_KEYS, VALUE_COLUMNS, FileKey, SearchRow
+from photosvc.models import (
+    FILTER_COLUMNS,
+    LOOKUP_COLUMNS,
+    PATTERN_COLUMNS,
+    SORT_KEYS,
+    VALUE_COLUMNS,
+    FileKey,
+    SearchRow,
+)
+from photosvc.models.search.values import RANK_BITS
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import Filter, Node
 from photosvc.query.operands import Choice, Operand, Pattern, Range, TakenOut
 from photosvc.search.reading.conditions import full_text
+from photosvc.search.reading.conditions.columns import in_days
 from photosvc.search.reading.conditions.compile import compile_query, members
 from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.day_bounds import days_of
 from photosvc.search.reading.vocabulary import expand, have_more
 
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
@@ -46,6 +58,8 @@ class Candidates:
     """The SELECT of their ids."""
     exact: tuple[Node, ...] = ()
     """The conjuncts that all candidates match; they are not checked again."""
+    scanned: bool = False
+    """Whether the whole index is read to find them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +90,17 @@ class Counter:
     def count(self, candidates: Candidates) -> int:
         """The number of candidates, at most one more than the limit."""
         some = candidates.photos.limit(self.limit + 1).subquery()
-        count = self._connection.scalar(select(func.count()).select_from(some)) or 0
+        return self._record(candidates, self._connection.scalar(select(func.count()).select_from(some)) or 0)
+
+    def find(self, candidates: Candidates) -> tuple[Candidates, int]:
+        """The candidates and their number; an index that is read as a whole is read only once."""
+        if not candidates.scanned:
+            return candidates, self.count(candidates)
+        ids = self._connection.scalars(candidates.photos.limit(self.limit + 1)).all()
+        listed = func.json_each(orjson.dumps(ids).decode()).table_valued("value")
+        return replace(candidates, photos=select(listed.c.value)), self._record(candidates, len(ids))
+
+    def _record(self, candidates: Candidates, count: int) -> int:
         self.counted.append(Counted(candidates.parts, count, self.limit))
         return count
 
@@ -96,9 +120,9 @@ def most_selective(
     """
     best, fewest = None, 0
     for candidates in _candidates(parts, walked, context, connection, counter):
-        count = counter.count(candidates)
+        found, count = counter.find(candidates)
         if count <= counter.limit and (best is None or count < fewest):
-            best, fewest = candidates, count
+            best, fewest = found, count
     return best
 
 
@@ -123,7 +147,7 @@ def _candidates(
     for part in parts:
         photos = None if part in walked else _photos(part, by_index)
         if photos is not None:
-            yield Candidates((part,), photos)
+            yield Candidates((part,), photos, scanned=_is_pattern(part))
 
 
 def _few_with(
@@ -151,6 +175,14 @@ def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select t
             return rows.where(compile_query(part, context))
         case _ if context.opened:  # the other indexes contain listed rows only
             return None
+        case Filter() if (days := days_of(part)) is not None:
+            # The index of the timeline contains a key, not `photo_id`.
+            keys = select(SearchRow.newest_key // 2**RANK_BITS)
+            return keys.where(SearchRow.listed, in_days(SearchRow.timeline_day, days))
+        case Filter() if _is_pattern(part):
+            return select(SearchRow.oldest_key // 2**RANK_BITS).where(SearchRow.listed, compile_query(part, context))
+        case Filter("review", True):  # the index of the order `relevance` begins with the quality
+            return rows.where(SearchRow.listed, compile_query(part, context))
         case Filter(name, Choice(any_of)) if any_of and name in _LOOKED_UP:
             return rows.where(SearchRow.listed, compile_query(part, context))
         case Filter(name) if _column(name) in VALUE_COLUMNS:
@@ -170,8 +202,14 @@ def value_column(part: Node) -> str | None:
     return column if _is_value(value.any_of[0]) else None
 
 
+def _is_pattern(part: Node) -> bool:
+    """Whether a conjunct compares a column with patterns that an index can answer."""
+    return isinstance(part, Filter) and isinstance(part.value, Choice) and _column(part.name) in PATTERN_COLUMNS
+
+
 def _column(name: str) -> str:
-    return next(iter(FILTERS[name].columns), "")
+    column = next(iter(FILTERS[name].columns), "")
+    return FILTER_COLUMNS.get(column, column)
 
 
 def _is_value(operand: Operand) -> bool:

@@ -54,6 +54,7 @@ from photosvc.search.reading.candidates import (
 from photosvc.search.reading.conditions.compile import compile_all, compile_query
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import visible
+from photosvc.search.reading.day_bounds import Bounds, day_bounds
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.word_text import Term
 
@@ -65,6 +66,8 @@ ALL_ROWS: Final = 10_000
 
 #: Orders that albums have an index for.
 _BY_ALBUM = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_album)
+#: Orders whose first key is `taken_at`.
+_BY_TIME = frozenset(name for name, keys in SORT_KEYS.items() if keys.columns[0] == "taken_at")
 
 
 class Driver(StrEnum):
@@ -88,6 +91,8 @@ class Plan:
     """The album whose files are walked in place of all files; no condition repeats this."""
     arranged: int | None = None
     """The album by whose order by hand the files are sorted."""
+    taken: Bounds = Bounds()
+    """Where the order is by `taken_at`: the times outside of which no row matches."""
     counted: tuple[Counted, ...] = ()
     """What was counted to choose this plan."""
 
@@ -141,19 +146,20 @@ def make_plan(
             found = SearchRow.photo_id.in_(candidates.photos)
             by_hand = album if arranged else None
             return Plan(Driver.SORT_CANDIDATES, (found, shown, rest), arranged=by_hand, counted=tuple(counted))
+    taken = day_bounds(parts, connection) if in_order and order in _BY_TIME else Bounds()
     if album is not None:
         driver = Driver.WALK_POSITIONS if arranged else Driver.WALK_ALBUM
         by_hand, by_index = (album, None) if arranged else (None, album)
         conditions = shown, compile_all(others, context)
-        return Plan(driver, conditions, by_index, by_hand, tuple(counted))
+        return Plan(driver, conditions, by_index, by_hand, taken, tuple(counted))
     if context.on_postgresql:
-        return Plan(Driver.DATABASE, (shown, compile_all(parts, context)))
+        return Plan(Driver.DATABASE, (shown, compile_all(parts, context)), taken=taken)
     by_value = [compile_query(part, replace(context, may_use_index=True)) for part in valued]
     rest = compile_all([part for part in parts if part not in valued], context)
     driver = Driver.WALK_VALUE if valued else Driver.WALK_ORDER
     if not (valued or in_order):
         shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
-    return Plan(driver, (shown, *by_value, rest), counted=tuple(counted))
+    return Plan(driver, (shown, *by_value, rest), taken=taken, counted=tuple(counted))
 
 
 def plan_all(node: Node, context: Context, connection: Connection) -> Plan:

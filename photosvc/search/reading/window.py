@@ -69,9 +69,16 @@ class Search:
         keys = self._keys()
         query = self.matching(SearchRow.file_id, *keys)
         cursor = self.request.cursor
+        low, high = self.plan.taken
+        falling = self.request.order.falling
+        # Behind a cursor, its bound is the closer one; SQLite walks from one bound only.
+        if low is not None and (falling or not cursor):
+            query = query.where(keys[0] >= low)
+        if high is not None and not (falling and cursor):
+            query = query.where(keys[0] <= high)
         if cursor:
             here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
-            query = query.where(here < there if self.request.order.falling else here > there)
+            query = query.where(here < there if falling else here > there)
             if self.plan.driver is Driver.WALK_POSITIONS:  # the index has positions, and no keys of files
                 query = query.where(AlbumPhoto.position >= literal(cursor.values[0], BigInteger))
         elif offset:

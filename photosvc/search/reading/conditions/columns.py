@@ -41,9 +41,8 @@ def compare(name: str, item: Operand | str, context: Context) -> Condition:
             return and_(begins(column, item), fits(column, item)) if context.may_use_index else fits(column, item)
         case Range(low, high):
             return _between(column, low, high)
-        case Days(start, end):
-            known = column >= (_day_number(start) if start else 1)  # 0 means unknown
-            return and_(known, column < _day_number(end)) if end else known
+        case Days():
+            return in_days(column, item)
         case _:
             return column == item
 
@@ -86,6 +85,12 @@ def begins(column: Column, pattern: Pattern) -> Condition:
     """The part of a pattern that an index can look up: the beginning of the text."""
     first = pattern.pieces[0]
     return and_(column >= first, column <= first + LAST) if len(pattern.pieces) > 1 and first else true()
+
+
+def in_days(column: Column, days: Days) -> Condition:
+    """Whether a day number is of one of these days; an unknown day is of none."""
+    known: Condition = column >= (_day_number(days.start) if days.start else 1)  # 0 means unknown
+    return and_(known, column < _day_number(days.end)) if days.end else known
 
 
 def _day_number(day: date) -> int:

@@ -1,0 +1,99 @@
+"""Searches by local days, also where the clock of a camera was wrong by years."""
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import create_engine, select
+from sqlalchemy.orm import Session
+
+from photosvc.models import Photo, SearchRow, migrate
+from photosvc.search.projection.project import project
+from photosvc.search.reading.page import find
+from photosvc.search.reading.request import parse_request
+from tests.clock import NOW
+from tests.factories.photos import add_photos
+
+#: For each photo the local day and the time by UTC.
+TAKEN = {
+    "evening before by UTC": ("2012-05-06", "2012-05-05T20:00"),
+    "same day": ("2012-05-06", "2012-05-06T10:00"),
+    "morning after by UTC": ("2012-05-06", "2012-05-07T08:00"),
+    "clock in 1970": ("1970-01-01", "2012-05-06T09:00"),
+    "clock in 2033": ("2033-03-03", "2012-05-06T11:00"),
+    "day before": ("2012-05-05", "2012-05-05T10:00"),
+    "day after": ("2012-05-07", "2012-05-07T10:00"),
+    "first day of all": ("0001-01-01", "0001-01-01T00:00"),
+    "last day of all": ("9999-12-31", "9999-12-31T23:59"),
+}
+FAR = {"clock in 1970", "clock in 2033"}
+
+
+@pytest.fixture(scope="module")
+def session(new_database):
+    engine = create_engine(new_database())
+    migrate.upgrade(engine)
+    with Session(engine) as session:
+        add_photos(session, len(TAKEN), NOW)
+        session.flush()
+        photos = session.scalars(select(Photo).order_by(Photo.id)).all()
+        for photo, (title, (day, moment)) in zip(photos, TAKEN.items(), strict=True):
+            photo.title, photo.taken_at = title, datetime.fromisoformat(moment).replace(tzinfo=UTC)
+            photo.year, photo.month, photo.day = map(int, day.split("-"))
+        project(session, [photo.id for photo in photos])
+        session.commit()
+        yield session
+    engine.dispose()
+
+
+def titles(session, **parameters):
+    page = find(session.connection(), parse_request({"count": "100", **parameters}), sees_private=True)
+    return [record["Title"] for records in page.results() for record in records]
+
+
+def expected(low, high):
+    return {title for title, (day, _) in TAKEN.items() if low <= day <= high}
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest", "added", "name"])
+@pytest.mark.parametrize(
+    ("query", "low", "high"),
+    [
+        ("taken:2012-05-06", "2012-05-06", "2012-05-06"),
+        ("taken:1970-01-01", "1970-01-01", "1970-01-01"),
+        ("taken:2033", "2033-01-01", "2033-12-31"),
+        ("before:2012-05-05", "", "2012-05-05"),
+        ("after:2012-05-07", "2012-05-07", "~"),
+        ("after:2012-05-06 before:2012-05-06", "2012-05-06", "2012-05-06"),
+        ("before:9999-12-31", "", "~"),
+        ("after:0001-01-01", "", "~"),
+    ],
+)
+def test_a_day_finds_its_photos_in_every_order_and_from_every_cursor(session, query, low, high, order):
+    found = titles(session, q=query, order=order)
+    assert set(found) == expected(low, high)
+    assert found, query
+    pages, cursor = [], ""
+    while True:
+        page = find(
+            session.connection(),
+            parse_request({"q": query, "order": order, "count": "1", **({"cursor": cursor} if cursor else {})}),
+            sees_private=True,
+        )
+        pages += [record["Title"] for records in page.results() for record in records]
+        if page.next is None:
+            break
+        cursor = str(page.next)
+    assert pages == found
+
+
+def test_only_photos_more_than_a_day_off_count_as_far(session):
+    far = session.scalars(select(Photo.title).join(SearchRow, SearchRow.photo_id == Photo.id).where(SearchRow.far_day))
+    assert set(far) == FAR
+
+
+def test_a_photo_whose_local_day_is_unknown_is_not_far(session):
+    photo = session.scalars(select(Photo).where(Photo.title == "clock in 1970")).one()
+    photo.day = -1
+    project(session, [photo.id])
+    assert session.scalars(select(SearchRow.far_day).where(SearchRow.photo_id == photo.id)).all() == [False]
+    session.rollback()
