@@ -89,7 +89,7 @@ def changing(
     changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched if photo.id in wider}
     record(session, change, now, {photo.uid: changes[photo.id] for photo in touched})
     mark_due(session, sightings, {photo.id: sighting(photo) for photo in photos})
-    _sort_keywords(session, [photo for photo in touched if keywords[photo.id] != photo.keywords])
+    sort_keywords(session, [photo for photo in touched if keywords[photo.id] != photo.keywords])
     project_values(session, [photo for photo in touched if markers[photo.id] == _markers(photo)])
     if marked := [photo.id for photo in touched if markers[photo.id] != _markers(photo)]:
         project(session, marked)
@@ -99,7 +99,7 @@ def _markers(photo: Photo) -> list[int]:
     return [marker.id for file in photo.files for marker in file.markers]
 
 
-def _sort_keywords(session: Session, photos: Sequence[Photo]) -> None:
+def sort_keywords(session: Session, photos: Sequence[Photo]) -> None:
     """Bring the flushed keywords into the order of the database, in which the projection expects them."""
     words = {keyword.id for photo in photos for keyword in photo.keywords}
     if words:

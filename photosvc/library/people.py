@@ -1,33 +1,35 @@
 """Renaming and merging people. Names come from files, so a chosen name is stored for each name that files have."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.places import Gazetteer
 from photosvc.index.sidecars.links import sidecars_of
-from photosvc.library.edit import load_photos
+from photosvc.library.edit import load_photos, sort_keywords
 from photosvc.models import STATE, File, LibraryState, Marker, Subject, SubjectName
 from photosvc.models.database import insert_into
 from photosvc.models.people import subject_uid
 from photosvc.query.fold import fold
-from photosvc.search.projection.project import project, record_change
+from photosvc.search.projection.project import record_change
+from photosvc.search.projection.update import project_values
 from photosvc.search.reading.overview.people import Person
 
-#: Photos that one transaction renames.
-_PORTION: Final = 100
+#: Photos that one transaction renames: for them it holds the write lock less than a tenth of a second.
+MOST_RENAMED: Final = 100
 
 
 def choose_name(session: Session, person: Person, name: str, now: datetime) -> tuple[str, frozenset[str]]:
     """Give a person another name; one that another person has makes one person of both.
 
-    Gives the UID of the person, and the names of markers that `rename_portion` has to replace. Files that have one of
-    the earlier names have the new one from now on, also those that are indexed later.
+    Gives the UID of the person, and the names of markers that `rename_photos` has to replace: also those that an
+    interrupted renaming left. Files that have one of the earlier names have the new one from now on, also those that
+    are indexed later.
     """
     # One renaming at a time: two could make two rows of one name.
     session.execute(select(LibraryState.value).where(LibraryState.name == STATE).with_for_update())
@@ -52,36 +54,40 @@ def choose_name(session: Session, person: Person, name: str, now: datetime) -> t
         [{"folded": folded, "subject_id": kept.id} for folded in {old, new}],
     )
     record_change(session)
-    return kept.uid, frozenset(known for known in every if fold(known) in {old, new} and known != name)
+    owned = session.scalars(select(SubjectName.folded).where(SubjectName.subject_id == kept.id))
+    replaced = {old, new, *owned}
+    return kept.uid, frozenset(known for known in every if fold(known) in replaced and known != name)
 
 
-def rename_portion(session: Session, names: Collection[str], name: str, now: datetime, after: int) -> int | None:
-    """Replace these names on some photos, in the order of their ids, and project them.
+def photos_with(connection: Connection, names: Collection[str]) -> Sequence[int]:
+    """The ids of the photos whose markers have one of these names."""
+    query = select(File.photo_id).join(Marker, Marker.file_id == File.id).where(Marker.name.in_(names))
+    return connection.scalars(query.distinct().order_by(File.photo_id)).all()
+
+
+def rename_photos(session: Session, photo_ids: Sequence[int], names: Collection[str], name: str, now: datetime) -> None:
+    """Replace names of markers on photos, and project these.
 
     Args:
         session: in a write transaction.
+        photo_ids: at most `MOST_RENAMED`.
         names: of markers.
         name: what replaces them.
         now: the present.
-        after: photos with this id and lower ones are done.
-
-    Gives the id of the last photo; None when there was none.
 
     """
-    query = select(File.photo_id).join(Marker).where(Marker.name.in_(names), File.photo_id > after)
-    photo_ids = session.scalars(query.distinct().order_by(File.photo_id).limit(_PORTION)).all()
-    if not photo_ids:
-        return None
     catalog = Catalog(session, Gazetteer.load())
     sidecars = sidecars_of(session, photo_ids)
-    for photo in load_photos(session, photo_ids):
+    photos = load_photos(session, photo_ids)
+    for photo in photos:
         for file in photo.files:
             for marker in file.markers:
                 if marker.name in names:
                     marker.name = name
         describe(photo, sidecars, catalog, now)  # titles may be made of names
-    project(session, photo_ids)
-    return photo_ids[-1]
+    session.flush()
+    sort_keywords(session, photos)
+    project_values(session, photos)
 
 
 def _new(session: Session, uid: str, name: str, now: datetime) -> Subject:

@@ -189,3 +189,17 @@ def test_markers_name_the_people_that_the_list_has(library, call, uid_of):
         assert library.find(merged="true", q="name:two")[0]["Files"][0]["Markers"] == two["Files"][0]["Markers"]
         library.index(force=True)
         assert library.find(merged="true", q="name:two")[0]["Files"][0]["Markers"] == two["Files"][0]["Markers"]
+
+
+def test_a_renaming_that_was_interrupted_is_finished_by_the_next(library, call, uid_of, monkeypatch):
+    def stop(*_):
+        raise OSError
+
+    ada = uid_of("Ada")
+    with monkeypatch.context() as patched:
+        patched.setattr("photosvc.api.library.subjects.rename_photos", stop)
+        call("PUT", f"/subjects/{ada}", 500, json={"Name": "Zed"})
+    assert library.names(q="people:zed") == []
+    assert call("PUT", f"/subjects/{ada}", json={"Name": "Abe"})["UID"] == ada
+    assert people(call("GET", "/subjects")) == {"Abe": 2, "Bob": 1, "Bobby": 1}
+    assert library.names(q="people:abe") == ["a/one.jpg", "a/two.jpg"]

@@ -1,13 +1,13 @@
 """People, labels and faces: lists of what photos show, and renaming people."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
 from marshmallow import Schema
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.library.people import choose_name, rename_portion
+from photosvc.library.people import MOST_RENAMED, choose_name, photos_with, rename_photos
 from photosvc.query.fold import fold, words
 from photosvc.records.people import LabelSchema, SubjectEditSchema, SubjectSchema
 from photosvc.search.reading.library import state_tag
@@ -106,11 +106,16 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
     person, now = _find(subject_uid), service.now()
     with service.writing() as session:
         uid, names = choose_name(session, person, name, now)
-    last: int | None = 0
-    while names and last is not None:
-        with service.writing() as session:
-            last = rename_portion(session, names, name, now, last)
+    while photo_ids := _photos_with(names):  # an index run may add one under an earlier name meanwhile
+        for start in range(0, len(photo_ids), MOST_RENAMED):
+            with service.writing() as session:
+                rename_photos(session, photo_ids[start : start + MOST_RENAMED], names, name, now)
     return json_answer(_subject.dump(_find(uid)))
+
+
+def _photos_with(names: Collection[str]) -> Sequence[int]:
+    with current_service().reading() as connection:
+        return photos_with(connection, names) if names else ()
 
 
 def _find(uid: str) -> Person:
