@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Final
 
 from flask import Response
-from wsgidav.dav_error import HTTP_NOT_FOUND, DAVError
 
 from photosvc.dav import properties
 from photosvc.dav.relocate import (
@@ -21,7 +20,7 @@ from photosvc.library.staging import Staging
 from photosvc.library.staging.names import checked_name
 
 if TYPE_CHECKING:
-    from photosvc.dav.server import Request
+    from photosvc.dav.dav_request import Request
 
 _PIECE: Final = 1 << 20
 
@@ -38,9 +37,7 @@ def copy(request: "Request") -> Response:
     """
     path = target_path(request)
     name = path.strip("/")
-    found = request.find(request.path)
-    if found is None:
-        raise DAVError(HTTP_NOT_FOUND)
+    found = request.existing()
     check_depth(request, found, ("0", "infinity"))
     deep = request.environ.get("HTTP_DEPTH") != "0"
     replaced = _make_room(request, found, path, name)

@@ -17,6 +17,7 @@ from wsgidav.dav_error import (
 )
 
 from photosvc.dav.relocate import keep_replaced, undo_on_error
+from photosvc.dav.slots import patiently
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, etag_of
 from photosvc.library.staging import Part, Staging
 from photosvc.library.staging.errors import IncompleteError, NameTakenError
@@ -25,7 +26,7 @@ from photosvc.library.uploads.waiting import QuotaExceededError, bytes_left, cou
 from photosvc.web.receiving import receiving
 
 if TYPE_CHECKING:
-    from photosvc.dav.server import Request
+    from photosvc.dav.dav_request import Request
 
 _PIECE: Final = 256 << 10
 #: Bodies up to this size, in bytes, arrive before a thread is used (`photosvc.serving`).
@@ -58,7 +59,7 @@ def put(request: "Request") -> Response:
     request.service.close()  # a large file arrives for long, without the database
     with ExitStack() as slot, staging.receive(most_bytes=_MOST, expected_length=length) as part:
         if length is None or length > _SMALL:
-            slot.enter_context(receiving())
+            patiently(lambda: slot.enter_context(receiving()))
         for piece in _pieces(environ):
             part.write(piece)
             if part.size > most:

@@ -11,7 +11,6 @@ from wsgidav.dav_error import (
     HTTP_FORBIDDEN,
     HTTP_MEDIATYPE_NOT_SUPPORTED,
     HTTP_METHOD_NOT_ALLOWED,
-    HTTP_NOT_FOUND,
     HTTP_PRECONDITION_FAILED,
     DAVError,
 )
@@ -26,7 +25,7 @@ from photosvc.library.staging.names import checked_name
 from photosvc.library.trash import Trash
 
 if TYPE_CHECKING:
-    from photosvc.dav.server import Request
+    from photosvc.dav.dav_request import Request
 
 Resource = OriginalFile | OriginalFolder
 
@@ -174,9 +173,7 @@ def keep_replaced(request: "Request", name: str, undo: ExitStack) -> None:
 
 
 def _source(request: "Request") -> Resource:
-    found = request.find(request.path)
-    if found is None:
-        raise DAVError(HTTP_NOT_FOUND)
+    found = request.existing()
     if not request.name:
         raise DAVError(HTTP_FORBIDDEN, "the folder of originals itself stays where it is")
     return found

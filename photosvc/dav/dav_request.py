@@ -1,0 +1,169 @@
+"""One WebDAV request: its environment as WsgiDAV needs it, and the checks that its method makes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+from urllib.parse import quote
+
+from sqlalchemy.orm import Session
+from wsgidav.dav_error import HTTP_NOT_FOUND, DAVError
+from wsgidav.request_server import RequestServer
+from wsgidav.util import parse_if_header_dict
+
+from photosvc.dav import locks
+from photosvc.dav.conditions import check_headers, check_if
+from photosvc.dav.lock_manager import refusal
+from photosvc.dav.paths import key
+from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
+from photosvc.library.relocation import Relocation
+from photosvc.web.current import Service
+from photosvc.web.protector import principal
+
+_CONFIG: Final[dict[str, Any]] = {"hotfixes": {}, "mutable_live_props": []}
+
+
+class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
+    """One request: its environment as WsgiDAV needs it, and its methods.
+
+    Args:
+        provider: the tree of originals.
+        environ: of the server.
+        path: below the folder of originals, from `path_in`.
+
+    """
+
+    def __init__(self, provider: Originals, environ: Environ, path: str) -> None:
+        super().__init__(provider)
+        self.provider = provider
+        self.path = path
+        self.user_uid = principal().user_uid or ""
+        self.user_id = principal().user_id or 0
+        self._session: Session | None = None
+        self.has_wished = False
+        """Whether the indexer may have to look at something."""
+        self.environ = environ = {
+            **environ,
+            "SCRIPT_NAME": provider.mount_path,
+            "PATH_INFO": path,
+            "wsgidav.config": _CONFIG,
+            "wsgidav.provider": provider,
+            "wsgidav.verbose": 0,
+            # The owner of locks and properties.
+            "wsgidav.auth.user_name": self.user_uid,
+            "wsgidav.user_name": self.user_uid,
+        }
+        if "HTTP_DEPTH" in environ:
+            environ["HTTP_DEPTH"] = environ["HTTP_DEPTH"].lower()
+        if "HTTP_OVERWRITE" in environ:
+            environ["HTTP_OVERWRITE"] = environ["HTTP_OVERWRITE"].upper()
+
+    @property
+    def name(self) -> str:
+        """The name of the resource as the library writes it; empty for the folder of originals."""
+        return self.path.strip("/")
+
+    @property
+    def service(self) -> Service:
+        """Of the app."""
+        return self.provider.service
+
+    def existing(self) -> OriginalFile | OriginalFolder:
+        """The resource of the request.
+
+        Raises:
+            DAVError: 404, there is none.
+
+        """
+        found = self.find(self.path)
+        if found is None:
+            raise DAVError(HTTP_NOT_FOUND)
+        return found
+
+    def find(self, path: str) -> OriginalFile | OriginalFolder | None:
+        """The resource at a path."""
+        return self.provider.get_resource_inst(path, self.environ)
+
+    @staticmethod
+    def parent_of(path: str) -> str:
+        """The path of the folder around a resource."""
+        return path.rstrip("/").rpartition("/")[0] or "/"
+
+    @staticmethod
+    def key(path: str) -> str:
+        """By which locks and properties know a resource."""
+        return key(quote(path))
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A write transaction, in which no other process decides about locks; the checks of this class read in it."""
+        with self.service.writing() as session:
+            locks.serialize(session)
+            self._session = session
+            try:
+                yield session
+            finally:
+                self._session = None
+
+    def relocation(self) -> Relocation:
+        """What lets the library follow changes of originals, in the open write transaction.
+
+        Raises:
+            RuntimeError: none is open.
+
+        """
+        if self._session is None:
+            msg = "no write transaction is open"
+            raise RuntimeError(msg)
+        self.has_wished = True
+        return Relocation(self._session, self.service.settings, self.service.now())
+
+    def check_conditions(self, found: OriginalFile | OriginalFolder | None) -> None:
+        """Check the conditions of a request that changes something; `found` is its resource.
+
+        Raises:
+            DAVError: 412, one does not hold.
+
+        """
+        check_headers(self.environ, found)
+        self.check_if()
+
+    def check_if(self) -> None:
+        """Check the header `If`.
+
+        Raises:
+            DAVError: 412, it does not hold.
+
+        """
+        check_if(self.environ, self.provider, self.path, self._tokens_on)
+
+    def check_writable(self, path: str, *, deep: bool = False) -> None:
+        """Make sure that no lock of others forbids to write a resource, with `deep` also what is in it.
+
+        Raises:
+            DAVError: 423, one does.
+
+        """
+        parse_if_header_dict(self.environ)
+        tokens = self.environ["wsgidav.ifLockTokenList"]
+        with self._reading() as session:
+            now = self.service.now()
+            roots = locks.blocking(session, now, self.key(path), deep=deep, user_uid=self.user_uid, tokens=tokens)
+        if roots:
+            raise refusal(roots)
+
+    def _tokens_on(self, path: str) -> set[str]:
+        """The tokens of the locks that cover a resource."""
+        with self._reading() as session:
+            return {lock.token for lock in locks.covering(session, self.service.now(), self.key(path))}
+
+    @contextmanager
+    def _reading(self) -> Iterator[Session]:
+        if self._session is not None:
+            yield self._session
+        else:
+            with self.service.loading() as session:
+                yield session
+
+    def _evaluate_if_headers(self, found: OriginalFile | OriginalFolder | None, environ: Environ) -> None:  # noqa: ARG002 - of the interface
+        """What WsgiDAV calls before it locks a resource."""
+        self.check_conditions(found)
