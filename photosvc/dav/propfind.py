@@ -19,9 +19,11 @@ from photosvc.dav import locks, multistatus, properties
 from photosvc.dav.live_properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource
 from photosvc.dav.multistatus import element, propstat
 from photosvc.dav.paths import key
+from photosvc.dav.quota import quota_properties
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals, members
 from photosvc.dav.xml_body import DAV, XmlError, read_xml
 from photosvc.models import DavLock
+from photosvc.web.protector import principal
 
 #: Files and folders of an answer with `Depth: infinity`.
 MOST: Final = 10_000
@@ -60,8 +62,9 @@ def propfind(provider: Originals, environ: Environ, found: OriginalFile | Origin
     resources = _resources(found, depth)
     with provider.service.loading() as session:
         dead, covering = _stored(session, key(found.get_ref_url()), asked, depth, provider)
+        quota = quota_properties(session, provider.service.settings, principal().user_id or 0, asked.names)
     provider.service.close()
-    parts = (_response(resource, asked, dead, covering, mount) for resource in resources)
+    parts = (_response(resource, asked, dead, covering, mount, quota) for resource in resources)
     return Response(_document(parts), HTTPStatus.MULTI_STATUS, content_type=multistatus.CONTENT_TYPE)
 
 
@@ -125,7 +128,14 @@ def _stored(
     return dead, LockProperties(found, now, provider.mount_path)
 
 
-def _response(resource: Resource, asked: Asked, dead: properties.Found, covering: LockProperties, mount: str) -> str:
+def _response(
+    resource: Resource,
+    asked: Asked,
+    dead: properties.Found,
+    covering: LockProperties,
+    mount: str,
+    quota: Mapping[str, str],
+) -> str:
     path = quote(resource.path) or "/"
     stored = dead.get(path, {})
     present, missing = [], []
@@ -135,6 +145,8 @@ def _response(resource: Resource, asked: Asked, dead: properties.Found, covering
             rendered = None if value is None else element(name, value if asked.values else "")
         elif name in _LOCK_PROPERTIES:
             rendered = element(name, covering.value(name, path) if asked.values else "")
+        elif name in quota and resource.is_folder:
+            rendered = element(name, quota[name] if asked.values else "")
         else:
             rendered = stored.get(name)
         if rendered is not None:

@@ -447,8 +447,15 @@ def test_what_is_locked_by_another_stays(dav):
 def test_stored_files_count_in_the_quota_of_the_account_until_they_are_deleted(tmp_path):
     with open_api(tmp_path, settings={"PHOTOSVC_UPLOAD_QUOTA": "1"}) as api:
         dav = DavClient(api)
+        asked = b'<propfind xmlns="DAV:"><prop><quota-available-bytes/><quota-used-bytes/></prop></propfind>'
+        listed = {"headers": {"Depth": "1"}}
+        assert ">1048576<" in dav.call("PROPFIND", "/", asked, **listed).text
+        assert "quota" not in dav.call("PROPFIND", "/", **listed).text
         statuses = [dav.call("PUT", f"/{number}.jpg", bytes([number]) * 600_000).status_code for number in (1, 2)]
         assert statuses == [201, 507]
+        found = dav.call("PROPFIND", "/", asked, **listed).text
+        assert ">448576<" in found
+        assert found.count("404") == 1  # a file has no quota
         chunked = {"environ_overrides": {"wsgi.input_terminated": True}, "headers": {"Transfer-Encoding": "chunked"}}
         assert dav.call("PUT", "/2.jpg", input_stream=BytesIO(b"2" * 600_000), **chunked).status_code == 507
         assert dav.call("GET", "/2.jpg").status_code == 404
