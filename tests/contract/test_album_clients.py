@@ -13,6 +13,7 @@ from photosvc.models import Photo
 from photosvc.search.projection.verify import differing
 from tests.api_client import API, PASSWORD, open_api
 from tests.factories.photos import add_photos
+from tests.library import open_library
 from tests.server import serve
 
 pytestmark = pytest.mark.slow
@@ -98,6 +99,54 @@ def test_a_client_that_sends_no_content_type_fills_an_album(served):
         answer = requests.request(method, f"{address}{API}/albums/{uid}/photos", data=body, headers=headers, timeout=30)
         assert answer.status_code == 200, answer.text
     requests.delete(f"{address}{API}/albums/{uid}", headers=headers, timeout=30).raise_for_status()
+
+
+@pytest.fixture
+def eight_processes(tmp_path, new_database):
+    """A server of eight processes on either database, the UIDs of its photos, and a token."""
+    uri = new_database()
+    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": uri})
+    with library.session() as session:
+        add_photos(session, PHOTOS, library.clock())
+        uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
+    token = library.token()
+    with serve(library.instance, workers=8, environ={"PHOTOSVC_DATABASE_URI": uri}) as address:
+        yield library, address, uids, {"X-Auth-Token": token}
+    library.close()
+
+
+def test_eight_processes_fill_and_order_one_album_and_nothing_is_lost(eight_processes):
+    library, address, uids, headers = eight_processes
+    body = {"Title": "Crowd", "Order": "manual"}
+    made = requests.post(f"{address}{API}/albums", json=body, headers=headers, timeout=30).json()["UID"]
+    path = f"{address}{API}/albums/{made}/photos"
+
+    def send(method, url, body):
+        return requests.request(method, url, json=body, headers=headers, timeout=100).status_code
+
+    def fill(number):
+        own, found = uids[number::8], []
+        for turn, photo in enumerate(own):
+            found.append(send("POST", path, {"photos": [photo, uids[0]]}))
+            found.append(send("PUT", path, {"photos": own[: turn + 1], "before": None}))
+            found.append(send("PUT", f"{address}{API}/photos/{photo}", {"Title": f"{number} {turn}"}))
+            found.append(send("DELETE", path, {"photos": [photo]}))
+            found.append(send("POST", path, {"photos": own[turn : turn + 2]}))
+        return [*found, send("PUT", path, {"photos": own})]
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = [status for part in pool.map(fill, range(8)) for status in part]
+    assert set(statuses) == {200}
+    listed = requests.get(path, headers=headers, timeout=30).json()["photos"]
+    assert sorted(listed) == sorted(uids)
+    for number in range(8):
+        own = uids[number::8]
+        places = [listed.index(uid) for uid in own]
+        assert places == list(range(places[0], places[0] + len(own)))
+    shown = requests.get(f"{address}{API}/photos?s={made}&count=1000&merged=true", headers=headers, timeout=30).json()
+    assert [photo["UID"] for photo in shown] == listed
+    with library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
 def test_eight_callers_add_to_one_album_and_nothing_is_lost(served):
