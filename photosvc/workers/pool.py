@@ -98,12 +98,15 @@ class WorkerPool(Generic[Item, Result]):
         more = True
         try:
             while True:
-                while (more or self._returned) and self._has_room():
+                while more or self._returned:
+                    worker = self._free_worker()  # asked once for an item: what a worker may get changes with the time
+                    if worker is None and len(self._workers) >= self._size:
+                        break
                     item = self._returned.popleft() if self._returned else next(source, _END)
                     if item is _END:
                         more = False
                     else:
-                        self._least_busy().give(cast("Item", item))
+                        (worker or self._start()).give(cast("Item", item))
                 if not (busy := self._busy()):
                     return
                 for worker, has_answered in self._answering(busy):
@@ -116,20 +119,16 @@ class WorkerPool(Generic[Item, Result]):
     def _busy(self) -> list[Worker[Item]]:
         return [worker for worker in self._workers if worker.pending]
 
-    def _has_room(self) -> bool:
-        return len(self._workers) < self._size or any(self._may_get_more(worker) for worker in self._workers)
+    def _free_worker(self) -> Worker[Item] | None:
+        """The worker with the fewest items that may get more; None when a new one should get the next, or none may."""
+        free = [worker for worker in self._workers if self._may_get_more(worker)]
+        worker = min(free, key=lambda worker: len(worker.pending), default=None)
+        has_work = worker is not None and bool(worker.pending)
+        return None if has_work and len(self._workers) < self._size else worker
 
     def _may_get_more(self, worker: Worker[Item]) -> bool:
         quick = int(min(self._queue, worker.rate * _QUEUE_SECONDS))
         return worker.has_room and len(worker.pending) < max(_LEAST_QUEUE, quick)
-
-    def _least_busy(self) -> Worker[Item]:
-        """The worker with the fewest items that has room; a new worker before any worker gets a second item."""
-        some = [worker for worker in self._workers if self._may_get_more(worker)]
-        worker = min(some, key=lambda worker: len(worker.pending), default=None)
-        if worker and (not worker.pending or len(self._workers) == self._size):
-            return worker
-        return self._start()
 
     def _start(self) -> Worker[Item]:
         try:

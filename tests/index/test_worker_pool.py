@@ -62,6 +62,19 @@ def test_a_thousand_items_each_come_once():
     assert sorted(results) == [(number, number * number) for number in range(1000)]
 
 
+def test_items_that_arrive_slowly_start_no_more_workers_than_the_pool_has():
+    def trickle():
+        for number in range(400):
+            time.sleep(0.002 if number % 20 else 0.02)
+            yield number
+
+    seen = set()
+    with WorkerPool(square, workers=2, queue=64) as pool:
+        for _ in pool.run(trickle()):
+            seen.update(children())
+    assert len(seen) == 2
+
+
 def test_no_items_start_no_process():
     with WorkerPool(square, workers=2) as pool:
         assert list(pool.run([])) == []
