@@ -89,6 +89,13 @@ class ThrottledError(PhotosvcError):
         self.retry_after = retry_after
 
 
+class BusyError(PhotosvcError):
+    """Too many passwords are checked at present: try again."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after = 1
+
+
 class UserExistsError(ConflictError):
     """A user of this name exists already."""
 

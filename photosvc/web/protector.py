@@ -214,9 +214,8 @@ def proving() -> Iterator[None]:
 
     """
     service = current_service()
-    credential_uid, address = principal().credential_uid, request.remote_addr or ""
     try:
-        with service.throttle.password_check(service.now(), credential_uid=credential_uid, address=address):
+        with service.throttle.password_check(service.now(), credential_uid=principal().credential_uid):
             yield
     except LoginError as error:
         raise InvalidValueError(error.message, field=error.field) from None

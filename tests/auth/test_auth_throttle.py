@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts.passwords import hash_password
 from photosvc.auth.credentials.bearer import issue
-from photosvc.auth.credentials.login_sessions import check_login, open_login
+from photosvc.auth.credentials.login_sessions import check_login, find_app_password, open_login
 from photosvc.auth.errors import (
     ClientLoginError,
     InvalidCredentialsError,
@@ -18,6 +18,7 @@ from photosvc.auth.errors import (
 from photosvc.auth.scopes import EVERYTHING
 from photosvc.auth.throttle import buckets
 from photosvc.auth.throttle.attempts import (
+    CHECK_BY_CREDENTIAL,
     LOGIN_BY_ACCOUNT,
     LOGIN_BY_ADDRESS,
     Throttle,
@@ -145,6 +146,9 @@ class Door:
         self.engine, self.throttle, self.settings = engine, throttle, settings
 
     def knock(self, password, now=NOW, name="alice", address="192.0.2.7"):
+        with Session(self.engine) as session:
+            if find_app_password(session.connection(), now, username=name, password=password):
+                return 200
         try:
             with self.throttle.login_attempt(now, username=name, password=password, address=address):
                 with Session(self.engine) as session:
@@ -201,6 +205,51 @@ def test_home_is_no_place_to_guess_at_either(door):
     assert [door.knock("wrong horse") for _ in range(12)] == [401] * 10 + [429] * 2
 
 
+def test_neighbours_behind_one_address_do_not_keep_an_owner_out(door):
+    assert door.knock(PASSWORD, NOW - 86400 * SECOND) == 200
+    names = [f"name{number}" for number in range(40)]
+    assert [door.knock("wrong horse", name=name) for name in names] == [401] * 10 + [429] * 30
+    assert door.knock(PASSWORD, name="bob") == 429
+    assert [door.knock(PASSWORD) for _ in range(20)] == [200] * 20
+
+
+def test_an_allowance_of_an_account_at_an_address_is_used_up_like_others(door):
+    assert door.knock(PASSWORD) == 200
+    for number in range(10):
+        door.knock("wrong horse", name=f"name{number}")
+    assert [door.knock("wrong horse") for _ in range(9)] == [429] * 9
+    assert door.knock(PASSWORD) == 200
+    door.knock("wrong horse")
+    assert door.knock(PASSWORD) == 429
+    assert door.knock(PASSWORD, NOW + MINUTE) == 200
+
+
+def test_failures_tell_nobody_who_else_logs_in_at_an_address(session, throttle, door):
+    door.knock(PASSWORD)
+    for number in range(12):
+        door.knock("wrong horse", name=f"name{number}")
+    told = []
+    for name in ("alice", "bob", "nobody"):
+        with (
+            pytest.raises(ThrottledError) as caught,
+            throttle.login_attempt(NOW, username=name, password="wrong horse", address="192.0.2.7"),
+        ):
+            raise InvalidCredentialsError
+        told.append((caught.value.retry_after, caught.value.message))
+    assert told == [(60, "Too many failures: try again in 60 s.")] * 3
+
+
+def test_a_refusal_says_when_all_allowances_let_the_next_through(session, throttle):
+    takes(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), 10, NOW - 50 * SECOND)
+    takes(session, by_account(LOGIN_BY_ACCOUNT, "alice"), 20, NOW)
+    with (
+        pytest.raises(ThrottledError) as caught,
+        throttle.login_attempt(NOW, username="alice", password="wrong horse", address="192.0.2.7"),
+    ):
+        pytest.fail("it must not be tried")
+    assert caught.value.retry_after == 60
+
+
 def test_home_is_forgotten_after_thirty_days(door):
     assert door.knock(PASSWORD, NOW - 30 * 86400 * SECOND) == 200
     for number in range(30):
@@ -243,11 +292,10 @@ def test_a_wrong_passcode_counts_like_three_wrong_passwords(session, throttle):
     for _ in range(3):
         with (
             pytest.raises(InvalidPasscodeError),
-            throttle.password_check(NOW, credential_uid="sess00000001", address="192.0.2.7"),
+            throttle.password_check(NOW, credential_uid="sess00000001"),
         ):
             raise InvalidPasscodeError
-    assert buckets.take(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), NOW) == 0
-    assert buckets.take(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), NOW) == 60
+    assert takes(session, Charge(CHECK_BY_CREDENTIAL, "sess00000001"), 2) == [0, 60]
 
 
 def test_a_failure_stays_counted_whatever_is_rolled_back(throttle):

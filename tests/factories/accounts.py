@@ -1,6 +1,6 @@
 """Users, OAuth2 clients and credentials as rows, without the services that usually make them; and log-ins."""
 
-from photosvc.auth.credentials.login_sessions import check_login, open_login
+from photosvc.auth.credentials.login_sessions import check_login, find_app_password, open_login
 from photosvc.core import ids
 from photosvc.models import Client, Credential, User
 from photosvc.models.database import begin_write
@@ -45,5 +45,8 @@ def add_credential(session, kind, scope="*", secret=None, **values):
 
 def log_in(session, settings, now, *, username, password, code=None, origin=None):
     """Both steps of a log-in, in the session's transaction."""
-    proof = check_login(session.connection(), now, username=username, password=password, code=code)
+    connection = session.connection()
+    proof = find_app_password(connection, now, username=username, password=password) or check_login(
+        connection, now, username=username, password=password, code=code
+    )
     return open_login(session, settings, now, proof, origin)

@@ -61,16 +61,30 @@ def log_in(body: dict[str, Any]) -> Response:
     service = current_service()
     now = service.now()
     username, password, address = body["username"], body["password"], request.remote_addr or ""
-    with service.throttle.login_attempt(now, username=username, password=password, address=address) as settle:
-        with service.reading() as connection:
-            proof = login_sessions.check_login(connection, now, username=username, password=password, code=body["code"])
-        origin = login_sessions.Origin(address, request.user_agent.string)
+    origin = login_sessions.Origin(address, request.user_agent.string)
+    # A right app password is found before anything is counted, so that failures of others never make it wait.
+    with service.reading() as connection:
+        proof = login_sessions.find_app_password(connection, now, username=username, password=password)
+    if proof is not None:
         with service.writing() as session:
             login = login_sessions.open_login(session, service.settings, now, proof, origin)
-            settle(session)
+    else:
+        login = _by_account_password(service, body, origin)
     answer = _answer(service, login.principal, login.secret)
     _sweep(service)
     return answer
+
+
+def _by_account_password(service: Service, body: dict[str, Any], origin: login_sessions.Origin) -> login_sessions.Login:
+    """A login session by the password of an account, under the limits for failures."""
+    now, username, password = service.now(), body["username"], body["password"]
+    with service.throttle.login_attempt(now, username=username, password=password, address=origin.address) as settle:
+        with service.reading() as connection:
+            proof = login_sessions.check_login(connection, now, username=username, password=password, code=body["code"])
+        with service.writing() as session:
+            login = login_sessions.open_login(session, service.settings, now, proof, origin)
+            settle(session)
+    return login
 
 
 def _sweep(service: Service) -> None:

@@ -1,4 +1,8 @@
-"""Account passwords: argon2id with the parameters of OWASP; unknown users cost the same time."""
+"""Account passwords: argon2id with the parameters of OWASP; unknown users cost the same time.
+
+A hash takes a whole processor for about 20 ms. One thread of the process does so at a time, and few wait for their
+turn, so that many log-ins at once leave processors and threads to all other requests.
+"""
 
 import unicodedata
 from functools import cache
@@ -6,6 +10,7 @@ from functools import cache
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from photosvc.auth.throttle.turns import Turns
 from photosvc.core.errors import InvalidValueError
 
 #: Characters.
@@ -13,6 +18,8 @@ MIN_LENGTH, MAX_LENGTH = 8, 128
 
 #: 19 MiB, two passes, one lane (OWASP Password Storage Cheat Sheet).
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+
+_TURNS = Turns(at_once=1, waiting=3, patience=0.3)
 
 
 def check_password(password: str, *, user_name: str = "") -> str:
@@ -32,8 +39,14 @@ def check_password(password: str, *, user_name: str = "") -> str:
 
 
 def hash_password(password: str) -> str:
-    """An argon2id hash with its own salt."""
-    return _HASHER.hash(_bytes(password))
+    """An argon2id hash with its own salt.
+
+    Raises:
+        BusyError: too many passwords are hashed at present.
+
+    """
+    with _TURNS.take():
+        return _HASHER.hash(_bytes(password))
 
 
 def new_hash(password: str | None, *, user_name: str) -> str:
@@ -41,6 +54,7 @@ def new_hash(password: str | None, *, user_name: str) -> str:
 
     Raises:
         InvalidValueError: `check_password` refuses the password.
+        BusyError: too many passwords are hashed at present.
 
     """
     return "" if password is None else hash_password(check_password(password, user_name=user_name))
@@ -50,12 +64,23 @@ def verify_password(password: str, stored: str) -> bool:
     """Whether `password` is the one that was hashed.
 
     Without a stored hash a dummy hash is verified, so that answers take as long for unknown users (ASVS 6.3.8).
+
+    Raises:
+        BusyError: too many passwords are hashed at present.
+
     """
+    stored_or_dummy, given = stored or _dummy(), _bytes(password[: MAX_LENGTH + 1])
     try:
-        matches = _HASHER.verify(stored or _dummy(), _bytes(password[: MAX_LENGTH + 1]))
+        with _TURNS.take():
+            matches = _HASHER.verify(stored_or_dummy, given)
     except (VerificationError, InvalidHashError):
         return False
     return bool(stored) and matches
+
+
+def pause() -> None:
+    """Take about as long as `verify_password`, but no processor; returns at once when several threads pause already."""
+    _TURNS.pause()
 
 
 def needs_rehash(stored: str) -> bool:

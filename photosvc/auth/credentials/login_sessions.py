@@ -1,7 +1,8 @@
 """Logging in and out (spec section 4.3).
 
-A log-in has two steps, each in a transaction of the caller: `check_login` reads and does the slow hashing, then
-`open_login` writes. What another request may have changed in between is checked again by the second step.
+A log-in has two steps, each in a transaction of the caller: `find_app_password` or else `check_login`, which does the
+slow hashing, reads; then `open_login` writes. What another request may have changed in between is checked again by the
+second step.
 """
 
 import re
@@ -50,7 +51,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What `check_login` found: whose password it was."""
+    """What the first step found: whose password it was."""
 
     user_id: int
     app_password: Principal | None = None
@@ -61,25 +62,37 @@ class Proof:
     """The password's hash with today's parameters, if the stored one is weaker."""
 
 
+def find_app_password(connection: Connection, now: datetime, *, username: str, password: str) -> Proof | None:
+    """The proof that `password` is an app password of the account of this name; None if it is not.
+
+    It is one read by an index and needs no protection against guessing: app passwords have 137 random bits.
+
+    Raises:
+        InsufficientScopeError: its scope does not cover sessions.
+
+    """
+    found = _app_password(connection, password, now)
+    if found is None or found.user_id is None or found.user_name != normal_name(username):
+        return None
+    policy.decide(found, "session.create")
+    return Proof(user_id=found.user_id, app_password=found)
+
+
 def check_login(
     connection: Connection, now: datetime, *, username: str, password: str, code: str | None = None
 ) -> Proof:
-    """Check an app password, or an account's password; the second factor is only checked to be there.
+    """Check an account's password; the second factor is only checked to be there.
 
     Raises:
         InvalidCredentialsError: wrong name or password, or a disabled account; message and time are the same for all.
         PasscodeRequiredError: the password is right, the second factor is missing.
-        InsufficientScopeError: the app password's scope does not cover sessions.
         ClientLoginError: the password is a client's secret or token.
+        BusyError: too many passwords are checked at present.
 
     """
     name = normal_name(username)
-    parent = _app_password(connection, password, now)
-    if parent is not None:
-        if parent.user_name != name or parent.user_id is None:
-            raise InvalidCredentialsError
-        policy.decide(parent, "session.create")
-        return Proof(user_id=parent.user_id, app_password=parent)
+    if _app_password(connection, password, now) is not None:
+        raise InvalidCredentialsError  # of another account
     _refuse_clients(connection, password, now)
     account = _check_account(connection, name, password)
     if account.totp_confirmed and not code:
@@ -93,7 +106,7 @@ def check_login(
 def open_login(
     session: Session, settings: Settings, now: datetime, proof: Proof, origin: Origin | None = None
 ) -> Login:
-    """A login session for what `check_login` found; spends the passcode.
+    """A login session for what the first step found; spends the passcode.
 
     Raises:
         InvalidCredentialsError: the account or the app password was removed, disabled or changed meanwhile.

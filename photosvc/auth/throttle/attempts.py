@@ -3,16 +3,20 @@
 A bucket lets a burst of failures through, then one per fixed number of seconds. An attempt is charged before it is made
 and given back unless it failed, so simultaneous attempts cannot exceed the allowance. What is charged:
 
-- a log-in with an account password: its address, and its account, unless the account has logged in from that address
-  within the last 30 days. A distributed attack on an account therefore locks out neither its owner at a usual address
-  nor any session or app password of that account; from new addresses the owner has to wait like the attacker.
-- a check of the password or passcode of a logged-in user: the address, and the credential of the request. A stolen
-  credential cannot be used to guess from many addresses, and failed log-ins elsewhere do not keep the owner from
-  changing the password.
-- a log-in with an app password, or an unknown token: its address, with a large allowance, because their
+- a log-in with an account password: its address and its account. When one of the two is used up, an account that has
+  logged in from that address within the last 30 days has an allowance of its own there. So neither neighbours behind
+  one address nor a distributed attack on an account keep its owner out at a usual address, and no failure affects a
+  session or app password. From new addresses the owner has to wait like the attacker.
+- a check of the password or passcode of a logged-in user: the credential of the request. A stolen credential cannot be
+  used to guess from many addresses, and failures of others do not keep the owner from changing the password.
+- a log-in with an unknown app password, or an unknown token: its address, with a large allowance, because their
   137 bits cannot be guessed.
 
-Valid tokens are never charged and never blocked. Names are stored as digests: people type passwords into name fields.
+Failures beyond the allowance of the address or account get the same answer, whether or not an allowance of the account
+at that address was used, and take about as long: nobody learns who else logs in there.
+
+Valid tokens and app passwords are never charged and never blocked. Names are stored as digests: people type passwords
+into name fields.
 """
 
 import ipaddress
@@ -22,6 +26,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+from photosvc.auth.accounts import passwords
 from photosvc.auth.accounts.user_names import normal_name
 from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, ThrottledError
 from photosvc.auth.throttle import buckets
@@ -34,7 +39,8 @@ _PASSCODE_COST = 3
 
 LOGIN_BY_ADDRESS = Allowance("login-address", burst=10, seconds=60)
 LOGIN_BY_ACCOUNT = Allowance("login-account", burst=20, seconds=60)
-CHECK_BY_CREDENTIAL = Allowance("check-credential", burst=20, seconds=60)
+LOGIN_BY_PAIR = Allowance("login-pair", burst=10, seconds=60)
+CHECK_BY_CREDENTIAL = Allowance("check-credential", burst=10, seconds=60)
 TOKEN_BY_ADDRESS = Allowance("token-address", burst=60, seconds=10)
 
 Write = Callable[[Session], object]
@@ -62,34 +68,44 @@ class Throttle:
 
     @contextmanager
     def login_attempt(self, now: datetime, *, username: str, password: str, address: str) -> Iterator[Settle]:
-        """Wrap a log-in; gives a function that counts it as successful in a write transaction of the caller.
+        """Wrap a log-in by account password; gives a function that counts it as successful in a write of the caller.
 
         Raises:
-            ThrottledError: an allowance is used up; the wrapped code did not run.
+            ThrottledError: an allowance is used up; the wrapped code did not run, or failed on the last allowance.
 
         """
-        if ids.is_app_password(password):
+        if ids.is_app_password(password):  # a wrong one; the right ones are found before
             with self.guarded(now, [by_address(TOKEN_BY_ADDRESS, address)]) as settle:
                 yield settle
             return
-        known = f"known:{_subject(username)}:{network_of(address)}"
-        charges = [by_address(LOGIN_BY_ADDRESS, address)]
+        pair = f"{_subject(username)}:{network_of(address)}"
+        known = f"known:{pair}"
+        charges = [by_address(LOGIN_BY_ADDRESS, address), by_account(LOGIN_BY_ACCOUNT, username)]
         with self._writing() as session:
-            if not buckets.is_known(session, known, now):
-                charges.append(by_account(LOGIN_BY_ACCOUNT, username))
-            _take_all(session, now, charges)
-        with self._charged(now, charges, known) as settle:
-            yield settle
+            wait = closed = _take_all(session, now, charges)
+            if wait and buckets.is_known(session, known, now):
+                charges = [Charge(LOGIN_BY_PAIR, pair)]
+                closed = _take_all(session, now, charges)
+        if closed:
+            passwords.pause()
+            raise ThrottledError(wait)
+        try:
+            with self._charged(now, charges, known) as settle:
+                yield settle
+        except InvalidCredentialsError:
+            if wait:
+                raise ThrottledError(wait) from None
+            raise
 
     @contextmanager
-    def password_check(self, now: datetime, *, credential_uid: str, address: str) -> Iterator[None]:
+    def password_check(self, now: datetime, *, credential_uid: str) -> Iterator[None]:
         """Wrap a check of the password or passcode of a logged-in user.
 
         Raises:
             ThrottledError: an allowance is used up; the wrapped code did not run.
 
         """
-        with self.guarded(now, [by_address(LOGIN_BY_ADDRESS, address), Charge(CHECK_BY_CREDENTIAL, credential_uid)]):
+        with self.guarded(now, [Charge(CHECK_BY_CREDENTIAL, credential_uid)]):
             yield
 
     def count_unknown_token(self, now: datetime, *, address: str) -> None:
@@ -99,7 +115,7 @@ class Throttle:
             ThrottledError: the address showed too many; replaces the 401.
 
         """
-        self._write_if_free(lambda session: _take_all(session, now, [by_address(TOKEN_BY_ADDRESS, address)]))
+        self._write_if_free(lambda session: _require_all(session, now, [by_address(TOKEN_BY_ADDRESS, address)]))
 
     @contextmanager
     def guarded(self, now: datetime, charges: Sequence[Charge]) -> Iterator[Settle]:
@@ -110,7 +126,7 @@ class Throttle:
 
         """
         with self._writing() as session:
-            _take_all(session, now, charges)
+            _require_all(session, now, charges)
         with self._charged(now, charges) as settle:
             yield settle
 
@@ -169,11 +185,19 @@ def network_of(address: str) -> str:
     return str(ipaddress.IPv6Network((parsed, 64), strict=False).network_address) + "/64"
 
 
-def _take_all(session: Session, now: datetime, charges: Sequence[Charge]) -> None:
-    """Take all charges or, by the rollback that the error causes, none."""
-    for charge in charges:
-        if wait := buckets.take(session, charge, now):
-            raise ThrottledError(wait)
+def _take_all(session: Session, now: datetime, charges: Sequence[Charge]) -> int:
+    """Take all charges, or none; 0, or the seconds until all can be taken."""
+    waits = [buckets.take(session, charge, now) for charge in charges]
+    if any(waits):
+        for charge, wait in zip(charges, waits, strict=True):
+            if not wait:
+                buckets.give_back(session, charge)
+    return max(waits)
+
+
+def _require_all(session: Session, now: datetime, charges: Sequence[Charge]) -> None:
+    if wait := _take_all(session, now, charges):
+        raise ThrottledError(wait)
 
 
 def _give_back(session: Session, charges: Sequence[Charge], known: str, until: datetime) -> None:

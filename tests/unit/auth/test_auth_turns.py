@@ -1,0 +1,100 @@
+"""Turns at costly work."""
+
+import time
+from threading import Barrier, Event, Thread
+
+import pytest
+
+from photosvc.auth.errors import BusyError
+from photosvc.auth.throttle.turns import Turns
+
+
+def occupy(turns, count):
+    """Threads that hold or wait for a turn, and the function that lets them end."""
+    done, ready = Event(), Barrier(count + 1)
+    outcomes = []
+
+    def work():
+        ready.wait()
+        try:
+            with turns.take():
+                done.wait(10)
+                outcomes.append("done")
+        except BusyError:
+            outcomes.append("busy")
+
+    threads = [Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    ready.wait()
+    time.sleep(0.05)
+
+    def end():
+        done.set()
+        for thread in threads:
+            thread.join()
+        return sorted(outcomes)
+
+    return end
+
+
+def test_as_many_as_there_are_turns_work_and_others_wait():
+    turns = Turns(at_once=2, waiting=3, patience=5)
+    end = occupy(turns, 5)
+    assert end() == ["done"] * 5
+
+
+def test_whoever_finds_no_place_to_wait_is_refused_at_once():
+    turns = Turns(at_once=1, waiting=2, patience=5)
+    end = occupy(turns, 3)
+    began = time.monotonic()
+    with pytest.raises(BusyError) as caught, turns.take():
+        pytest.fail("there is no place")
+    assert time.monotonic() - began < 0.1
+    assert (caught.value.status, caught.value.retry_after) == (503, 1)
+    assert end() == ["done"] * 3
+
+
+def test_nobody_waits_longer_than_the_patience():
+    turns = Turns(at_once=1, waiting=2, patience=0.1)
+    end = occupy(turns, 1)
+    with pytest.raises(BusyError), turns.take():
+        pytest.fail("there is no turn")
+    assert end() == ["done"]
+    with turns.take():
+        pass
+
+
+def test_an_error_in_a_turn_frees_it():
+    turns = Turns(at_once=1, waiting=0, patience=0)
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError), turns.take():
+            raise ZeroDivisionError
+    with turns.take():
+        pass
+
+
+def test_a_pause_is_as_long_as_a_turn_usually_is():
+    turns = Turns(at_once=1, waiting=1, patience=1)
+    began = time.monotonic()
+    turns.pause()
+    assert time.monotonic() - began < 0.03
+    for _ in range(3):
+        with turns.take():
+            time.sleep(0.05)
+    began = time.monotonic()
+    turns.pause()
+    assert 0.045 < time.monotonic() - began < 0.15
+
+
+def test_pauses_hold_few_threads():
+    turns = Turns(at_once=1, waiting=1, patience=1)
+    with turns.take():
+        time.sleep(0.2)
+    pausing = Thread(target=turns.pause)
+    pausing.start()
+    time.sleep(0.02)
+    began = time.monotonic()
+    turns.pause()
+    assert time.monotonic() - began < 0.1
+    pausing.join()
