@@ -6,13 +6,13 @@ from pathlib import Path
 
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
-from werkzeug.middleware.proxy_fix import ProxyFix
 
 from photosvc.core.clock import Clock, system_clock
 from photosvc.extension import PhotoService
 from photosvc.models.database import configure_engine
 from photosvc.settings import INSTANCE_VARIABLE, load_settings
 from photosvc.web.answer import add_security_headers
+from photosvc.web.client_address import TrustedProxies
 from photosvc.web.errors import register_errors
 
 
@@ -47,10 +47,9 @@ def create_app(
     db = SQLAlchemy(app)
     with app.app_context():
         configure_engine(db.engine)
+    if loaded.proxies:
+        app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]
     PhotoService(app, db=db, settings=loaded, clock=clock, webdav=webdav)
     register_errors(app)
     app.after_request(add_security_headers)
-    if loaded.proxies:
-        hops = loaded.proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     return app

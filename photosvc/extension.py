@@ -11,8 +11,10 @@ from photosvc.api import create_api
 from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.core.clock import Clock, system_clock
+from photosvc.core.errors import SettingError
 from photosvc.dav import FOLDER, create_dav, is_installed
 from photosvc.settings import PREFIX, Settings, load_settings
+from photosvc.web.client_address import TrustedProxies
 from photosvc.web.current import EXTENSION, Service
 from photosvc.web.oauth_server import OAUTH_EXTENSION, OAuthServer
 from photosvc.web.request_counts import RequestCounts
@@ -57,11 +59,18 @@ class PhotoService:
             webdav: whether the originals are a WebDAV folder at `/originals/`, if the extra `webdav` is installed.
 
         Raises:
-            SettingError: a setting is unknown or invalid.
+            SettingError: a setting is unknown or invalid, or `PHOTOSVC_PROXIES` is set: the middleware of a host app
+                is its own.
 
         """
         instance = Path(app.instance_path)
         settings = settings or load_settings(instance, given=_given(app.config), reads_config=False)
+        if settings.proxies and not isinstance(app.wsgi_app, TrustedProxies):
+            msg = (
+                "PHOTOSVC_PROXIES has no effect inside another app: leave it out, and wrap that app in "
+                f"werkzeug.middleware.proxy_fix.ProxyFix(app.wsgi_app, x_for={settings.proxies}, …)"
+            )
+            raise SettingError(msg, field="PHOTOSVC_PROXIES")
         service = Service(
             settings=settings,
             clock=clock,

@@ -234,7 +234,11 @@ class Settings:
         60, _TEN_YEARS, "seconds", "Seconds without use until a login session ends", default=604_800
     )
     proxies: int = _number(
-        0, 8, "proxies", "Reverse proxies in front whose `X-Forwarded-*` headers are trusted", default=0
+        0,
+        8,
+        "proxies",
+        "Reverse proxies in front whose `X-Forwarded-*` headers are trusted; not inside another app, see there",
+        default=0,
     )
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Name of a setting -> where its value came from."""

@@ -1,6 +1,6 @@
 """The HTTP routes, one file for each resource. Functions create the blueprints, so that each app has its own."""
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from photosvc.api import clusters, config, monitoring, oauth, openapi, photos, search, timeline, viewer
 from photosvc.api.accounts import app_passwords, passcode, session, users
@@ -18,6 +18,7 @@ from photosvc.api.library import (
 )
 from photosvc.api.pictures import downloads, thumbnails, videos, zips
 from photosvc.web.answer import add_security_headers, count_request, start_timer
+from photosvc.web.client_address import warn_of_unread_proxy
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
@@ -36,7 +37,9 @@ def create_api() -> Blueprint:
     @api.before_request
     def begin() -> None:
         start_timer()
-        current_service().require_schema()
+        service = current_service()
+        service.require_schema()
+        warn_of_unread_proxy(service, request)
 
     @api.after_request
     def end(answer: Response) -> Response:

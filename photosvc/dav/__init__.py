@@ -12,6 +12,7 @@ from flask import Blueprint, Response, request
 
 from photosvc.dav.access import logged_in
 from photosvc.web.answer import add_security_headers, count_request, start_timer
+from photosvc.web.client_address import warn_of_unread_proxy
 from photosvc.web.contract import undocumented
 from photosvc.web.current import current_service
 from photosvc.web.protector import public, require
@@ -40,7 +41,9 @@ def create_dav(url_prefix: str = "") -> Blueprint:
     @dav.before_request
     def begin() -> None:
         start_timer()
-        current_service().require_schema()
+        service = current_service()
+        service.require_schema()
+        warn_of_unread_proxy(service, request)
 
     @dav.after_request
     def end(answer: Response) -> Response:

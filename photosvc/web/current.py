@@ -63,6 +63,8 @@ class Service:
     schema_fits: bool = field(default=False, init=False)
     swept_at: datetime | None = field(default=None, init=False)
     """When a log-in of this process last deleted what had expired."""
+    warned_of_proxy: bool = field(default=False, init=False)
+    """Whether this process has logged that the headers of a proxy are not read."""
 
     def __post_init__(self) -> None:
         self.throttle = Throttle(self.writing, self.write_if_free)

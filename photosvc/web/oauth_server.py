@@ -25,6 +25,7 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
+from photosvc.web.client_address import client_address
 from photosvc.web.current import current_service
 from photosvc.web.oauth_request import OAuthRequest
 
@@ -153,7 +154,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
             with service.reading() as connection:
                 return authenticate(connection, *request.credentials)
         except InvalidClientError:
-            service.throttle.count_unknown_token(service.now(), address=_address())
+            service.throttle.count_unknown_token(service.now(), address=client_address(request))
             raise
 
     def save_token(self, token: dict[str, Any], request: OAuthRequest) -> None:
@@ -193,7 +194,3 @@ def new_token(*, client: AuthenticatedClient, scope: str | None, **_others: obje
         "expires_in": client.token_lifetime,
         "scope": str(granted),
     }
-
-
-def _address() -> str:
-    return request.remote_addr or ""

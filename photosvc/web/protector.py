@@ -12,6 +12,7 @@ from photosvc.auth.credentials import bearer, link_tokens, tokens
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError, LoginError
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError
+from photosvc.web.client_address import client_address
 from photosvc.web.current import Service, current_service
 
 Args = ParamSpec("Args")
@@ -188,7 +189,7 @@ def verify(service: Service, token: str) -> Principal:
 
     """
     now = service.now()
-    address = request.remote_addr or ""
+    address = client_address(request)
     try:
         with service.reading() as connection:
             who = tokens.verify(connection, token, now)

@@ -103,6 +103,36 @@ def test_behind_one_proxy_only_what_it_adds_counts(tmp_path):
     assert others == [401] * 12
 
 
+@pytest.mark.parametrize("address", ["198.51.100.9:{}", "[2001:db8::9]:{}"])
+def test_ports_that_a_proxy_adds_to_addresses_do_not_count(tmp_path, address):
+    def log_in(number, forwarded):
+        headers = {"X-Forwarded-For": forwarded}
+        body = {"username": f"user{number}", "password": "no"}
+        return api.call("POST", "/session", json=body, headers=headers, address="127.0.0.1").status_code
+
+    with open_api(tmp_path, settings={"PHOTOSVC_PROXIES": 1}) as api:
+        assert [log_in(number, address.format(4000 + number)) for number in range(12)] == [401] * 10 + [429] * 2
+        assert log_in(1, address.replace("9", "8").format(4711)) == (401 if "." in address else 429)
+        assert log_in(1, "203.0.113.5:4711") == 401
+
+
+def test_a_header_of_a_proxy_that_is_not_configured_is_warned_about_once(api, caplog):
+    for number in range(3):
+        api.call("GET", "/status", headers={"X-Forwarded-For": f"203.0.113.{number}"}, address="127.0.0.1")
+    (record,) = [record for record in caplog.records if "X-Forwarded-For" in record.getMessage()]
+    assert record.levelname == "WARNING"
+    assert record.getMessage().startswith(
+        "X-Forwarded-For arrived from 127.0.0.1, but PHOTOSVC_PROXIES is 0: all clients behind a proxy count as one"
+    )
+
+
+def test_nothing_is_warned_about_behind_a_configured_proxy_or_without_one(api, tmp_path, caplog):
+    api.call("GET", "/status")
+    with open_api(tmp_path / "behind", settings={"PHOTOSVC_PROXIES": 1}) as behind:
+        behind.call("GET", "/status", headers={"X-Forwarded-For": "203.0.113.1"})
+    assert not [record for record in caplog.records if "X-Forwarded-For" in record.getMessage()]
+
+
 def test_unknown_tokens_are_slowed_down_and_valid_ones_from_there_never(api):
     valid, app, login = api.access_token(), api.app_password(), api.session_of()
     guess(api, 12, address=AWAY)

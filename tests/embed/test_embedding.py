@@ -94,6 +94,13 @@ def host(request, tmp_path):
     host.close()
 
 
+def test_the_number_of_proxies_is_refused_because_the_middleware_is_the_hosts(tmp_path):
+    app = Flask("host", instance_path=str(tmp_path))
+    app.config.update(SQLALCHEMY_DATABASE_URI="sqlite://", PHOTOSVC_PROXIES=2)
+    with pytest.raises(SettingError, match=r"leave it out, and wrap that app in .*ProxyFix\(app\.wsgi_app, x_for=2"):
+        PhotoService(app, db=SQLAlchemy(app))
+
+
 def test_the_search_is_below_the_prefix_and_links_to_the_hosts_address(host):
     assert host.names() == ["first0.jpg", "first1.jpg"]
     answer = host.get("/media/api/v1/photos?count=1", host.token)

@@ -17,6 +17,7 @@ from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema
 from photosvc.web.answer import json_answer
+from photosvc.web.client_address import client_address
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, public, require, roles_of, token_of, uses
@@ -60,7 +61,7 @@ def log_in(body: dict[str, Any]) -> Response:
     """Exchange a password, or an app password, for a login session. A token in the request is ignored."""
     service = current_service()
     now = service.now()
-    username, password, address = body["username"], body["password"], request.remote_addr or ""
+    username, password, address = body["username"], body["password"], client_address(request)
     origin = login_sessions.Origin(address, request.user_agent.string)
     # A right app password is found before anything is counted, so that failures of others never make it wait.
     with service.reading() as connection:
