@@ -156,6 +156,15 @@ class Settings:
         "Refuse everything that writes into the folder of originals: uploads, imports and changes over WebDAV",
         default=False,
     )
+    delete_originals: bool = _setting(
+        _switch,
+        "`true` or `false`",
+        "Let the removal of photos and files move their originals into the trash; else only WebDAV does",
+        default=False,
+    )
+    trash_days: int = _number(
+        0, 36_500, "days", "Days after which what lies in the trash is deleted for good; 0: never", default=90
+    )
     import_folder: Path = _setting(_path, "path", "Folder from which pictures are imported")
     upload_files: int = _number(1, 100_000, "files", "Files that one upload may have", default=500)
     upload_quota: int = _number(

@@ -22,6 +22,7 @@ svc = LazyGroup(
         "search": "photosvc.cli.search:search",
         "show": "photosvc.cli.show:show",
         "thumbs": "photosvc.cli.thumbs:thumbs",
+        "trash": "photosvc.cli.trash:trash",
         "users": "photosvc.cli.users:users",
         "watch": "photosvc.cli.watch:watch",
     },

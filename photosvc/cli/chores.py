@@ -23,6 +23,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     from photosvc.index.watch.on_request import indexer_lock
     from photosvc.index.watch.watcher import Chores
     from photosvc.library.staging import Staging
+    from photosvc.library.trash.empty import sweep as sweep_trash
     from photosvc.library.uploads.waiting import sweep
     from photosvc.library.uploads.waiting_albums import fill_albums, has_due_albums
     from photosvc.models.database import UnitOfWork, write_session
@@ -46,6 +47,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
 
     def hourly() -> None:
         staging.sweep(service.now())
+        sweep_trash(lambda: write_session(service.engine()), service.settings, service.now())
         swept = 1
         while swept:
             with write_session(service.engine()) as session:

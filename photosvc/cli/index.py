@@ -62,6 +62,8 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
     from photosvc.models.database import UnitOfWork
 
     options = options or IndexOptions()
+    if not options.dry_run:
+        recover_deletions(service)
     observer = _print_record if as_json else _print_problem
     with progress_bar("Indexing") as progress, UnitOfWork(service.engine()) as session:
         summary = run_index(session, service.settings, service.clock, options, progress, observer)
@@ -76,6 +78,17 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
     else:
         _print_summary(summary, options)
     return summary
+
+
+def recover_deletions(service: "Service") -> None:
+    """Finish or undo the deletions of originals that killed processes left."""
+    from photosvc.library.trash.deletion import has_unfinished, recover
+    from photosvc.library.trash.folder import Trash
+
+    trash = Trash(service.settings.originals)
+    if has_unfinished(trash) and not service.settings.readonly:
+        with service.writing() as session:
+            recover(session, trash)
 
 
 def _index_wished(service: "Service") -> None:

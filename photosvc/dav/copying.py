@@ -12,7 +12,6 @@ from photosvc.dav.relocate import (
     keep_replaced,
     remove,
     target_path,
-    undo_on_error,
 )
 from photosvc.dav.tree import OriginalFile, OriginalFolder
 from photosvc.library import disk
@@ -53,12 +52,12 @@ def copy(request: "Request") -> Response:
 
 def _make_room(request: "Request", found: Resource, path: str, name: str) -> Resource | None:
     """Check what may be replaced; where a folder is copied or replaced, remove it and make the new one."""
-    with undo_on_error() as undo, request.writing() as session:
+    with disk.undo_on_error() as undo, request.writing() as session:
         request.check_conditions(found)
         replaced = check_target(request, path)
         if replaced is not None and (replaced.is_collection or found.is_collection):
-            remove(request, name, replaced, undo)
-            request.relocation().gone(name, is_folder=replaced.is_collection)
+            kept = remove(request, name, replaced, undo)
+            request.relocation().gone(name, is_folder=replaced.is_collection, kept=kept)
             properties.remove_all(session, request.key(path))
         if found.is_collection:
             disk.make_folder(request.provider.root, name)
@@ -87,7 +86,7 @@ def _copy_file(request: "Request", file: OriginalFile, name: str) -> None:
         while piece := source.read(_PIECE):
             part.write(piece)
         part.flush()
-        with undo_on_error() as undo, request.writing():
+        with disk.undo_on_error() as undo, request.writing():
             request.check_writable(f"/{name}")
             keep_replaced(request, name, undo)
             part.place(name, replace=True, modified_at=file.status.st_mtime, make_folders=False)

@@ -15,6 +15,7 @@ from photosvc.dav.conditions import check_headers, check_if
 from photosvc.dav.lock_manager import refusal
 from photosvc.dav.paths import key
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
+from photosvc.library.journal import Actor
 from photosvc.library.relocation import Relocation
 from photosvc.web.current import Service
 from photosvc.web.protector import principal
@@ -115,7 +116,7 @@ class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
             msg = "no write transaction is open"
             raise RuntimeError(msg)
         self.has_wished = True
-        return Relocation(self._session, self.service.settings, self.service.now())
+        return Relocation(self._session, self.service.settings, self.service.now(), Actor.of(principal()))
 
     def check_conditions(self, found: OriginalFile | OriginalFolder | None) -> None:
         """Check the conditions of a request that changes something; `found` is its resource.

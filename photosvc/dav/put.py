@@ -16,9 +16,10 @@ from wsgidav.dav_error import (
     DAVError,
 )
 
-from photosvc.dav.relocate import keep_replaced, undo_on_error
+from photosvc.dav.relocate import keep_replaced
 from photosvc.dav.slots import patiently
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, etag_of
+from photosvc.library import disk
 from photosvc.library.staging import Part, Staging
 from photosvc.library.staging.errors import IncompleteError, NameTakenError
 from photosvc.library.staging.names import checked_name
@@ -67,7 +68,7 @@ def put(request: "Request") -> Response:
         slot.close()
         _check_sum(environ, part)
         part.flush()
-        with undo_on_error() as undo, request.writing() as session:
+        with disk.undo_on_error() as undo, request.writing() as session:
             found = _may_be_stored(request)
             if found is not None:
                 keep_replaced(request, name, undo)

@@ -1,7 +1,6 @@
 """DELETE, MOVE and COPY: one rename on disk, and the library, properties and locks follow in the same transaction."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from flask import Response
@@ -22,7 +21,7 @@ from photosvc.library import disk
 from photosvc.library.relocation import is_junk
 from photosvc.library.staging.errors import NameTakenError, StorageReadOnlyError
 from photosvc.library.staging.names import checked_name
-from photosvc.library.trash import Trash
+from photosvc.library.trash.folder import Trash
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
@@ -39,13 +38,13 @@ def delete(request: "Request") -> Response:
 
     """
     check_depth(request, request.find(request.path), ("infinity",))
-    with undo_on_error() as undo, request.writing() as session:
+    with disk.undo_on_error() as undo, request.writing() as session:
         found = _source(request)
         request.check_conditions(found)
         request.check_writable(request.parent_of(request.path))
         request.check_writable(request.path, deep=True)
-        remove(request, request.name, found, undo)
-        request.relocation().gone(request.name, is_folder=found.is_collection)
+        kept = remove(request, request.name, found, undo)
+        request.relocation().gone(request.name, is_folder=found.is_collection, kept=kept)
         properties.remove_all(session, request.key(request.path))
         locks.release_all(session, request.key(request.path))
     return Response(status=204)
@@ -62,7 +61,7 @@ def move(request: "Request") -> Response:
     path = target_path(request)
     name = path.strip("/")
     check_depth(request, request.find(request.path), ("infinity",))
-    with undo_on_error() as undo, request.writing() as session:
+    with disk.undo_on_error() as undo, request.writing() as session:
         found = _source(request)
         request.check_conditions(found)
         request.check_writable(request.path, deep=True)
@@ -71,8 +70,8 @@ def move(request: "Request") -> Response:
         relocation = request.relocation()
         if replaced is not None:
             if replaced.is_collection or found.is_collection or relocation.knows(request.name):
-                remove(request, name, replaced, undo)
-                relocation.gone(name, is_folder=replaced.is_collection)
+                kept = remove(request, name, replaced, undo)
+                relocation.gone(name, is_folder=replaced.is_collection, kept=kept)
             else:
                 keep_replaced(request, name, undo)
         disk.rename(request.provider.root, request.name, name)
@@ -109,14 +108,6 @@ def make_folder(request: "Request") -> Response:
         except NameTakenError:  # by another request meanwhile, or by a link
             raise DAVError(HTTP_METHOD_NOT_ALLOWED, "there is something of this name already") from None
     return Response(status=201)
-
-
-@contextmanager
-def undo_on_error() -> Iterator[ExitStack]:
-    """A stack of what to call when the block, or the commit within it, fails."""
-    with ExitStack() as undo:
-        yield undo
-        undo.pop_all()
 
 
 def target_path(request: "Request") -> str:
@@ -161,7 +152,8 @@ def check_target(request: "Request", path: str) -> Resource | None:
 
 def keep_replaced(request: "Request", name: str, undo: ExitStack) -> None:
     """Keep the file of this name in the trash before it is replaced, if it is one of the library."""
-    if request.relocation().knows(name):
+    relocation = request.relocation()
+    if relocation.knows(name):
         trash = Trash(request.provider.root)
         try:
             kept = trash.keep(name, request.service.now())
@@ -170,6 +162,7 @@ def keep_replaced(request: "Request", name: str, undo: ExitStack) -> None:
             undo.callback(disk.rename, request.provider.root, kept, name)
         else:
             undo.callback(disk.remove, request.provider.root, kept)
+        relocation.kept(name, kept)
 
 
 def _source(request: "Request") -> Resource:
@@ -179,19 +172,20 @@ def _source(request: "Request") -> Resource:
     return found
 
 
-def remove(request: "Request", name: str, found: Resource, undo: ExitStack) -> None:
-    """Move into the trash; delete what is junk or empty, which cannot be undone but for folders."""
+def remove(request: "Request", name: str, found: Resource, undo: ExitStack) -> str | None:
+    """Move into the trash, and give the name there; delete what is junk or empty, which is final but for folders."""
     root = request.provider.root
     if found.is_collection:
         with suppress(NameTakenError):  # it is not empty
             disk.remove_folder(root, name)
             undo.callback(disk.make_folder, root, name)
-            return
+            return None
     elif found.status.st_size == 0 or is_junk(name):
         disk.remove(root, name)
-        return
+        return None
     kept = Trash(root).put(name, request.service.now())
     undo.callback(disk.rename, root, kept, name)
+    return kept
 
 
 def check_depth(request: "Request", found: Resource | None, allowed: tuple[str, ...]) -> None:

@@ -19,7 +19,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.places import Gazetteer
 from photosvc.index.run_lock import Lease, run_lock
-from photosvc.index.scan import FoundFile, is_gone, scan, start_folder
+from photosvc.index.scan import FoundFile, is_gone, is_hidden, scan, start_folder
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.summary import Summary
 from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, PhotoChange, RejectedFile
@@ -85,7 +85,7 @@ def survey(session: Session, settings: Settings) -> Survey:
         gone_all = True
         for row in files:
             if not is_gone(settings.originals, row.name):
-                present, gone_all = True, False
+                present, gone_all = present or not is_hidden(row.name), False  # the trash is no sign of the originals
                 continue
             found.files.append(row.id)
             if not row.missing:

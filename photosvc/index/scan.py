@@ -115,6 +115,11 @@ def is_left_out(part: str) -> bool:
     return part.startswith(".") or part in _IGNORED
 
 
+def is_hidden(name: str) -> bool:
+    """Whether scans leave out the file or folder of this clean name, because of a part of it."""
+    return any(map(is_left_out, name.split("/")))
+
+
 def _leads_deeper(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir(follow_symlinks=False)

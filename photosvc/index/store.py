@@ -20,7 +20,7 @@ from photosvc.index.estimates.due import Sighting, mark_due, sighting, stored_si
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.new_files import NewFiles
-from photosvc.index.scan import FoundFile, clamped_time
+from photosvc.index.scan import FoundFile, clamped_time, is_hidden
 from photosvc.index.sidecars.folders import Folders
 from photosvc.index.sidecars.links import Sidecars, sidecars_of
 from photosvc.index.stacking.keys import keys_of
@@ -255,8 +255,11 @@ class Store:
     def _on_disk(self, file: File) -> tuple[int, int] | None:
         """Size and time of the regular file that has its name now; None when there is none.
 
-        When the disk cannot be read, size and time of the stored file.
+        When the disk cannot be read, size and time of the stored file. What scans leave out, as the trash, counts as
+        gone: the same content elsewhere takes its place.
         """
+        if is_hidden(file.name):
+            return None
         path = os.path.join(os.path.realpath(self._root), disk_name(file.name))  # noqa: PTH118
         if os.path.realpath(path) != path:
             return None

@@ -5,11 +5,19 @@ Every function raises the errors of `library.staging.errors` when the disk refus
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from photosvc.core.paths import disk_name, open_folder
-from photosvc.library.staging.errors import typed_errors
+from photosvc.library.staging.errors import NO_LINKS, typed_errors
+
+
+@contextmanager
+def undo_on_error() -> Iterator[ExitStack]:
+    """A stack of what to call when the block, or the commit within it, fails."""
+    with ExitStack() as undo:
+        yield undo
+        undo.pop_all()
 
 
 def rename(originals: Path, source: str, target: str, *, make_folders: bool = False) -> None:
@@ -25,6 +33,29 @@ def rename(originals: Path, source: str, target: str, *, make_folders: bool = Fa
     with _at(originals, source) as (folder, last), _at(originals, target, create=make_folders) as (inner, name):
         os.rename(last, name, src_dir_fd=folder, dst_dir_fd=inner)
         os.fsync(inner)
+
+
+def rename_new(originals: Path, source: str, target: str) -> None:
+    """Rename a file, never over another one; folders around the new name are made.
+
+    A process that is killed meanwhile leaves both names of one file.
+    """
+    with _at(originals, source) as (folder, last), _at(originals, target, create=True) as (inner, name):
+        try:
+            os.link(last, name, src_dir_fd=folder, dst_dir_fd=inner, follow_symlinks=False)
+        except FileExistsError:
+            if not _is_same(last, folder, name, inner):
+                raise
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            # At worst an empty file stays, which is never indexed.
+            os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, dir_fd=inner))
+            os.replace(last, name, src_dir_fd=folder, dst_dir_fd=inner)
+            os.fsync(inner)
+            return
+        os.fsync(inner)
+        os.unlink(last, dir_fd=folder)
 
 
 def link(originals: Path, source: str, target: str) -> None:
@@ -56,6 +87,11 @@ def remove_folder(originals: Path, name: str) -> None:
     """Remove an empty folder."""
     with _at(originals, name) as (folder, last):
         os.rmdir(last, dir_fd=folder)
+
+
+def _is_same(last: str, folder: int, name: str, inner: int) -> bool:
+    first = os.stat(last, dir_fd=folder, follow_symlinks=False)
+    return os.path.samestat(first, os.stat(name, dir_fd=inner, follow_symlinks=False))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ hidden, and is found again when a file with the same content returns.
 """
 
 import secrets
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, delete, func, literal, select, update
+from sqlalchemy import ColumnElement, delete, func, insert, literal, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from photosvc.core.paths import disk_name
@@ -21,12 +22,14 @@ from photosvc.core.problems import Reason
 from photosvc.core.stacks import parse_kinds
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
-from photosvc.index.scan import is_left_out
+from photosvc.index.scan import is_hidden, is_left_out
 from photosvc.index.sidecars.names import is_read
 from photosvc.index.store import Store
 from photosvc.index.wishes import wish
-from photosvc.library.staging.names import STAGING_FOLDER
-from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, Sidecar, UploadedFile
+from photosvc.library.journal import Actor, Change, record
+from photosvc.library.trash.names import GONE_FOLDER
+from photosvc.library.values import FILES, Difference
+from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
 from photosvc.settings import Settings
 
 #: Files of a folder whose rows change in one transaction: others must not wait for the write lock for long. The index
@@ -34,8 +37,6 @@ from photosvc.settings import Settings
 MOST_FILES: Final = 5000
 #: Files stored at a time, and those of the last photo.
 _PORTION: Final = 200
-#: Rows of deleted files have names in this folder, which does not exist: their own names are free for other files.
-_GONE: Final = f"{STAGING_FOLDER}/gone"
 _JUNK: Final = frozenset({"desktop.ini", "thumbs.db"})
 _UNLOADED: Final = {"synchronize_session": False}
 
@@ -50,17 +51,19 @@ class Relocation:
         session: in a write transaction.
         settings: of the service.
         now: the present.
+        actor: who does it, for the journal.
 
     """
 
     session: Session
     settings: Settings
     now: datetime
+    actor: Actor | None = None
 
     def moved(self, source: str, target: str, *, is_folder: bool) -> None:
         """Follow a file or folder that was renamed; nothing in the library has the new name."""
         rows = self._files(source, is_folder=is_folder)
-        if len(rows) > MOST_FILES or _is_hidden(target) or not (is_folder or _have_one_type(source, target)):
+        if len(rows) > MOST_FILES or is_hidden(target) or not (is_folder or _have_one_type(source, target)):
             self.gone(source, is_folder=is_folder)
         else:
             self._rename_rejected(source, target, is_folder=is_folder)
@@ -74,18 +77,34 @@ class Relocation:
                 self._hide([source])
         self.changed(target, is_folder=is_folder)
 
-    def gone(self, name: str, *, is_folder: bool) -> None:
-        """Hide the files that were deleted, and free their names."""
+    def gone(self, name: str, *, is_folder: bool, kept: str | None = None) -> None:
+        """Hide the files that were deleted, and free their names.
+
+        Args:
+            name: that they had.
+            is_folder: whether it is that of a folder around them.
+            kept: the name in the trash, where they moved.
+
+        """
         rows = self._files(name, is_folder=is_folder)
         if len(rows) <= MOST_FILES:
+            if kept is not None:
+                self._record(rows)
             self._hide([row.name for row in rows] if is_folder else [name])
-            self._set_aside(name, is_folder=is_folder)
+            self._set_aside(name, is_folder=is_folder, kept=kept)
         self.changed(name, is_folder=is_folder)
 
     def changed(self, name: str, *, is_folder: bool = False) -> None:
         """Ask the indexer to look at a file or folder that was added, changed or removed."""
-        if not (_is_hidden(name) or is_junk(name)):
+        if not (is_hidden(name) or is_junk(name)):
             wish(self.session, self.now, disk_name(name if is_folder else name.rpartition("/")[0]))
+
+    def kept(self, name: str, kept: str) -> None:
+        """Count the content of a file that will be replaced, by now in the trash, in the quota it counts in."""
+        columns = (UploadedFile.user_id, UploadedFile.size)
+        for row in self.session.execute(select(*columns).where(UploadedFile.name == name)).all():
+            values = {"hash": kept, "user_id": row.user_id, "name": kept, "size": row.size, "original_name": ""}
+            self.session.execute(insert(UploadedFile).values(**values, created_at=self.now))
 
     def knows(self, name: str) -> bool:
         """Whether the library has a file of this name."""
@@ -94,7 +113,8 @@ class Relocation:
 
     def _files(self, name: str, *, is_folder: bool) -> Sequence[Any]:
         """Id, photo and name of the files that are not missing, one more than `MOST_FILES` at most."""
-        query = select(File.id, File.photo_id, File.name).where(File.root == ORIGINALS_ROOT, File.missing.is_(False))
+        query = select(File.id, File.photo_id, File.name, Photo.uid.label("photo_uid")).join(Photo)
+        query = query.where(File.root == ORIGINALS_ROOT, File.missing.is_(False))
         query = query.where(_named(File.name, name, is_folder=is_folder)).order_by(File.photo_id, File.id)
         return self.session.execute(query.limit(MOST_FILES + 1)).all()
 
@@ -145,11 +165,26 @@ class Relocation:
             store.finish()
         self.session.expire_all()
 
-    def _set_aside(self, name: str, *, is_folder: bool) -> None:
-        """Give the rows of deleted files names that no file has, and forget why others were rejected."""
-        counted = delete(UploadedFile).where(_named(UploadedFile.name, name, is_folder=is_folder))
-        self.session.execute(counted, execution_options=_UNLOADED)
-        aside = f"{_GONE}/{secrets.token_hex(8)}"
+    def _record(self, rows: Sequence[Any]) -> None:
+        """Write into the journal which files photos lost."""
+        if self.actor is None or not rows:
+            return
+        lost = defaultdict(list)
+        for row in rows:
+            lost[row.photo_uid].append(row.name)
+        differences: dict[str, Difference] = {uid: ({FILES: sorted(names)}, {}) for uid, names in lost.items()}
+        record(self.session, Change("photos.delete", self.actor), self.now, differences)
+
+    def _set_aside(self, name: str, *, is_folder: bool, kept: str | None) -> None:
+        """Give the rows of deleted files names of the trash, or that no file has; forget why others were rejected."""
+        aside = kept.removesuffix(f"/{name}") if kept is not None else f"{GONE_FOLDER}/{secrets.token_hex(8)}"
+        at_upload = _named(UploadedFile.name, name, is_folder=is_folder)
+        if kept is None:
+            self.session.execute(delete(UploadedFile).where(at_upload), execution_options=_UNLOADED)
+        else:
+            trashed = literal(f"{aside}/") + UploadedFile.name
+            counted = update(UploadedFile).where(at_upload).values(hash=trashed, name=trashed, albums="")
+            self.session.execute(counted, execution_options=_UNLOADED)
         at_name = _named(File.name, name, is_folder=is_folder)
         renamed = update(File).where(File.root == ORIGINALS_ROOT, at_name).values(name=literal(f"{aside}/") + File.name)
         self.session.execute(renamed, execution_options=_UNLOADED)
@@ -177,11 +212,6 @@ def _named(column: InstrumentedAttribute[str], name: str, *, is_folder: bool) ->
 
 def _renamed(column: InstrumentedAttribute[str], source: str, target: str) -> ColumnElement[str]:
     return literal(target) + func.substr(column, len(source) + 1)
-
-
-def _is_hidden(name: str) -> bool:
-    """Whether scans leave it out."""
-    return any(map(is_left_out, name.split("/")))
 
 
 def _have_one_type(source: str, target: str) -> bool:

@@ -1,5 +1,7 @@
 """Removal: files and photos leave the library because a person says so; the originals stay where they are.
 
+Where originals may be deleted, `library.trash.originals` moves them into the trash instead.
+
 Their names are kept as rejected files, so that an index run does not add them again, except one with `--force`.
 """
 
@@ -33,7 +35,7 @@ def remove_photos(session: Session, photo_ids: Sequence[int], change: Change, no
     ids = iter(photo_ids)
     while portion := list(islice(ids, _PORTION)):
         sightings = stored_sightings(session, portion)
-        record(session, change, now, {uid: (lost, {}) for uid, lost in _lost(session, portion).items()})
+        record(session, change, now, {uid: (lost, {}) for uid, lost in lost_with(session, portion).items()})
         remove(session, portion)
         remove_files(session, session.execute(select(*_FILE).where(File.photo_id.in_(portion))).all(), now)
         delete_rows(session, Photo.__table__, portion)
@@ -42,7 +44,7 @@ def remove_photos(session: Session, photo_ids: Sequence[int], change: Change, no
     return total
 
 
-def _lost(session: Session, photo_ids: Sequence[int]) -> dict[str, dict[str, Any]]:
+def lost_with(session: Session, photo_ids: Sequence[int]) -> dict[str, dict[str, Any]]:
     """UID of each of these photos -> what the journal keeps of it."""
     columns = (Photo.id, Photo.uid, Photo.title, Photo.taken_at_local)
     rows = session.execute(select(*columns).where(Photo.id.in_(photo_ids))).all()
@@ -75,13 +77,7 @@ def remove_files(session: Session, files: Sequence[Any], now: datetime) -> None:
     """Delete the rows of these files, and reject their names and those of files with the same content."""
     delete_rows(session, File.__table__, [file.id for file in files])
     for some in _portions(files):
-        names = [file.name for file in some]
-        session.execute(delete(RejectedFile).where(RejectedFile.name.in_(names)))
-        duplicates = update(RejectedFile).where(RejectedFile.reason == Reason.DUPLICATE.value)
-        session.execute(
-            duplicates.where(RejectedFile.detail.in_(names)).values(reason=Reason.REMOVED.value, detail=""),
-            execution_options={"synchronize_session": False},
-        )
+        reject_copies(session, [file.name for file in some])
     rejected = [
         {
             "root": file.root,
@@ -98,6 +94,15 @@ def remove_files(session: Session, files: Sequence[Any], now: datetime) -> None:
     ]
     if rejected:
         session.execute(insert(RejectedFile), rejected)
+
+
+def reject_copies(session: Session, names: Sequence[str]) -> None:
+    """Leave out the copies of these files for good, and forget why the files themselves were rejected."""
+    unloaded = {"synchronize_session": False}
+    session.execute(delete(RejectedFile).where(RejectedFile.name.in_(names)), execution_options=unloaded)
+    duplicates = update(RejectedFile).where(RejectedFile.reason == Reason.DUPLICATE.value)
+    duplicates = duplicates.where(RejectedFile.detail.in_(names)).values(reason=Reason.REMOVED.value, detail="")
+    session.execute(duplicates, execution_options=unloaded)
 
 
 def _portions(files: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -4,7 +4,7 @@ import pytest
 
 from photosvc.index import wishes
 from photosvc.library.relocation import Relocation
-from photosvc.library.trash import TRASH_FOLDER
+from photosvc.library.trash.names import TRASH_FOLDER
 from photosvc.models import Album, AlbumPhoto, File, IndexWish, Photo, RejectedFile
 from tests.api_client import open_api
 from tests.dav.client import DavClient
@@ -20,7 +20,8 @@ def dav(tmp_path_factory):
         for number, name in enumerate(
             ("trip/a.jpg", "trip/deep/b.jpg", "trip/pair.jpg", "file.jpg", "gone.jpg", "folder/gone.jpg", "edited.jpg",
              "over.jpg", "under.jpg", "safe.jpg", "typed.jpg", "hidden.jpg", "Case/x.jpg", "case/y.jpg", "fail.jpg",
-             "first/copy.jpg", "removed/r.jpg", "many/1.jpg", "many/2.jpg", "again.jpg")
+             "first/copy.jpg", "removed/r.jpg", "many/1.jpg", "many/2.jpg", "again.jpg",
+             "back/one.jpg", "back/deep/two.jpg")
         ):  # fmt: skip
             library.put(name, jpeg(64 + number, 48))
         library.put("trip/a.jpg.xmp", XMP)
@@ -168,6 +169,23 @@ def test_photos_of_a_deleted_folder_are_found_no_more(dav):
     assert "folder/gone.jpg" not in records(dav)
     kept = list((dav.api.library.originals / TRASH_FOLDER).glob("*/folder/gone.jpg"))
     assert len(kept) == 1
+    indexed_again(dav)
+
+
+def test_what_webdav_deleted_is_restored_at_once_and_the_history_says_who_did_it(dav):
+    before = records(dav)
+    edit(dav, before["back/one.jpg"]["UID"])
+    assert dav.call("DELETE", "/back").status_code == 204
+    assert dav.api.svc("trash", "restore", "back/one.jpg").returncode == 0
+    assert dav.api.svc("trash", "restore", before["back/deep/two.jpg"]["UID"]).returncode == 0
+    after = records(dav)
+    assert after["back/one.jpg"]["Title"] == "Mine"
+    assert {name: after[name]["UID"] for name in after if name.startswith("back/")} == {
+        name: before[name]["UID"] for name in ("back/one.jpg", "back/deep/two.jpg")
+    }
+    history = dav.api.call("GET", f"/photos/{before['back/one.jpg']['UID']}/history", dav.api.session_of("ann")).json
+    assert [change["Action"] for change in history] == ["photos.undelete", "photos.delete", "photos.update"]
+    assert (history[1]["ActorName"], history[1]["Before"]) == ("alice", {"Files": ["back/one.jpg"]})
     indexed_again(dav)
 
 

@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 
 from photosvc.library.staging.part import Part
-from photosvc.library.trash import TRASH_FOLDER
+from photosvc.library.trash.names import TRASH_FOLDER
 from tests.api_client import open_api
 from tests.dav.client import DavClient
 
@@ -444,7 +444,7 @@ def test_what_is_locked_by_another_stays(dav):
     assert (read(dav, "/one/a.jpg"), read(dav, "/b.jpg")) == (b"a", b"b")
 
 
-def test_stored_files_count_in_the_quota_of_the_account_until_they_are_deleted(tmp_path):
+def test_stored_files_count_in_the_quota_of_the_account_until_the_trash_is_emptied(tmp_path):
     with open_api(tmp_path, settings={"PHOTOSVC_UPLOAD_QUOTA": "1"}) as api:
         dav = DavClient(api)
         asked = b'<propfind xmlns="DAV:"><prop><quota-available-bytes/><quota-used-bytes/></prop></propfind>'
@@ -466,6 +466,8 @@ def test_stored_files_count_in_the_quota_of_the_account_until_they_are_deleted(t
         assert dav.call("PUT", "/moved.jpg", b"2" * 300_000).status_code == 204
         assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 201
         assert dav.call("DELETE", "/2.jpg").status_code == 204
+        assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 507
+        assert api.svc("trash", "empty", "--yes").returncode == 0
         assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 201
 
 

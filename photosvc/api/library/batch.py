@@ -7,6 +7,7 @@ from typing import Any, Final
 from flask import Blueprint, Response
 from sqlalchemy.orm import Session
 
+from photosvc.api.library.taking import taking_originals
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
 from photosvc.library import flags
@@ -15,6 +16,7 @@ from photosvc.library.flags import Flagging, change_flags
 from photosvc.library.journal import Actor, Change
 from photosvc.library.removal import remove_photos
 from photosvc.library.selected import selected_photos
+from photosvc.library.trash import originals
 from photosvc.records.batch import BatchSchema, EditBatchSchema, PrivateBatchSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
@@ -24,6 +26,8 @@ from photosvc.web.protector import principal, require
 #: Photos in one batch: while it runs, others wait for the database, SQLite's for at most 15 seconds.
 MOST: Final = 20_000
 MOST_EDITED: Final = 10_000
+#: With their originals.
+MOST_DELETED: Final = 10_000
 #: Bytes of the request: 20,000 UIDs take 400 KB.
 _MAX_BODY: Final = 1 << 20
 #: Photos that an edit loads at once.
@@ -106,14 +110,22 @@ def edit_photos(given: dict[str, Any]) -> Response:
 @require("photos.delete")
 @takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, "How many photos were removed.")
-@refuses(400, 409)
+@refuses(400, 409, 507)
 def delete_photos(given: dict[str, Any]) -> Response:
-    """Remove photos from the library for good; their originals stay, and only `svc index --force` adds them again."""
+    """Remove photos from the library.
 
-    def remove(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
-        return remove_photos(session, photo_ids, Change("photos.delete", Actor.of(principal())), now)
+    Their originals stay, and only `svc index --force` adds them again; with `PHOTOSVC_DELETE_ORIGINALS` the originals
+    move into the trash, from which `svc trash restore` brings the photos back.
+    """
+    change = Change("photos.delete", Actor.of(principal()))
+    with taking_originals() as deletion:
 
-    return _batch(given, remove, "removed", most=MOST)
+        def remove(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
+            if deletion is None:
+                return remove_photos(session, photo_ids, change, now)
+            return originals.delete_photos(session, photo_ids, deletion, change, now)
+
+        return _batch(given, remove, "removed", most=MOST if deletion is None else MOST_DELETED)
 
 
 def _flag(given: dict[str, Any], action: str, flagging: Flagging, done: str) -> Response:

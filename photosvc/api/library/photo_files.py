@@ -7,6 +7,7 @@ from flask import Blueprint, Response
 from sqlalchemy.orm import Session
 
 from photosvc.api.library.edits import change_one
+from photosvc.api.library.taking import taking_originals
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.sources import MANUAL
 from photosvc.index.catalog import Catalog
@@ -14,6 +15,7 @@ from photosvc.index.file_columns import choose_orientation
 from photosvc.index.stacking.unstack import unstack
 from photosvc.library.journal import Actor, Change, record
 from photosvc.library.removal import remove_file
+from photosvc.library.trash import originals
 from photosvc.library.values import FILES
 from photosvc.models import File, Photo
 from photosvc.records.edit import OrientationSchema
@@ -88,14 +90,23 @@ def unstack_file(photo_uid: str, file_uid: str) -> Response:
 
 @require("photos.delete")
 @answers(PhotoSchema, "The photo without the file.")
-@refuses(404, 409, 412)
+@refuses(404, 409, 412, 507)
 def delete_file(photo_uid: str, file_uid: str) -> Response:
-    """Remove a file from its photo for good; the original stays, and only `svc index --force` adds it again."""
+    """Remove a file from its photo.
 
-    def leave(session: Session, _catalog: Catalog, file: File) -> None:
-        remove_file(session, file, current_service().now())
+    The original stays, and only `svc index --force` adds it again; with `PHOTOSVC_DELETE_ORIGINALS` it moves into the
+    trash, from which `svc trash restore` brings it back.
+    """
+    with taking_originals() as deletion:
 
-    return _without(photo_uid, file_uid, "photos.delete", leave)
+        def leave(session: Session, _catalog: Catalog, file: File) -> None:
+            now = current_service().now()
+            if deletion is None:
+                remove_file(session, file, now)
+            else:
+                originals.delete_file(session, file, deletion, now)
+
+        return _without(photo_uid, file_uid, "photos.delete", leave)
 
 
 def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Session, Catalog, File], None]) -> Response:

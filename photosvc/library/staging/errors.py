@@ -62,6 +62,9 @@ class StorageFailedError(PhotosvcError):
     retry_after = 30
 
 
+#: Errors of file systems without hard links.
+NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+
 _BY_NUMBER: Final[dict[int, type[PhotosvcError]]] = {
     errno.ENOSPC: StorageFullError,
     errno.EDQUOT: StorageFullError,

@@ -1,6 +1,5 @@
 """A part: the bytes of a file while it is being received."""
 
-import errno
 import hashlib
 import os
 import stat
@@ -12,6 +11,7 @@ from typing import Final
 
 from photosvc.core.paths import open_folder
 from photosvc.library.staging.errors import (
+    NO_LINKS,
     IncompleteError,
     NameRefusedError,
     NameTakenError,
@@ -23,8 +23,6 @@ from photosvc.library.staging.names import STAGING_FOLDER, checked_name
 _PIECE: Final = 1 << 20
 #: Ending of a file with the size of a kept part before bytes that are not verified yet.
 TRIAL: Final = ".trial"
-#: Errors of file systems without hard links.
-_NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 #: Times that every file system stores, in seconds since 1970.
 _FIRST_TIME, _LAST_TIME = -(1 << 31), 1 << 33
 
@@ -176,7 +174,7 @@ class Part:
             try:
                 os.link(self._name, last, src_dir_fd=self._folder, dst_dir_fd=folder, follow_symlinks=False)
             except OSError as error:
-                if error.errno not in _NO_LINKS:
+                if error.errno not in NO_LINKS:
                     raise
                 # At worst an empty file stays, which is never indexed.
                 os.close(os.open(last, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, dir_fd=folder))

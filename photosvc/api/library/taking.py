@@ -1,0 +1,27 @@
+"""What becomes of the originals of removed photos and files."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from photosvc.library.trash.deletion import Deletion, deleting
+from photosvc.library.trash.folder import Trash
+from photosvc.web.current import current_service
+from photosvc.web.receiving import ReadOnlyError
+
+
+@contextmanager
+def taking_originals() -> Iterator[Deletion | None]:
+    """Around a write transaction: what takes the originals into the trash, as soon as it is committed; None: they stay.
+
+    Raises:
+        ReadOnlyError: originals are deleted, and nobody may write to them.
+
+    """
+    service = current_service()
+    if not service.settings.delete_originals:
+        yield None
+        return
+    if service.settings.readonly:
+        raise ReadOnlyError
+    with deleting(Trash(service.settings.originals), service.now()) as deletion:
+        yield deletion

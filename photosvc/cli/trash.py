@@ -1,0 +1,179 @@
+"""`svc trash`: originals that people deleted or replaced, and their way back."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from photosvc.cli.group import LazyGroup, PlainError, with_database
+from photosvc.cli.prompts import confirm, yes_option
+from photosvc.cli.report import count_option, format_options, print_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from photosvc.library.trash.empty import Emptied
+    from photosvc.library.trash.names import Kept
+    from photosvc.web.current import Service
+
+_LISTED: Final = {"DeletedAt": "Deleted", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo", "Item": "Item"}
+_UNITS: Final = {"": 86_400, "d": 86_400, "h": 3600, "m": 60, "s": 1, "w": 604_800}
+_LONGEST: Final = 100 * 365 * 86_400
+
+
+def _age(_ctx: click.Context, _parameter: click.Parameter, value: str) -> timedelta:
+    """The time that days, or a number with a unit such as `12h`, `30d` or `2w`, mean."""
+    match = re.fullmatch(r"([0-9]{1,9})([dhmsw]?)", value, re.ASCII)
+    seconds = int(match[1]) * _UNITS[match[2]] if match else -1
+    if not 0 <= seconds <= _LONGEST:
+        msg = f"{value!r} is not a number of days, nor one with a unit, as 12h, 30d or 2w"
+        raise click.BadParameter(msg)
+    return timedelta(seconds=seconds)
+
+
+@click.group(cls=LazyGroup)
+def trash() -> None:
+    """List, restore and delete for good the originals that were deleted or replaced."""
+
+
+@trash.command()
+@click.argument("text", default="")
+@count_option
+@format_options()
+@with_database
+def ls(service: "Service", text: str, count: int) -> None:
+    """List what is in the trash, the last first; with TEXT, what has this text in its name."""
+    from itertools import islice
+
+    from photosvc.library.trash.folder import Trash
+    from photosvc.library.trash.restore import photos_of
+
+    folder = Trash(service.settings.originals)
+    found = (kept for name in folder.deletions() for kept in folder.files(name) if text in kept.name)
+    listed = list(islice(found, count))
+    with service.loading() as session:
+        photos = photos_of(session, listed)
+    print_list(_LISTED, [_row(kept, photos.get(kept.path, "")) for kept in listed])
+
+
+@trash.command()
+@click.argument("items", nargs=-1, metavar="ITEM...")
+@click.option("--all", "everything", is_flag=True, help="Restore all that is in the trash.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be restored.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@with_database
+def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_run: bool, as_json: bool) -> None:
+    """Give originals their names back, and their photos what people set, under the same UIDs.
+
+    ITEM is the UID of a photo, a former name, or an item of `svc trash ls` or the part of it before the first slash,
+    which means all that was deleted with it. A name that another file has by now stays with that file; the exit code is
+    then 1.
+    """
+    from photosvc.library.journal import Actor
+    from photosvc.library.trash.folder import Trash
+    from photosvc.library.trash.restore import Restored, chosen
+    from photosvc.library.trash.restore import restore as give_back
+
+    if bool(items) == everything:
+        msg = "say which ITEM to restore, or --all"
+        raise click.UsageError(msg)
+    _check_writable(service)
+    _recover(service)
+    folder = Trash(service.settings.originals)
+    with service.loading() as session:
+        found: list[Kept] = []
+        if everything:
+            found = [kept for name in folder.deletions() for kept in folder.files(name)]
+        for item in items:
+            found += chosen(session, folder, item)
+    files = list(dict.fromkeys(found))
+    if dry_run:
+        done = Restored(files=[kept.name for kept in files])
+    else:
+        done = give_back(service.writing, service.settings, files, Actor("", "svc trash"), service.now())
+    _report_restored(done, dry_run=dry_run, as_json=as_json)
+    if done.taken:
+        msg = f"{len(done.taken)} names are those of other files by now; rename these first"
+        raise PlainError(msg, 1)
+
+
+@trash.command()
+@click.option(
+    "--older-than",
+    metavar="AGE",
+    callback=_age,
+    default="0",
+    help="Only what was deleted before: days, or as 12h, 30d, 2w.",
+)
+@click.option("--dry-run", is_flag=True, help="Only count what would be deleted for good.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+@yes_option
+@with_database
+def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: bool, yes: bool) -> None:
+    """Delete what is in the trash for good."""
+    from photosvc.library.trash.empty import count
+    from photosvc.library.trash.empty import empty as delete
+    from photosvc.library.trash.folder import Trash
+
+    _check_writable(service)
+    _recover(service)
+    folder = Trash(service.settings.originals)
+    before = service.now() - older_than if older_than else datetime.max.replace(tzinfo=UTC)
+    done = count(folder, before)
+    if not dry_run and done.files:
+        confirm(f"Delete {done.files:,} originals with {done.size:,} bytes for good?", yes=yes)
+    if not dry_run:
+        done = delete(service.writing, folder, before)
+    _report_emptied(done, dry_run=dry_run, as_json=as_json)
+
+
+def _check_writable(service: "Service") -> None:
+    from photosvc.web.receiving import ReadOnlyError
+
+    if service.settings.readonly:
+        raise ReadOnlyError
+
+
+def _recover(service: "Service") -> None:
+    from photosvc.cli.index import recover_deletions
+
+    recover_deletions(service)
+
+
+def _row(kept: "Kept", photo_uid: str) -> dict[str, Any]:
+    return {
+        "DeletedAt": f"{kept.deleted_at:%Y-%m-%dT%H:%M:%SZ}",
+        "Size": kept.size,
+        "Name": kept.name,
+        "PhotoUID": photo_uid,
+        "Item": kept.item,
+    }
+
+
+def _report_restored(done: Any, *, dry_run: bool, as_json: bool) -> None:  # noqa: ANN401 - of the library
+    if as_json:
+        _print_json({"files": done.files, "photos": done.photos, "taken": done.taken, "dry_run": dry_run})
+        return
+    for name in done.taken:
+        click.echo(f"{name} stays in the trash: another file has this name", err=True)
+    click.echo("\n".join(_summary(done, dry_run=dry_run)))
+
+
+def _summary(done: Any, *, dry_run: bool) -> "Iterator[str]":  # noqa: ANN401
+    if dry_run:
+        yield from done.files
+    yield f"{len(done.files)} files {'would be ' * dry_run}restored" + f", {len(done.photos)} photos" * (not dry_run)
+
+
+def _report_emptied(done: "Emptied", *, dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        _print_json({"files": done.files, "bytes": done.size, "dry_run": dry_run})
+    else:
+        click.echo(f"{done.files} files with {done.size} bytes {'would be ' * dry_run}deleted for good")
+
+
+def _print_json(record: dict[str, object]) -> None:
+    import orjson
+
+    click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())

@@ -1,0 +1,86 @@
+"""Emptying the trash: originals are deleted for good, the last thing that can happen to them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import delete, func, literal, update
+from sqlalchemy.orm import Session
+
+from photosvc.library.trash.deletion import has_unfinished, recover
+from photosvc.library.trash.folder import Trash
+from photosvc.library.trash.names import GONE_FOLDER, TRASH_FOLDER, time_of, within
+from photosvc.models import File, UploadedFile
+from photosvc.settings import Settings
+
+_UNLOADED: Final = {"synchronize_session": False}
+Writing = Callable[[], AbstractContextManager[Session]]
+
+
+@dataclass(slots=True)
+class Emptied:
+    """What was deleted for good."""
+
+    files: int = 0
+    size: int = 0
+    """Bytes."""
+
+
+def older(trash: Trash, before: datetime) -> Iterator[str]:
+    """The deletions from before this time."""
+    return (deletion for deletion in trash.deletions() if time_of(deletion) < before)
+
+
+def count(trash: Trash, before: datetime) -> Emptied:
+    """What `empty` would delete."""
+    total = Emptied()
+    for deletion in older(trash, before):
+        for kept in trash.files(deletion):
+            total.files, total.size = total.files + 1, total.size + kept.size
+    return total
+
+
+def empty(writing: Writing, trash: Trash, before: datetime) -> Emptied:
+    """Delete what was deleted before this time for good; photos stay hidden until the same content returns.
+
+    Args:
+        writing: begins a write transaction, one for each deletion.
+        trash: of the originals.
+        before: the time.
+
+    Raises:
+        PhotosvcError: the disk refuses it.
+
+    """
+    total = Emptied()
+    for deletion in list(older(trash, before)):
+        files = list(trash.files(deletion))
+        with writing() as session:
+            _forget(session, deletion)
+        trash.delete(deletion)
+        total.files, total.size = total.files + len(files), total.size + sum(kept.size for kept in files)
+    return total
+
+
+def _forget(session: Session, deletion: str) -> None:
+    """Give the rows names that no file has, and count the files in no quota."""
+    counted = delete(UploadedFile).where(UploadedFile.name.startswith(within(deletion), autoescape=True))
+    session.execute(counted, execution_options=_UNLOADED)
+    gone = update(File).where(File.name.startswith(within(deletion), autoescape=True))
+    gone = gone.values(name=literal(GONE_FOLDER) + func.substr(File.name, len(TRASH_FOLDER) + 1))
+    session.execute(gone, execution_options=_UNLOADED)
+
+
+def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
+    """What an indexer does from time to time: recover what killed processes left, delete what is old enough."""
+    trash = Trash(settings.originals)
+    if settings.readonly:
+        return Emptied()
+    if has_unfinished(trash):
+        with writing() as session:
+            recover(session, trash)
+    if not settings.trash_days:
+        return Emptied()
+    return empty(writing, trash, now - timedelta(days=settings.trash_days))

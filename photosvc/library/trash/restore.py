@@ -1,0 +1,185 @@
+"""Restoring: originals get their former names back, and their photos what people set, under the same UIDs."""
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import NotFoundError
+from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.stacks import parse_kinds
+from photosvc.index.catalog import Catalog
+from photosvc.index.places import Gazetteer
+from photosvc.index.scan import clamped_time, disk_path
+from photosvc.index.store import Store
+from photosvc.library import disk
+from photosvc.library.journal import Actor, Change, record
+from photosvc.library.relocation import Relocation
+from photosvc.library.staging.errors import NameTakenError
+from photosvc.library.trash.empty import Writing
+from photosvc.library.trash.folder import Trash
+from photosvc.library.trash.names import Kept, is_deletion
+from photosvc.library.values import FILES
+from photosvc.models import ORIGINALS_ROOT, File, Photo, UploadedFile
+from photosvc.settings import Settings
+
+#: Files that are restored in one transaction.
+PORTION: Final = 100
+_QUERIED: Final = 500
+_UNLOADED: Final = {"synchronize_session": False}
+
+
+@dataclass(slots=True)
+class Restored:
+    """What became of files."""
+
+    files: list[str] = field(default_factory=list)
+    """Names of those that are back."""
+    photos: list[str] = field(default_factory=list)
+    """UIDs of the photos that are found again at once; the indexer looks at other files."""
+    taken: list[str] = field(default_factory=list)
+    """Names that other files have by now: these stay in the trash."""
+
+
+def chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
+    """The files in the trash that a deletion, a name below the trash, a former name or the UID of a photo means.
+
+    Of several files of one former name, the one that was deleted last.
+
+    Raises:
+        NotFoundError: there is none.
+
+    """
+    found = _chosen(session, trash, item)
+    if not found:
+        msg = f"there is no {item[:200]} in the trash"
+        raise NotFoundError(msg, field="item")
+    return found
+
+
+def _chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
+    if is_deletion(item):
+        return list(trash.files(item))
+    if is_uid(item, PHOTO):
+        names = session.scalars(select(File.name).join(Photo).where(Photo.uid == item, File.missing)).all()
+        items = [name.removeprefix(trash.prefix) for name in names if name.startswith(trash.prefix)]
+        return [kept for one in items if (kept := trash.find(one)) is not None]
+    if (kept := trash.find(item)) is not None:
+        return [kept]
+    return next(([kept] for folder in trash.deletions() if (kept := trash.find(f"{folder}/{item}"))), [])
+
+
+def photos_of(session: Session, files: Sequence[Kept]) -> dict[str, str]:
+    """Path in the trash -> UID of the photo, of those of these files that the library knows."""
+    found: dict[str, str] = {}
+    for start in range(0, len(files), _QUERIED):
+        names = [kept.path for kept in files[start : start + _QUERIED]]
+        query = select(File.name, Photo.uid).join(Photo).where(File.name.in_(names))
+        found |= {name: uid for name, uid in session.execute(query)}  # noqa: C416 - typed rows
+    return found
+
+
+def restore(writing: Writing, settings: Settings, files: Sequence[Kept], actor: Actor, now: datetime) -> Restored:
+    """Give files of the trash their names back, never over another file, in a transaction for each `PORTION`.
+
+    A process that is killed before a commit leaves the files to the next index run, which recognises their content.
+
+    Args:
+        writing: begins a write transaction.
+        settings: of the service.
+        files: from `chosen`.
+        actor: for the journal.
+        now: the present.
+
+    Raises:
+        PhotosvcError: the disk refuses it.
+
+    """
+    total, trash = Restored(), Trash(settings.originals)
+    for start in range(0, len(files), PORTION):
+        with disk.undo_on_error() as undo, writing() as session:
+            done = _restore(session, settings, files[start : start + PORTION], (actor, now), undo)
+        total.files += done.files
+        total.photos += done.photos
+        total.taken += done.taken
+    for deletion in {kept.deletion for kept in files}:
+        trash.drop_empty(deletion)
+    return total
+
+
+def _restore(
+    session: Session, settings: Settings, files: Sequence[Kept], by: tuple[Actor, datetime], undo: ExitStack
+) -> Restored:
+    actor, now = by
+    done, back = Restored(), []
+    for kept in files:
+        try:
+            disk.rename_new(settings.originals, kept.path, kept.name)
+        except NameTakenError:
+            done.taken.append(kept.name)
+        else:
+            undo.callback(disk.rename_new, settings.originals, kept.name, kept.path)
+            back.append(kept)
+    done.files = [kept.name for kept in back]
+    photos = _follow(session, settings, back, now)
+    done.photos = list(photos)
+    if photos:
+        change = Change("photos.undelete", actor)
+        record(session, change, now, {uid: ({}, {FILES: sorted(names)}) for uid, names in photos.items()})
+    return done
+
+
+def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: datetime) -> dict[str, list[str]]:
+    """Let the rows follow; gives the UIDs of their photos with the names.
+
+    A file that the library does not know, or that changed meanwhile, is left to the indexer.
+    """
+    relocation = Relocation(session, settings, now)
+    names = {kept.path: kept.name for kept in files}
+    for name in _in_the_way(session, names):
+        relocation.gone(name, is_folder=False)
+    either = File.name.in_([*names, *names.values()])
+    rows = session.scalars(select(File).where(File.root == ORIGINALS_ROOT, either, File.missing)).all()
+    store = Store(session, Catalog(session, Gazetteer.load()), settings.originals, now, parse_kinds(settings.stack_by))
+    store.load([*names, *names.values()])
+    photos: dict[str, list[str]] = {}
+    for file in rows:
+        name = names.get(file.name, file.name)
+        if _is_unchanged(settings, name, file):
+            store.rename(file, name)
+            file.missing = False
+            photos.setdefault(file.photo.uid, []).append(name)
+    store.finish()
+    for kept in files:
+        _count_again(session, kept)
+        relocation.changed(kept.name)
+    return photos
+
+
+def _in_the_way(session: Session, names: Mapping[str, str]) -> list[str]:
+    """Those of the former names, by the names in the trash, that the library has for other files, which are gone."""
+    found = set(session.scalars(select(File.name).where(File.name.in_([*names, *names.values()]))))
+    return [name for path, name in names.items() if path in found and name in found]
+
+
+def _is_unchanged(settings: Settings, name: str, file: File) -> bool:
+    with suppress(OSError):
+        status = os.lstat(disk_path(settings.originals, name))
+        is_same = (status.st_size, clamped_time(status)) == (file.size, file.mtime_ns)
+        return stat.S_ISREG(status.st_mode) and is_same
+    return False
+
+
+def _count_again(session: Session, kept: Kept) -> None:
+    """Let a file count in the quota of its account under its name, and claim its content unless another one does."""
+    content = session.scalar(select(File.hash).where(File.root == ORIGINALS_ROOT, File.name == kept.name))
+    is_free = content is not None and session.get(UploadedFile, content) is None
+    values = {"name": kept.name, "hash": content} if is_free else {"name": kept.name}
+    counted = update(UploadedFile).where(UploadedFile.name == kept.path).values(values)
+    session.execute(counted, execution_options=_UNLOADED)

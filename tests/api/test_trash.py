@@ -1,0 +1,386 @@
+"""Photos and files that are removed with their originals: the trash, and the way back."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from photosvc.library.trash import deletion as deletions
+from photosvc.library.trash.names import TRASH_FOLDER
+from photosvc.models import Album, AlbumPhoto, Photo, UploadedFile, User
+from photosvc.search.projection.verify import differing
+from tests.api_client import ApiClient
+from tests.clock import NOW
+from tests.library import hashes, open_library
+from tests.pictures import exif, jpeg
+
+TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
+SETTINGS = {"PHOTOSVC_DELETE_ORIGINALS": "true"}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The library of which each test has a copy: a photo of two files, three of one, and a copy of one of these."""
+    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
+    library.put("a/lake.jpg", jpeg(100, 80, exif=TAKEN))
+    library.put("a/lake-edited.jpg", jpeg(64, 48, exif=TAKEN))
+    for number in range(3):
+        library.put(f"b/{number}.jpg", jpeg(70 + number, 48))
+    library.put(b"c/\xff0.jpg", jpeg(90, 48))
+    library.put("d/same.jpg", (library.originals / "b/0.jpg").read_bytes())
+    library.index()
+    library.close()
+    return library
+
+
+@pytest.fixture
+def open_copy(filled, tmp_path):
+    """Opens a copy of the library with these settings."""
+    opened = []
+
+    def open_copy(**settings):
+        if not opened:
+            shutil.copytree(filled.instance, tmp_path / "instance")
+        library = open_library(tmp_path / "instance", upgrade=False, settings={**SETTINGS, **settings})
+        opened.append(library)
+        return library
+
+    yield open_copy
+    for library in opened:
+        library.close()
+
+
+@pytest.fixture
+def library(open_copy):
+    return open_copy()
+
+
+def call(library, method, path, status=200, **options):
+    headers = {"X-Auth-Token": library.token(role="admin")}
+    answer = library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
+    assert answer.status_code == status, answer.text
+    return answer.json
+
+
+def svc(library, *arguments, code=0):
+    done = ApiClient(library).svc(*arguments)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def listed(library):
+    return json.loads(svc(library, "trash", "ls", "--json").stdout)
+
+
+def uids(library):
+    return {record["FileName"]: record["UID"] for record in library.find()}
+
+
+def is_projected(library):
+    with library.session() as session:
+        return differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+def in_album(library, uid):
+    album = call(library, "POST", "/albums", json={"Title": "Mine"})["UID"]
+    call(library, "POST", f"/albums/{album}/photos", json={"photos": [uid]})
+    return album
+
+
+def test_a_photo_comes_back_from_the_trash_with_all_that_people_set(library):
+    before, originals = uids(library), hashes(library.originals)
+    uid = before["a/lake.jpg"]
+    call(library, "PUT", f"/photos/{uid}", json={"Title": "Mine", "Favorite": True})
+    album, found = in_album(library, uid), library.find()
+    call(library, "PUT", f"/photos/{uid}/files/{call(library, 'GET', f'/photos/{uid}')['FileUID']}/orientation",
+         json={"Orientation": 6})  # fmt: skip
+    found = library.find()
+    assert call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})["photos"] == 1
+    assert not {"a/lake.jpg", "a/lake-edited.jpg"} & uids(library).keys()
+    assert not list(library.originals.glob("a/*"))
+    call(library, "GET", f"/photos/{uid}", 404)
+    assert call(library, "GET", f"/albums/{album}")["PhotoCount"] == 0
+    assert library.index().missing == 0
+    library.index(force=True)
+    assert uid not in uids(library).values()
+    assert [(row["Name"], row["PhotoUID"]) for row in listed(library)] == [
+        ("a/lake-edited.jpg", uid),
+        ("a/lake.jpg", uid),
+    ]
+    done = json.loads(svc(library, "trash", "restore", uid, "--json").stdout)
+    assert done == {"files": ["a/lake-edited.jpg", "a/lake.jpg"], "photos": [uid], "taken": [], "dry_run": False}
+    assert hashes(library.originals) == originals
+    after = library.find()
+    changing = ("UpdatedAt", "CheckedAt")
+    assert [{k: v for k, v in one.items() if k not in changing} for one in after] == [
+        {k: v for k, v in one.items() if k not in changing} for one in found
+    ]
+    assert call(library, "GET", f"/albums/{album}")["PhotoCount"] == 1
+    assert is_projected(library)
+    assert library.index().updated == 0
+    assert listed(library) == []
+    history = call(library, "GET", f"/photos/{uid}/history")
+    assert [(change["Action"], change["ActorName"]) for change in history[:2]] == [
+        ("photos.undelete", "svc trash"),
+        ("photos.delete", "user1"),
+    ]
+    assert history[1]["Before"]["Files"] == history[0]["After"]["Files"] == ["a/lake-edited.jpg", "a/lake.jpg"]
+    call(library, "POST", f"/photos/{uid}/history/{history[1]['ID']}/undo", 409)
+
+
+def test_one_file_of_a_photo_comes_back_to_it(library):
+    uid = uids(library)["a/lake.jpg"]
+    first, second = call(library, "GET", f"/photos/{uid}")["Files"]
+    call(library, "POST", f"/photos/{uid}/files/{second['UID']}/primary")
+    assert [file["UID"] for file in call(library, "DELETE", f"/photos/{uid}/files/{second['UID']}")["Files"]] == [
+        first["UID"]
+    ]
+    assert is_projected(library)
+    call(library, "DELETE", f"/photos/{uid}/files/{second['UID']}", 404)
+    call(library, "DELETE", f"/photos/{uid}/files/{first['UID']}", 409)
+    library.index(force=True)
+    assert len(call(library, "GET", f"/photos/{uid}")["Files"]) == 1
+    svc(library, "trash", "restore", second["Name"])
+    files = call(library, "GET", f"/photos/{uid}")["Files"]
+    assert {file["UID"] for file in files} == {first["UID"], second["UID"]}
+    assert [file["UID"] for file in files if file["Primary"]] == [second["UID"]]
+    assert is_projected(library)
+
+
+def test_the_original_of_a_strange_name_returns_under_it(library):
+    before = hashes(library.originals)
+    (name,) = [name for name in uids(library) if name.startswith("c/")]
+    uid = uids(library)[name]
+    call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})
+    assert [row["Name"] for row in listed(library)] == [name]
+    svc(library, "trash", "restore", name)
+    assert hashes(library.originals) == before
+    assert uids(library)[name] == uid
+
+
+def test_a_copy_of_a_deleted_photo_does_not_take_its_place(library):
+    before = uids(library)
+    call(library, "POST", "/batch/photos/delete", json={"photos": [before["b/0.jpg"]]})
+    library.index()
+    assert uids(library).keys() == before.keys() - {"b/0.jpg"}
+    library.index(force=True)
+    assert uids(library)["d/same.jpg"] == before["b/0.jpg"]
+
+
+def test_the_same_picture_returns_with_its_photo_when_it_is_added_again(library):
+    before, content = uids(library), (library.originals / "b/1.jpg").read_bytes()
+    call(library, "POST", "/batch/photos/delete", json={"photos": [before["b/1.jpg"]]})
+    library.put("e/again.jpg", content)
+    library.index()
+    assert uids(library)["e/again.jpg"] == before["b/1.jpg"]
+    svc(library, "trash", "restore", "--all")
+    run = library.index()
+    assert [problem.reason.value for _, problem in run.skipped if _ == "b/1.jpg"] == ["duplicate"]
+    assert "b/1.jpg" not in uids(library)
+
+
+def test_a_name_that_another_file_has_by_now_stays_with_it(library):
+    uid, other = uids(library)["b/1.jpg"], jpeg(200, 48)
+    call(library, "POST", "/batch/photos/delete", json={"q": "path:b", "expected": 3})
+    library.put("b/1.jpg", other)
+    library.index()
+    new = uids(library)["b/1.jpg"]
+    assert new != uid
+    (deletion,) = {row["Item"].partition("/")[0] for row in listed(library)}
+    done = svc(library, "trash", "restore", deletion, code=1)
+    assert "b/1.jpg stays in the trash" in done.stderr
+    assert (library.originals / "b/1.jpg").read_bytes() == other
+    assert sorted(name for name in uids(library) if name.startswith("b/")) == ["b/0.jpg", "b/1.jpg", "b/2.jpg"]
+    (library.originals / "b/1.jpg").unlink()
+    svc(library, "trash", "restore", f"{deletion}/b/1.jpg")
+    assert uids(library)["b/1.jpg"] == uid
+    assert is_projected(library)
+    assert new not in uids(library).values()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["restore"], 2),
+        (["restore", "--all", "x"], 2),
+        (["restore", "b/0.jpg"], 3),
+        (["restore", "p" + "0" * 15], 3),
+        (["restore", "20260301T120000Z-00000000"], 3),
+        (["restore", "20260301T120000Z-00000000/../../../b/0.jpg"], 3),
+        (["restore", "../b/0.jpg"], 3),
+        (["restore", "/etc/passwd"], 3),
+        (["restore", "\x00"], 3),
+        (["empty", "--older-than", "soon"], 2),
+        (["empty", "--older-than", "-1"], 2),
+        (["empty", "--older-than", "99999999w"], 2),
+        (["empty"], 2),
+        (["ls"], 0),
+    ],
+)
+def test_commands_end_with_the_exit_code_of_their_error(library, arguments, code):
+    call(library, "POST", "/batch/photos/delete", json={"photos": [uids(library)["b/2.jpg"]]})
+    before = hashes(library.originals)
+    svc(library, "trash", *arguments, code=code)
+    assert hashes(library.originals) == before
+
+
+def test_the_trash_is_emptied_of_what_is_old(library):
+    for name in ("b/1.jpg", "b/2.jpg"):
+        call(library, "POST", "/batch/photos/delete", json={"photos": [uids(library)[name]]})
+        library.clock.move(days=10)
+    sizes = {row["Name"]: row["Size"] for row in listed(library)}
+    would = json.loads(svc(library, "trash", "empty", "--older-than", "15", "--dry-run", "--json").stdout)
+    assert would == {"files": 1, "bytes": sizes["b/1.jpg"], "dry_run": True}
+    assert "1 files" in svc(library, "trash", "empty", "--older-than", "15d", "--yes").stdout
+    assert [row["Name"] for row in listed(library)] == ["b/2.jpg"]
+    done = json.loads(svc(library, "trash", "empty", "--yes", "--json").stdout)
+    assert done == {"files": 1, "bytes": sizes["b/2.jpg"], "dry_run": False}
+    assert list((library.originals / TRASH_FOLDER).iterdir()) == []
+    svc(library, "purge", "--hard", "--yes")
+    assert is_projected(library)
+    assert len(uids(library)) == 4
+
+
+def test_photos_whose_originals_are_in_the_trash_are_not_purged(library):
+    uid = uids(library)["b/1.jpg"]
+    call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})
+    svc(library, "purge", "--hard", "--yes")
+    svc(library, "trash", "restore", uid)
+    assert uids(library)["b/1.jpg"] == uid
+
+
+def test_originals_stay_without_the_setting_and_none_is_deleted_where_they_are_read_only(open_copy):
+    library = open_copy(PHOTOSVC_READONLY="true")
+    before, (uid, file) = hashes(library.originals), (library.find()[0][name] for name in ("UID", "FileUID"))
+    for method, path, body in (
+        ("POST", "/batch/photos/delete", {"photos": [uid]}),
+        ("DELETE", f"/photos/{uid}/files/{file}", None),
+    ):
+        assert "read-only" in call(library, method, path, 403, json=body)["error"]
+    assert len(uids(library)) == 6
+    svc(library, "trash", "restore", "--all", code=1)
+    svc(library, "trash", "empty", "--yes", code=1)
+    library.close()
+    library = open_copy(PHOTOSVC_READONLY="true", PHOTOSVC_DELETE_ORIGINALS="false")
+    assert call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})["photos"] == 1
+    assert hashes(library.originals) == before
+
+
+def test_a_disk_that_refuses_leaves_everything_as_it_was(library, monkeypatch):
+    before, found = hashes(library.originals), library.find()
+    renamed, rename = [], os.rename
+
+    def refuse(*arguments, **options):
+        renamed.append(arguments)
+        if len(renamed) == 3:
+            raise OSError(28, "No space left on device")
+        rename(*arguments, **options)
+
+    monkeypatch.setattr(os, "rename", refuse)
+    photos = [record["UID"] for record in found]
+    assert call(library, "POST", "/batch/photos/delete", 507, json={"photos": photos})["code"] == 507
+    monkeypatch.undo()
+    assert (hashes(library.originals), library.find()) == (before, found)
+    assert list((library.originals / TRASH_FOLDER).iterdir()) == []
+    assert call(library, "GET", f"/photos/{photos[0]}/history") == []
+
+
+def killed_deletion(library, photos, where):
+    """Delete these photos in a process that is killed in a function of `library.trash.deletion`."""
+    library.token(role="admin")
+    library.close()
+    process = os.fork()
+    if process == 0:
+        try:
+            owner, name, calls = where
+            left, real = [None] * calls, getattr(owner, name)
+
+            def kill(*arguments, **options):
+                if not left:
+                    os._exit(9)
+                left.pop()
+                return real(*arguments, **options)
+
+            setattr(owner, name, kill)
+            call(library, "POST", "/batch/photos/delete", json={"photos": photos})
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 9
+
+
+@pytest.mark.parametrize("moved", [0, 1, 3])
+def test_a_deletion_that_is_killed_before_its_commit_is_undone_by_the_next_run(library, moved):
+    before, found = hashes(library.originals), library.find()
+    photos = [record["UID"] for record in found]
+    killed_deletion(library, photos, (os, "rename", moved))
+    svc(library, "index", "--workers", "1")
+    assert hashes(library.originals) == before
+    assert [one["UID"] for one in library.find()] == photos
+    assert listed(library) == []
+    assert is_projected(library)
+
+
+def test_a_deletion_that_is_killed_after_its_commit_is_finished_by_the_next_run(library):
+    before, every = hashes(library.originals), uids(library)
+    killed_deletion(library, sorted({*every.values()}), (deletions, "_finish", 0))
+    assert listed(library) == []
+    svc(library, "index", "--workers", "1")
+    assert uids(library) == {}
+    assert len(listed(library)) == len(every)
+    svc(library, "trash", "restore", "--all")
+    assert hashes(library.originals) == before
+    assert uids(library) == every
+
+
+def test_a_deletion_under_way_is_left_alone(library):
+    with library.app.app_context():
+        from photosvc.library.trash.folder import Trash
+        from photosvc.web.current import current_service
+
+        service = current_service()
+        trash = Trash(service.settings.originals)
+        with deletions.deleting(trash, NOW) as deletion:
+            assert list(deletion.take(["b/0.jpg", "b/none.jpg", "none/b.jpg"])) == ["b/0.jpg"]
+            with service.writing() as session:
+                assert deletions.recover(session, trash) == 0
+            assert not (library.originals / "b/0.jpg").exists()
+    assert [row["Name"] for row in listed(library)] == ["b/0.jpg"]
+
+
+def test_what_lies_in_the_trash_counts_in_the_quota_of_its_account(open_copy):
+    library = open_copy(PHOTOSVC_UPLOAD_QUOTA="1")
+    content = (library.originals / "b/1.jpg").read_bytes()
+    uid = uids(library)["b/1.jpg"]
+    library.token(role="admin")
+
+    def counted():
+        with library.session() as session:
+            return [(row.name.rpartition("Z-")[2][9:] or row.name, row.size) for row in session.query(UploadedFile)]
+
+    with library.session() as session:
+        user = session.query(User).first()
+        file = {"user_id": user.id, "name": "b/1.jpg", "size": len(content), "original_name": "", "created_at": NOW}
+        session.add(UploadedFile(hash=next(r["Hash"] for r in library.find() if r["UID"] == uid), **file))
+    call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})
+    assert counted() == [("b/1.jpg", len(content))]
+    svc(library, "trash", "restore", uid)
+    assert counted() == [("b/1.jpg", len(content))]
+    with library.session() as session:
+        assert len(session.query(UploadedFile).one().hash) == 40
+    call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})
+    svc(library, "trash", "empty", "--yes")
+    assert counted() == []
+
+
+def test_members_of_albums_survive_in_their_order(library):
+    every = list(dict.fromkeys(uids(library).values()))
+    album = call(library, "POST", "/albums", json={"Title": "Mine"})["UID"]
+    call(library, "POST", f"/albums/{album}/photos", json={"photos": every})
+    order = call(library, "GET", f"/albums/{album}/photos")["photos"]
+    call(library, "POST", "/batch/photos/delete", json={"photos": every[1:3]})
+    assert call(library, "GET", f"/albums/{album}/photos")["photos"] == [uid for uid in order if uid not in every[1:3]]
+    svc(library, "trash", "restore", "--all")
+    assert call(library, "GET", f"/albums/{album}/photos")["photos"] == order
+    with library.session() as session:
+        assert session.query(AlbumPhoto).join(Album).filter(Album.uid == album).count() == len(order)
