@@ -225,6 +225,16 @@ class Settings:
     transfers_each: int = _number(
         1, 10_000, "answers", "Such answers that one account or client receives at the same time", default=4
     )
+    search_timeout: int = _number(
+        1, 3600, "seconds", "Seconds that one search may take; then it is answered 503", default=10
+    )
+    costly_searches: int = _number(
+        1,
+        10_000,
+        "searches",
+        "Searches over 50 ms that one web worker runs at the same time; keep this two below its threads, or more",
+        default=6,
+    )
     sendfile_header: str = _setting(
         _sendfile_header,
         "empty, `X-Accel-Redirect` or `X-Sendfile`",

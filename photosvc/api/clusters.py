@@ -11,8 +11,8 @@ from photosvc.search.reading.overview.clusters import DEEPEST_ZOOM, MOST_CLUSTER
 from photosvc.search.reading.overview.photos import parse_number, parse_query, version_of
 from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_answer
 from photosvc.web.contract import ETAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
 
 _DEGREES = {"type": "number"}
 _CLUSTER = {"type": "array", "prefixItems": [_DEGREES, _DEGREES, NUMBER, TEXT, TEXT], "minItems": 5, "maxItems": 5}
@@ -46,10 +46,11 @@ def cluster_photos() -> Response:
 
     The position is the mean of those of the photos. Hash and place are those of the photo that was added last.
     """
-    query = parse_query(request.args.items(multi=True), sees_private=principal().sees_private)
+    who = principal()
+    query = parse_query(request.args.items(multi=True), sees_private=who.sees_private)
     box = parse_box(request.args.get("bbox", ""))
     zoom = parse_number(request.args.get("zoom", ""), "zoom", 0, DEEPEST_ZOOM, 0)
-    with current_service().reading() as connection:
+    with searching(who.owner_uid, "bbox") as connection:
         version = version_of(connection, request.args.get("version", "").strip())
         made_of = ("clusters", box, zoom, canonical_text(query.node), query.album)
         etag = state_tag(connection, *made_of, sees_private=query.sees_private)

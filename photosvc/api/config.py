@@ -16,6 +16,7 @@ from photosvc.web.answer import json_answer
 from photosvc.web.contract import answers
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
 
 
 def add_routes(api: Blueprint) -> None:
@@ -55,7 +56,7 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
     """The configuration for this principal; a token that it may not use is empty."""
     settings, now = service.settings, service.now()
     may_download = policy.may(who, "photos.download")
-    with service.reading() as connection:
+    with searching(who.owner_uid, "config") as connection:
         years = service.years.read(connection, sees_private=who.sees_private)
     return ClientConfig(
         download_token=link_tokens.download_token(settings, who, now) if may_download else "",
@@ -69,7 +70,7 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
 def read_config() -> Response:
     """The configuration: tokens for links, sizes of thumbnails, addresses, and how much the library contains."""
     service, who = current_service(), principal()
-    with service.reading() as connection:
+    with searching(who.owner_uid, "config") as connection:
         count = service.counts.read(connection, sees_private=who.sees_private)
     api_uri = url_for(".read_config").removesuffix("/config")
     config = _Config(

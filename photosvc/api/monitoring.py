@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, Response
 
 from photosvc import __version__
+from photosvc.search.limits.errors import ClientGoneError, SearchesBusyError, SearchTooLongError
 from photosvc.search.reading.library import Figures, figures
 from photosvc.web.contract import TEXT, answers
 from photosvc.web.current import current_service
-from photosvc.web.protector import require
+from photosvc.web.protector import principal, require
 from photosvc.web.request_counts import BOUNDS, Latency, Series
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
+from photosvc.models.database import session_on
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import json_object
 from photosvc.web.protector import public
+from photosvc.web.searching import searching
 
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -49,10 +52,11 @@ def metrics() -> Response:
     from prometheus_client import CollectorRegistry, generate_latest
 
     service = current_service()
-    with service.loading() as session:
+    with searching(principal().owner_uid, "metrics") as connection, session_on(connection) as session:
         found = figures(session)
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Collected([*_library(found), *_requests(service.requests.read())]))
+    counts = service.requests
+    registry.register(_Collected([*_library(found), *_requests(counts.read()), _searches(counts.ended_searches())]))
     return Response(generate_latest(registry), content_type=_TEXT)
 
 
@@ -82,6 +86,15 @@ def _gauge(name: str, meaning: str, values: Mapping[str, int], *, label: str = "
     family = GaugeMetricFamily(name, meaning, labels=[label] if label else [])
     for value, number in sorted(values.items()):
         family.add_metric([value] if label else [], number)
+    return family
+
+
+def _searches(ended: Mapping[str, int]) -> "Metric":
+    from prometheus_client.core import CounterMetricFamily
+
+    family = CounterMetricFamily("photosvc_searches_ended", "Searches ended before they were done.", labels=["reason"])
+    for reason in (SearchTooLongError.reason, ClientGoneError.reason, SearchesBusyError.reason):
+        family.add_metric([reason], ended.get(reason, 0))
     return family
 
 

@@ -25,6 +25,7 @@ from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, js
 from photosvc.web.contract import ETAG, NUMBER, TEXT, Header, answers, json_object, refuses, takes_query
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
 from photosvc.web.transfers import begin_transfer
 
 _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
@@ -137,7 +138,7 @@ def search_photos() -> Response:
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
     asked = parse_request(pairs)
-    with service.reading() as connection:
+    with searching(who.owner_uid) as connection:
         etag = page_tag(connection, asked, sees_private=who.sees_private)
         headers = [
             *cache_headers(etag),
@@ -186,10 +187,11 @@ def _without_start(pairs: Pairs) -> str:
 @refuses(404)
 def count_facets() -> Response:
     """How many files of a search have each value of the filters in `by`; with `primary=true`, how many photos."""
-    sees_private = principal().sees_private
+    who = principal()
+    sees_private = who.sees_private
     facets = parse_facets(request.args.get("by", ""))
     node, album = parse_node(request.args.items(multi=True)), request.args.get("s", "").strip()
-    with current_service().reading() as connection:
+    with searching(who.owner_uid, "by") as connection:
         etag = state_tag(connection, canonical_text(node), album, facets, sees_private=sees_private)
         if is_fresh(etag):
             return ReadyResponse(status=304, headers=cache_headers(etag))

@@ -25,8 +25,8 @@ from photosvc.search.reading.overview.timeline import (
 )
 from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_answer
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
 
 #: No library has as many photos.
 _LAST_POSITION = 2**31 - 1
@@ -140,10 +140,11 @@ def timeline_photos(month: str) -> Response:
 
 def _answer(asked: object, read: Callable[..., dict[str, Any]]) -> Response:
     """What `read` gives for the search of this request, with the version of the library it belongs to."""
-    query = parse_query(request.args.items(multi=True), sees_private=principal().sees_private)
+    who = principal()
+    query = parse_query(request.args.items(multi=True), sees_private=who.sees_private)
     oldest_first = parse_order(request.args.get("order", ""))
     made_of = ("timeline", asked, oldest_first, canonical_text(query.node), query.album)
-    with current_service().reading() as connection:
+    with searching(who.owner_uid) as connection:
         version = version_of(connection, request.args.get("version", "").strip())
         etag = state_tag(connection, *made_of, sees_private=query.sees_private)
         if is_fresh(etag):

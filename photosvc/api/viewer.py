@@ -19,6 +19,7 @@ from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
 
 Record: TypeAlias = dict[str, Any]
 
@@ -80,7 +81,7 @@ def search_for_viewer() -> Response:
         link_tokens.download_token(service.settings, who, service.now()),
     )
     pairs = tuple(request.args.items(multi=True))
-    with service.reading() as connection:
+    with searching(who.owner_uid) as connection:
         page = find(connection, parse_request(pairs), sees_private=who.sees_private)
         headers = [("Cache-Control", "no-store"), *page_headers(service, page, "photos/view", pairs)]
         return send_page(page, _array(page, links.view), headers)
@@ -99,7 +100,7 @@ def search_for_map() -> Response:
     pairs = tuple(request.args.items(multi=True))
     asked = parse_request((*pairs, ("count", str(MAX_COUNT))))  # of a repeated parameter the first value counts
     asked = replace(asked, node=conjunction([asked.node, _ON_MAP]), merged=False)
-    with service.reading() as connection:
+    with searching(who.owner_uid) as connection:
         etag = page_tag(connection, asked, sees_private=who.sees_private)
         headers = cache_headers(etag)
         if is_fresh(etag):

@@ -1,6 +1,15 @@
 """Errors with a message for users; each class has an HTTP status and a CLI exit code."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
+from typing import TypedDict
+
+
+class Detail(TypedDict):
+    """What is wrong with one field, as error answers have it."""
+
+    field: str
+    message: str
 
 
 class PhotosvcError(Exception):
@@ -18,6 +27,8 @@ class PhotosvcError(Exception):
     exit_code: int = 1
     retry_after: int | None = None
     """Seconds after which another try may succeed (RFC 9110 section 10.2.3)."""
+    details: Sequence[Detail] = ()
+    """What is wrong with each field, where that is more than `field` and the message say."""
 
     def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
         self.message = message or (self.__doc__ or "").strip().splitlines()[0]

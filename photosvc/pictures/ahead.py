@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from photosvc.core.byte_locks import ByteLocks
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.geometry import Job, Target
-from photosvc.pictures.locks import ByteLocks
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import USUAL, Size
 from photosvc.pictures.thumbnails import LOCKS, canonical, file_name

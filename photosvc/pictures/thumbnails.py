@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final, TypeAlias
 
+from photosvc.core.byte_locks import ByteLocks
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.failures import Failures
 from photosvc.pictures.geometry import Job, Target, needed_side, thumbnail_size
-from photosvc.pictures.locks import ByteLocks
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Area, Size
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError

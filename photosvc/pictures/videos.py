@@ -14,12 +14,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from photosvc.core.byte_locks import ByteLocks
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.problems import FileProblemError, Problem, Reason, signal_symbol
 from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
 from photosvc.media.video.embedded import Slice, open_slice
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.locks import ByteLocks, being_written
+from photosvc.pictures.locks import being_written
 from photosvc.pictures.originals import Original, open_original
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 

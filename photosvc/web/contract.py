@@ -12,7 +12,7 @@ import orjson
 from flask import request
 from marshmallow import Schema, ValidationError
 
-from photosvc.core.errors import InvalidValueError
+from photosvc.core.errors import Detail, InvalidValueError
 
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
@@ -196,7 +196,7 @@ def _with(**parts: Any) -> Callable[[View], View]:  # noqa: ANN401
 class InvalidBodyError(InvalidValueError):
     """The body is not valid."""
 
-    def __init__(self, message: str, details: list[dict[str, str]] | None = None) -> None:
+    def __init__(self, message: str, details: list[Detail] | None = None) -> None:
         super().__init__(message)
         self.details = details or []
 
@@ -240,7 +240,7 @@ def read_json(
 
 def _refused(error: ValidationError) -> InvalidBodyError:
     messages = error.messages_dict
-    details = [
+    details: list[Detail] = [
         {"field": str(field), "message": " ".join(map(str, texts)) if isinstance(texts, list) else "is not valid"}
         for field, texts in messages.items()
     ]

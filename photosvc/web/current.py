@@ -16,6 +16,9 @@ from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema, open_reader, session_on, write_if_free, write_session
 from photosvc.pictures.service import Pictures
 from photosvc.pictures.slots import Slots
+from photosvc.search.limits.read import Limits
+from photosvc.search.limits.turns import Turns
+from photosvc.search.limits.watch import Watch
 from photosvc.search.reading.overview.albums import KnownAlbums
 from photosvc.search.reading.overview.counts import Counts, count, years
 from photosvc.search.reading.overview.kept import Kept
@@ -55,6 +58,8 @@ class Service:
     """Of answers that are sent for long."""
     receptions: Slots = field(init=False)
     """Of requests by which files are received."""
+    limits: Limits = field(init=False)
+    """Of searches."""
     counts: Kept[Counts] = field(default_factory=lambda: Kept(count), init=False)
     years: Kept[tuple[int, ...]] = field(default_factory=lambda: Kept(years), init=False)
     albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
@@ -73,6 +78,8 @@ class Service:
         each, total = self.settings.transfers_each, self.settings.transfers
         self.transfers = Slots(self.instance / "transfers.lock", each=each, total=total)
         uploads = self.settings.uploads
+        turns = Turns(self.instance / "searches.lock", places=self.settings.costly_searches)
+        self.limits = Limits(self.settings.search_timeout, turns, Watch())
         self.receptions = Slots(self.instance / "uploads.lock", each=uploads, total=uploads)
 
     def reading(self) -> "_Reading":

@@ -20,7 +20,6 @@ from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError, Logi
 from photosvc.auth.oauth.metadata import resource_metadata_url
 from photosvc.core.errors import PhotosvcError
 from photosvc.web.answer import json_answer
-from photosvc.web.contract import InvalidBodyError
 from photosvc.web.current import current_service
 from photosvc.web.protector import TokenRequiredError
 
@@ -54,7 +53,7 @@ def render(failure: Failure) -> Response:
     error = failure.error
     code = error.code if isinstance(error, LoginError) else failure.status
     body: dict[str, object] = {"code": int(code), "error": failure.message}
-    if isinstance(error, InvalidBodyError) and error.details:
+    if isinstance(error, PhotosvcError) and error.details:
         body["details"] = error.details
     elif isinstance(error, PhotosvcError) and error.field:
         body["details"] = [{"field": error.field, "message": error.message}]

@@ -28,6 +28,8 @@ _LOG = logging.getLogger("photosvc")
 _KEY_BYTES, _CELL_BYTES = 256, 8
 _CELLS = 2 + len(BOUNDS)
 _RECORD = Struct(f"{_KEY_BYTES}s{_CELLS}d")
+#: In place of the method in series that count no requests.
+_ENDED_SEARCH = "ended search"
 #: The name has the version of the format, so that a later version does not read these files.
 _NAME = "requests-1-{}"
 
@@ -76,8 +78,19 @@ class RequestCounts:
                 self._file = None
                 _LOG.warning("requests are not counted: %s", error)
 
+    def add_ended_search(self, reason: str) -> None:
+        """Count a search that was ended for this reason, beside the request it belongs to."""
+        self.add((reason, _ENDED_SEARCH, 0), 0.0)
+
+    def ended_searches(self) -> dict[str, int]:
+        """How many searches were ended, by reason."""
+        return {one.route: latency.buckets[-1] for one, latency in self._sums().items() if one.method == _ENDED_SEARCH}
+
     def read(self) -> dict[Series, Latency]:
         """The sums over all files, by series in order."""
+        return {series: latency for series, latency in self._sums().items() if series.method != _ENDED_SEARCH}
+
+    def _sums(self) -> dict[Series, Latency]:
         sums: dict[Series, list[float]] = {}
         for path in self._folder.glob(_NAME.format("*")):
             for series, cells in _records(path.read_bytes()):

@@ -20,6 +20,7 @@ from photosvc.library.album_photos import (
 )
 from photosvc.library.albums import album_of_people, album_to_change
 from photosvc.models import Album
+from photosvc.models.database import session_on
 from photosvc.records.album import ArrangementSchema
 from photosvc.records.zip import ZipSelectionSchema
 from photosvc.search.reading.selection import MOST_SELECTED, find_album, parse_selection
@@ -27,6 +28,7 @@ from photosvc.web.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
 
 _UIDS: Final = {"type": "array", "items": TEXT}
 _ALBUM: Final = {"type": "object"}
@@ -151,7 +153,7 @@ def _with_photos(
 ) -> Response:
     service, who = current_service(), principal()
     selection = parse_selection(given)
-    with service.loading() as session:
+    with searching(who.owner_uid) as connection, session_on(connection) as session:
         album_of_people(session, album_uid, sees_private=who.sees_private)
         photos = select_photos(session, selection, sees_private=who.sees_private)
     changed: list[int] = []

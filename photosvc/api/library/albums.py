@@ -10,9 +10,10 @@ from photosvc.core.errors import NotFoundError
 from photosvc.library.albums import album_of_people, album_to_change, change_album, delete_album, make_album
 from photosvc.records.album import AlbumEditSchema, AlbumResultSchema
 from photosvc.records.zip import ZipSelectionSchema
+from photosvc.search.limits.errors import SearchEndedError
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.library_albums import kind_of
-from photosvc.search.reading.overview.albums import ORDERS, TYPES, parse_albums_request
+from photosvc.search.reading.overview.albums import ORDERS, TYPES, AlbumRecord, parse_albums_request
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_answer
@@ -30,6 +31,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
 
 #: Bytes of a selection: 20,000 UIDs take 400 KB.
 MAX_BODY: Final = 1 << 20
@@ -77,11 +79,12 @@ def _list_parameters() -> list[dict[str, Any]]:
 @answers(AlbumResultSchema, "A page of albums.", many=True, headers={**_PAGE_HEADERS, **ETAG})
 def list_albums() -> Response:
     """The albums of people, or the folders, months or states of the library, each with the number of its photos."""
-    service, sees_private = current_service(), principal().sees_private
+    service, who = current_service(), principal()
+    sees_private = who.sees_private
     paged = {name: request.args.get(name, "") for name in ("count", "offset")}
     page = parse_request(paged)
     asked = parse_albums_request(request.args, page.count, page.offset)
-    with service.reading() as connection:
+    with searching(who.owner_uid) as connection:
         etag = state_tag(connection, "albums", asked, sees_private=sees_private)
         if is_fresh(etag):
             return ReadyResponse(status=304, headers=cache_headers(etag))
@@ -98,8 +101,9 @@ def list_albums() -> Response:
 @refuses(404)
 def read_album(album_uid: str) -> Response:
     """An album with the number of its photos. `s` of the search finds these."""
-    service, sees_private = current_service(), principal().sees_private
-    with service.reading() as connection:
+    service, who = current_service(), principal()
+    sees_private = who.sees_private
+    with searching(who.owner_uid, "uid") as connection:
         etag = state_tag(connection, "album", album_uid, sees_private=sees_private)
         found = service.albums.find(connection, album_uid, sees_private=sees_private)
     if found is None:
@@ -196,14 +200,22 @@ def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
     return record_of_album(album_uid)
 
 
+def _find_changed(uid: str, *, counted: bool) -> AlbumRecord | None:
+    service, who = current_service(), principal()
+    with searching(who.owner_uid, "uid") as connection:
+        found = service.albums.find(connection, uid, sees_private=who.sees_private, counted=counted)
+        if found is None:
+            found = service.albums.find(connection, uid, sees_private=True, counted=False)
+            found = found and replace(found, photo_count=0)
+    return found
+
+
 def record_of_album(uid: str) -> dict[str, Any]:
     """The record of an album that this request changed: also of one that it made private."""
-    service, sees_private = current_service(), principal().sees_private
-    with service.reading() as connection:
-        found = service.albums.find(connection, uid, sees_private=sees_private)
-        if found is None:
-            found = service.albums.find(connection, uid, sees_private=True)
-            found = found and replace(found, photo_count=0)
+    try:
+        found = _find_changed(uid, counted=True)
+    except SearchEndedError:  # the change is committed, so the answer says so, with the number known last or 0
+        found = _find_changed(uid, counted=False)
     if found is None:
         raise _no_album()
     record: dict[str, Any] = _schema.dump(found)

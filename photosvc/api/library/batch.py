@@ -22,6 +22,7 @@ from photosvc.web.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.searching import limiting
 
 #: Photos in one batch: while it runs, others wait for the database, SQLite's for at most 15 seconds.
 MOST: Final = 20_000
@@ -141,6 +142,8 @@ def _batch(
     service, who = current_service(), principal()
     now = service.now()
     with service.writing() as session:
-        photo_ids = selected_photos(session.connection(), given, most=most, sees_private=who.sees_private)
+        connection = session.connection()
+        with limiting(connection, who.owner_uid):
+            photo_ids = selected_photos(connection, given, most=most, sees_private=who.sees_private)
         count = change(session, photo_ids, now)
     return json_answer({"code": 200, "message": f"{count} photos {done}", "photos": count})

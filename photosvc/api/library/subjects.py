@@ -18,6 +18,7 @@ from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_ans
 from photosvc.web.contract import ETAG, TEXT, Header, answers, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
 
 _PAGE_HEADERS: Final = {
     "X-Count": Header("integer", "Entries on this page."),
@@ -114,14 +115,14 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
 
 
 def _photos_with(names: Collection[str]) -> Sequence[int]:
-    with current_service().reading() as connection:
+    with searching(principal().owner_uid, "subject_uid") as connection:
         return photos_with(connection, names) if names else ()
 
 
 def _find(uid: str) -> Person:
-    service = current_service()
-    with service.reading() as connection:
-        every = service.people.read(connection, sees_private=principal().sees_private)
+    service, who = current_service(), principal()
+    with searching(who.owner_uid, "subject_uid") as connection:
+        every = service.people.read(connection, sees_private=who.sees_private)
     found = next((person for person in every if person.uid == uid), None)
     if found is None:
         msg = "there is no such person"
@@ -136,7 +137,7 @@ def _list(name: str, kept: Kept[list[Any]], schema: Schema) -> Response:
     if order not in _ORDERS:
         msg = f"order {order[:40]!r} is unknown: use one of {', '.join(_ORDERS)}"
         raise InvalidValueError(msg, field="order")
-    with current_service().reading() as connection:
+    with searching(principal().owner_uid) as connection:
         etag = state_tag(connection, name, page.count, page.offset, wanted, order, sees_private=sees_private)
         if is_fresh(etag):
             return ReadyResponse(status=304, headers=cache_headers(etag))

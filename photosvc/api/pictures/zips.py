@@ -30,6 +30,7 @@ from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, t
 from photosvc.web.current import Service, current_service
 from photosvc.web.files import disposition, original_of
 from photosvc.web.protector import principal, require, require_download
+from photosvc.web.searching import searching
 from photosvc.web.transfers import begin_transfer
 
 #: Files in one archive.
@@ -77,7 +78,7 @@ def select_files(given: dict[str, Any]) -> Response:
     selection = parse_selection(given)
     service, who = current_service(), principal()
     now = service.now()
-    with service.reading() as connection:
+    with searching(who.owner_uid) as connection:
         file_ids = selected_ids(connection, selection, limit=MOST_FILES + 1, sees_private=who.sees_private)
         if not file_ids:
             msg = "none of the selected items exists"
@@ -108,8 +109,8 @@ def download_selection(name: str) -> Response:
 @refuses(404, 413, 429)
 def download_album(album_uid: str) -> Response:
     """The files of an album as an archive, in the album's order; of a smart album, what it finds now."""
-    service, who = current_service(), principal()
-    with service.reading() as connection:
+    who = principal()
+    with searching(who.owner_uid, "uid") as connection:
         album = None
         if is_uid(album_uid, ALBUM):
             album = find_album(connection, album_uid, sees_private=who.sees_private)

@@ -52,6 +52,7 @@ from photosvc.query.operands import (
 )
 from photosvc.query.parser import MOST_LEVELS, parse_query
 from photosvc.query.values.areas import locate
+from photosvc.search.limits.read import note_query
 from photosvc.search.reading.conditions.visible import visible, visible_albums
 from photosvc.search.reading.library_albums import find_library_album, kind_of
 from photosvc.search.reading.look_alikes import similar_photos
@@ -81,6 +82,7 @@ def resolve(node: Node, album: str, connection: Connection, *, sees_private: boo
     """
     if not album and isinstance(node, Everything):
         return node
+    note_query(connection, node, in_album=bool(album))
     resolver = _Resolver(connection, sees_private=sees_private)
     resolved = resolver.resolve(node)
     if album:

@@ -102,14 +102,17 @@ class KnownAlbums:
         portion = found[asked.offset : asked.offset + asked.count]
         return self._counted(connection, portion, sees_private=sees_private)
 
-    def find(self, connection: Connection, uid: str, *, sees_private: bool) -> AlbumRecord | None:
-        """The album with this UID; None when there is none, or it may not be seen."""
+    def find(self, connection: Connection, uid: str, *, sees_private: bool, counted: bool = True) -> AlbumRecord | None:
+        """The album with this UID; None when there is none, or it may not be seen.
+
+        Without `counted`, no search counts the photos of a smart album.
+        """
         stored = select(*_STORED).where(Album.uid == uid, visible_albums(sees_private=sees_private))
         row = connection.execute(stored).mappings().first() if is_uid(uid, ALBUM_UID) else None
         if row is not None:
             counts = _photo_counts(connection, SearchAlbum.album_id == row["id"], sees_private=sees_private)
             album = AlbumRecord(**row, photo_count=counts.get(row["id"], 0))
-            return self._counted(connection, [album], sees_private=sees_private)[0]
+            return self._counted(connection, [album], sees_private=sees_private)[0] if counted else album
         kind = kind_of(uid)
         every = self._list(connection, kind, sees_private=sees_private) if kind else []
         return next((album for album in every if album.uid == uid), None)

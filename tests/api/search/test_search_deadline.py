@@ -1,0 +1,118 @@
+"""A search ends at its deadline, on both databases, and leaves everything as it was."""
+
+import re
+import time
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import func, select
+
+from photosvc.models import Photo
+from photosvc.web.current import current_service
+from tests.api_client import check_error
+from tests.factories.photos import add_photos
+from tests.library import open_library
+from tests.slow_rows import slow_rows
+
+TOO_LONG = "the search took too long"
+
+
+@pytest.fixture(scope="module")
+def library(new_database, tmp_path_factory):
+    settings = {"PHOTOSVC_DATABASE_URI": new_database()}
+    library = open_library(tmp_path_factory.mktemp("deadline"), settings=settings)
+    with library.session() as session:
+        add_photos(session, 60, library.clock())
+    with library.app.app_context():
+        service = current_service()
+        assert service.limits.seconds == 10
+        service.limits = replace(service.limits, seconds=0.2)
+    yield library
+    library.close()
+
+
+@pytest.fixture
+def slow(library):
+    with slow_rows(library):
+        yield library
+
+
+def parts(answer):
+    """The fields that an answer names as costly."""
+    body = check_error(answer, 503)
+    assert body["error"] == TOO_LONG
+    return [detail["field"] for detail in body["details"]]
+
+
+def test_a_search_that_takes_too_long_ends_with_503_and_names_the_costly_filters(slow):
+    began = time.monotonic()
+    answer = slow.get({"q": "year:1990-2100 mp:0-900 -description:*lake*", "total": "true"})
+    assert time.monotonic() - began < 3
+    assert parts(answer) == ["mp", "description"]
+    assert answer.json["details"][0]["message"].startswith("no index finds photos by this")
+    assert slow.get({"q": "iso:0-"}, path="/api/v1/photos").status_code == 503
+
+
+def test_the_connection_is_good_for_other_requests_afterwards(library):
+    with slow_rows(library):
+        assert library.get({"q": "iso:0-"}).status_code == 503
+    assert len(library.find(count=100)) == 70
+    with library.app.app_context():
+        assert current_service().engine().pool.checkedout() == 0
+
+
+ROUTES = {
+    "/photos": (),
+    "/photos?q=-zebra": ("q",),
+    "/photos?merged=true&offset=50": (),
+    "/photos/view?title=!*zeb*ra*": ("title",),
+    "/geo": ("geo", "primary"),
+    "/photos/facets?by=year,month,camera,color": ("by",),
+    "/photos/timeline": (),
+    "/photos/timeline/{month}": (),
+    "/photos/clusters": ("bbox",),
+    "/config": ("config",),
+    "/albums?type=folder": (),
+    "/albums?type=month": (),
+}
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_every_route_that_searches_has_a_deadline(library, path):
+    month = library.find(count=1)[0]["TakenAtLocal"][:7]
+    route, _, query = path.format(month=month).partition("?")
+    with slow_rows(library):
+        began = time.monotonic()
+        answer = library.get(query, path=f"/api/v1{route}")
+    assert parts(answer) == list(ROUTES[path] or ("q",))
+    assert time.monotonic() - began < 3
+
+
+def test_a_selection_for_an_archive_has_a_deadline(slow):
+    client, headers = slow.app.test_client(), {"X-Auth-Token": slow.token()}
+    assert parts(client.post("/api/v1/zip", json={"q": "iso:0-"}, headers=headers)) == ["iso"]
+
+
+def test_a_batch_whose_query_takes_too_long_changes_nothing(slow):
+    client, headers = slow.app.test_client(), {"X-Auth-Token": slow.token()}
+    body = {"q": "iso:0-", "expected": 60}
+    assert parts(client.post("/api/v1/batch/photos/archive", json=body, headers=headers)) == ["iso"]
+    with slow.session() as session:
+        assert session.scalar(select(func.count()).where(Photo.archived_at.is_not(None))) == 0
+
+
+def test_a_batch_may_take_longer_than_its_query(library):
+    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+    body = {"q": "iso:0-", "expected": 0}
+    before = client.post("/api/v1/batch/photos/approve", json=body, headers=headers)
+    assert before.status_code in {200, 409}
+
+
+def test_searches_that_ended_are_counted_by_reason(library):
+    with slow_rows(library):
+        library.get({"q": "iso:0-"})
+    metrics = library.get(path="/api/v1/metrics").text
+    ended = dict(re.findall(r'^photosvc_searches_ended_total\{reason="(.+?)"\} (.+)$', metrics, re.MULTILINE))
+    assert {*ended} == {"too_long", "client_gone", "busy"}
+    assert float(ended["too_long"]) >= 1
+    assert float(ended["client_gone"]) == float(ended["busy"]) == 0
