@@ -20,7 +20,7 @@ def db() -> None:
 def upgrade(service: "Service") -> None:
     """Create the tables, or migrate them to the schema of this version."""
     from photosvc.models import migrate
-    from photosvc.search.projection.project import is_stale
+    from photosvc.search.projection.rebuild import is_stale
 
     before, after = migrate.upgrade(service.engine())
     if before == after:

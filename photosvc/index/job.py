@@ -25,7 +25,7 @@ from photosvc.index.summary import IndexOptions, Observer, Outcome, Status, Summ
 from photosvc.index.with_thumbnails import extract_and_show
 from photosvc.index.worklist import Worklist
 from photosvc.pictures.ahead import UsualThumbnails
-from photosvc.search.projection.project import is_stale, rebuild
+from photosvc.search.projection.rebuild import is_stale, rebuild
 from photosvc.settings import Settings
 from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerTimeoutError, usable_cores
 

@@ -144,8 +144,12 @@ def write_session(engine: Engine) -> Iterator[Session]:
 
 def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either dialect's own insert
     """The INSERT of the session's SQL dialect, which supports ON CONFLICT."""
-    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
-    return dialect.insert(table)
+    return insert_for(table, session.get_bind().dialect.name)
+
+
+def insert_for(table: Any, dialect: str) -> Any:  # noqa: ANN401 - either dialect's own insert
+    """The INSERT of this SQL dialect, which supports ON CONFLICT."""
+    return (postgresql if dialect == "postgresql" else sqlite).insert(table)
 
 
 def write_if_free(engine: Engine, write: Callable[[Session], object]) -> None:

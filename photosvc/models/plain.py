@@ -1,15 +1,17 @@
-"""Plain objects in place of mapped ones, for many new rows: no session tracks them, one statement inserts them."""
+"""Plain objects in place of mapped ones, for many rows: no session tracks them, one statement inserts or reads them."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Table, func, insert, select, text
+from sqlalchemy import Insert, Table, func, insert, select, text
 from sqlalchemy.orm import Session
 
+from photosvc.models.among import among
 from photosvc.models.base import Base
+from photosvc.models.prepared import run_many
 
 Row = TypeVar("Row", bound=Base)
 
@@ -23,11 +25,28 @@ def plain(mapped: type[Row], **values: object) -> Row:
 
 def insert_plain(session: Session, mapped: type[Row], rows: Iterable[Row]) -> None:
     """Insert plain objects by one statement."""
-    table, read = _table(mapped), _reader(mapped)
-    names = table.columns.keys()
+    names, read = _table(mapped).columns.keys(), _reader(mapped)
     given = [dict(zip(names, read(row), strict=True)) for row in rows]
-    if given:
-        session.connection().execute(insert(table), given)
+    run_many(session.connection(), insert_of(mapped), given)
+
+
+@cache
+def insert_of(mapped: type[Base]) -> Insert:
+    """The INSERT for `run_many` into the table of a mapped class."""
+    return insert(_table(mapped))
+
+
+def select_plain(session: Session, mapped: type[Row], key: str, values: Collection[int] | Collection[str]) -> list[Row]:
+    """The rows whose column `key` has one of these values, in the order of their ids, as plain objects."""
+    table, plain_class = _table(mapped), _plain_class(mapped)
+    query = select(table).where(among(session, table.c[key], values)).order_by(table.c.id)
+    names = table.columns.keys()
+    found: list[Row] = []
+    for row in session.connection().execute(query):
+        one = plain_class()
+        vars(one).update(zip(names, row, strict=True))
+        found.append(cast("Row", one))
+    return found
 
 
 def next_ids(session: Session, mapped: type[Row], count: int) -> Iterator[int]:

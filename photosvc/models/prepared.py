@@ -1,14 +1,16 @@
-"""Statements that are compiled once and passed directly to the driver: for queries that every request runs.
+"""Statements that are compiled once and passed directly to the driver: queries of every request, inserts of many rows.
 
-SQLAlchemy needs ten times as long to build such a statement and wrap its rows as SQLite needs to answer it.
+SQLAlchemy needs ten times as long to build such a query and wrap its rows as SQLite needs to answer it, and twice as
+long to convert the values of a row as SQLite needs to store it with all indexes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Boolean, Connection
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 
@@ -67,19 +69,83 @@ def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  
         DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
 
     """
-    base = connection.dialect.loaded_dbapi.Error
     cursor = connection.connection.cursor()
     try:
         cursor.execute(text, values)
         return cursor.fetchall()
-    except base as error:
-        lost = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
-        if lost:  # then most likely all connections of the pool are lost
-            connection.invalidate(error)
-            connection.engine.dispose()
-        raised: Any = DBAPIError.instance(
-            text, None, error, base, dialect=connection.dialect, connection_invalidated=lost
-        )
-        raise raised from error
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _refused(error, connection, cursor, text) from error
     finally:
         cursor.close()
+
+
+def run_many(connection: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:  # noqa: ANN401
+    """Run an INSERT or UPDATE for each of these rows, in the connection's transaction.
+
+    Args:
+        connection: the connection.
+        statement: kept for the lifetime of the process, as it is compiled once.
+        rows: the values of all its bind parameters by name, of the types of the columns; for an INSERT without any
+            `values`, those of the columns that it writes.
+
+    Raises:
+        DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
+
+    """
+    if not rows:
+        return
+    many = _prepare_many(statement, tuple(rows[0]), connection.dialect)
+    cursor = connection.connection.cursor()
+    try:
+        cursor.executemany(many.text, many.values(rows))
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _refused(error, connection, cursor, many.text) from error
+    finally:
+        cursor.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Many:
+    text: str
+    names: tuple[str, ...]
+    is_positional: bool
+    processors: tuple[tuple[int, Processor], ...]
+    """For each value that the driver takes in another type: its number and the conversion."""
+
+    def values(self, rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+        read = itemgetter(*self.names)
+        values = [read(row) for row in rows] if len(self.names) > 1 else [(read(row),) for row in rows]
+        if self.processors:
+            values = [self._processed(row) for row in values]
+        return values if self.is_positional else [dict(zip(self.names, row, strict=True)) for row in values]
+
+    def _processed(self, row: Row) -> Row:
+        values = list(row)
+        for number, process in self.processors:
+            values[number] = process(values[number])
+        return values
+
+
+@lru_cache(256)
+def _prepare_many(statement: Any, columns: tuple[str, ...], dialect: Dialect) -> _Many:  # noqa: ANN401
+    compiled = statement.compile(dialect=dialect, column_keys=list(columns))
+    names = tuple(compiled.positiontup or compiled.binds)
+    found = ((number, compiled.binds[name].type) for number, name in enumerate(names))
+    # The drivers take booleans as they are; SQLAlchemy would check each value.
+    converted = ((number, kind.dialect_impl(dialect)) for number, kind in found if not isinstance(kind, Boolean))
+    processors = ((number, kind.bind_processor(dialect)) for number, kind in converted)
+    used = tuple((number, processor) for number, processor in processors if processor is not None)
+    return _Many(compiled.string, names, compiled.positional, used)
+
+
+def _refused(error: Exception, connection: Connection, cursor: Any, text: str) -> Exception:  # noqa: ANN401
+    """An error of the driver as SQLAlchemy's."""
+    lost = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)  # type: ignore[arg-type]
+    if lost:  # then most likely all connections of the pool are lost
+        connection.invalidate(error)
+        connection.engine.dispose()
+    base = connection.dialect.loaded_dbapi.Error
+    refused: Exception = DBAPIError.instance(
+        text, None, error, base, dialect=connection.dialect, connection_invalidated=lost
+    )
+    return refused

@@ -13,7 +13,7 @@ from photosvc.index.scan import FoundFile
 from photosvc.index.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText
-from photosvc.search.projection.project import rebuild
+from photosvc.search.projection.rebuild import rebuild
 from tests.clock import NOW
 from tests.factories.photos import new_extraction
 

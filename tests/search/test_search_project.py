@@ -1,13 +1,11 @@
 import json
-import sqlite3
 
 import pytest
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from photosvc.models import CHANGES, PROJECTION, PROJECTION_VERSION, File, LibraryState, Photo, SearchRow, SearchText
-from photosvc.search.projection import project as module
-from photosvc.search.projection.project import is_stale, project, rebuild
+from photosvc.models import CHANGES, File, LibraryState, Photo, SearchRow
+from photosvc.search.projection.project import project
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
@@ -28,13 +26,6 @@ def session(filled):
         yield session
 
 
-def test_rebuilt_rows_are_the_same(filled):
-    before = filled.stored()
-    with filled.session() as session:
-        assert rebuild(session) == len(before) == 15
-    assert filled.stored() == before
-
-
 def test_each_projection_counts_as_one_change(session):
     before = session.get(LibraryState, CHANGES).value
     project(session, [1])
@@ -49,74 +40,6 @@ def test_a_photo_that_is_gone_loses_its_rows(session):
     session.expire_all()
     assert project(session, [photo_id, 999_999]) == 0
     assert session.query(SearchRow).filter_by(photo_id=photo_id).count() == 0
-
-
-def test_rows_of_another_version_are_stale(session):
-    assert not is_stale(session)
-    session.get(LibraryState, PROJECTION).value = PROJECTION_VERSION - 1
-    session.flush()
-    assert is_stale(session)
-    rebuild(session)
-    session.expire_all()
-    assert not is_stale(session)
-
-
-def test_a_rebuild_lets_others_read_and_write_between_its_batches(library, monkeypatch):
-    with library.session() as session:
-        add_photos(session, 12, NOW)
-    before, seen = library.stored(), []
-    batch = module.project
-
-    def watched(session, photo_ids):
-        with sqlite3.connect(library.instance / "photosvc.db") as other:
-            seen.append(other.execute("SELECT count(*) FROM photosvc_search_rows").fetchone()[0])
-        return batch(session, photo_ids)
-
-    monkeypatch.setattr(module, "_BATCH", 5)
-    monkeypatch.setattr(module, "project", watched)
-    with library.session() as session:
-        assert rebuild(session) == 15
-    assert seen == [15, 15, 15]
-    assert library.stored() == before
-
-
-def test_a_rebuild_that_is_cut_short_is_begun_again(library, monkeypatch):
-    with library.session() as session:
-        add_photos(session, 12, NOW)
-        session.get(LibraryState, PROJECTION).value = PROJECTION_VERSION - 1
-    before = library.stored()
-    batches = iter(range(2))
-    batch = module.project
-
-    def failing(session, photo_ids):
-        next(batches)
-        return batch(session, photo_ids)
-
-    monkeypatch.setattr(module, "_BATCH", 5)
-    monkeypatch.setattr(module, "project", failing)
-    with library.app.app_context(), Session(current_service().engine()) as session:
-        with pytest.raises(StopIteration):
-            rebuild(session)
-        session.rollback()
-        assert is_stale(session)
-    monkeypatch.undo()
-    assert library.stored() == before
-    with library.session() as session:
-        assert rebuild(session) == 15
-        assert not is_stale(session)
-
-
-def test_a_rebuild_clears_away_rows_of_nothing(library):
-    with library.session() as session:
-        add_photos(session, 3, NOW)
-    before = library.stored()
-    with sqlite3.connect(library.instance / "photosvc.db") as other:  # which keeps no foreign keys
-        other.execute("UPDATE photosvc_search_rows SET photo_id = photo_id + 100")
-        other.execute("UPDATE photosvc_search_texts SET photo_id = 77 WHERE photo_id = 1")
-    with library.session() as session:
-        rebuild(session)
-        assert sorted(session.scalars(select(SearchText.photo_id))) == [1, 2, 3]
-    assert library.stored() == before
 
 
 def test_the_files_of_a_photo_have_unique_neighbouring_keys(session):

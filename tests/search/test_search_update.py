@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import CHANGES, LibraryState, SearchAlbum, SearchText
-from photosvc.search.projection.project import rebuild
+from photosvc.search.projection.rebuild import rebuild
 from tests.library import open_library
 from tests.pictures import exif, jpeg, xmp
 

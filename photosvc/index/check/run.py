@@ -19,7 +19,7 @@ from photosvc.models import ORIGINALS_ROOT, File, LibraryState, Photo
 from photosvc.models.database import begin_write
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.verify import is_sound
-from photosvc.search.projection.project import is_stale
+from photosvc.search.projection.rebuild import is_stale
 from photosvc.search.projection.verify import count_orphans, differing
 from photosvc.settings import Settings
 

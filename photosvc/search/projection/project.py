@@ -3,11 +3,12 @@
 import secrets
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, case, delete, insert, not_, or_, select, update
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy import ColumnElement, Select, bindparam, case, delete, not_, or_, select, update
+from sqlalchemy.orm import Session
 
 from photosvc.models import (
     CHANGES,
@@ -16,7 +17,6 @@ from photosvc.models import (
     STATE,
     Album,
     AlbumPhoto,
-    File,
     LibraryState,
     Marker,
     Photo,
@@ -25,13 +25,14 @@ from photosvc.models import (
     SearchRow,
     SearchText,
 )
-from photosvc.models.database import begin_write, insert_into
-from photosvc.models.pace import Pace
+from photosvc.models.among import among
+from photosvc.models.database import insert_for
+from photosvc.models.plain import insert_of
+from photosvc.models.prepared import run_many
 from photosvc.search.projection.compute import render_file, render_head, search_rows, search_text
+from photosvc.search.projection.load import is_missing, load
 
 _BATCH = 500
-#: Photos of the first transaction of a rebuild.
-_FIRST_BATCH = 50
 
 #: Columns that rows of `SearchAlbum` copy from the row of the file.
 ALBUM_KEYS = [column.key for column in SearchAlbum.__table__.columns if column.key != "album_id"]
@@ -56,53 +57,23 @@ def project(session: Session, photo_ids: Iterable[int], complete: Iterable[Photo
     count = 0
     with session.no_autoflush:
         for batch in batches(photo_ids):
-            _delete_rows(session, SearchRow.photo_id.in_(batch))
-            photos = [photo for photo_id in batch if (photo := known.get(photo_id)) and not _is_missing(photo)]
+            delete_rows(session, among(session, SearchRow.photo_id, batch))
+            photos = [photo for photo_id in batch if (photo := known.get(photo_id)) and not is_missing(photo)]
             if unknown := [photo_id for photo_id in batch if photo_id not in known]:
                 photos += load(session, unknown)
             count += _write_rows(session, photos)
             _write_texts(session, photos)
             if gone := set(batch).difference(photo.id for photo in photos):
-                session.execute(delete(SearchText).where(SearchText.photo_id.in_(gone)))
+                _delete(session, SearchText, among(session, SearchText.photo_id, gone))
     record_change(session)
     return count
 
 
 def remove(session: Session, photo_ids: Collection[int]) -> None:
     """Remove the search rows of photos whose files are all missing: the same as `project`, without loading them."""
-    _delete_rows(session, SearchRow.photo_id.in_(photo_ids))
-    session.execute(delete(SearchText).where(SearchText.photo_id.in_(photo_ids)))
+    delete_rows(session, among(session, SearchRow.photo_id, photo_ids))
+    _delete(session, SearchText, among(session, SearchText.photo_id, photo_ids))
     record_change(session)
-
-
-def rebuild(session: Session) -> int:
-    """Replace all search rows; gives the number of rows written.
-
-    Commits after each batch, so that others can write in between; readers see either the old or the new rows of a
-    photo. The projection version is stored at the end: a rebuild that was interrupted starts again.
-    """
-    count, last, pace = 0, 0, Pace(_FIRST_BATCH, _BATCH)
-    session.rollback()
-    after = select(Photo.id).order_by(Photo.id)
-    while batch := session.scalars(after.where(Photo.id > last).limit(pace.size)).all():
-        with pace.writing(session, len(batch)):
-            _delete_rows(session, SearchRow.file_id.in_(select(File.id).where(File.photo_id.in_(batch))))
-            count += project(session, batch)
-            session.expunge_all()  # before the commit, which would mark each object as expired
-        last = batch[-1]
-    begin_write(session)
-    _delete_rows(session, SearchRow.photo_id.not_in(select(Photo.id)))
-    session.execute(delete(SearchText).where(SearchText.photo_id.not_in(select(Photo.id))))
-    record_change(session)
-    session.merge(LibraryState(name=PROJECTION, value=PROJECTION_VERSION))
-    session.commit()
-    return count
-
-
-def is_stale(session: Session) -> bool:
-    """Whether another version of the projection wrote the search rows."""
-    state = session.get(LibraryState, PROJECTION)
-    return state is not None and state.value != PROJECTION_VERSION
 
 
 def record_change(session: Session) -> None:
@@ -125,32 +96,20 @@ def batches(photo_ids: Iterable[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _delete_rows(session: Session, which: ColumnElement[bool]) -> None:
-    rows = select(SearchRow.file_id).where(which)
-    for table in (SearchDocument, SearchAlbum):
-        session.execute(delete(table).where(table.file_id.in_(rows)))
-    session.execute(delete(SearchRow).where(which))
+def delete_rows(session: Session, which: ColumnElement[bool]) -> None:
+    """Delete these search rows with their records and their places in albums."""
+    delete_of_files(session, select(SearchRow.file_id).where(which))
 
 
-def load(session: Session, batch: Sequence[int]) -> list[Photo]:
-    """Those of these photos that have search rows, with all that their rows are made of."""
-    statement = (
-        select(Photo)
-        .where(Photo.id.in_(batch))
-        .options(
-            joinedload(Photo.camera),
-            joinedload(Photo.lens),
-            joinedload(Photo.place),
-            selectinload(Photo.keywords),
-            selectinload(Photo.files).selectinload(File.markers),
-        )
-        .execution_options(populate_existing=True)
-    )
-    return [photo for photo in session.scalars(statement) if not _is_missing(photo)]
+def delete_of_files(session: Session, file_ids: Select[int]) -> None:
+    """Delete the search rows, records and places in albums of these files."""
+    for table in (SearchDocument, SearchAlbum, SearchRow):
+        _delete(session, table, table.file_id.in_(file_ids))
 
 
-def _is_missing(photo: Photo) -> bool:
-    return all(file.missing for file in photo.files)
+def _delete(session: Session, mapped: Any, which: ColumnElement[bool]) -> None:  # noqa: ANN401 - a mapped class
+    """Delete rows that no objects of the session stand for."""
+    session.connection().execute(delete(mapped.__table__).where(which))
 
 
 _LIBRARY: Any = LibraryState.__table__
@@ -165,7 +124,7 @@ Rows = list[dict[str, Any]]
 
 def rendered(session: Session, photos: Sequence[Photo]) -> tuple[Rows, Rows, Rows]:
     """The columns of every `SearchRow`, `SearchDocument` and `SearchAlbum` of photos that `load` loaded."""
-    albums = _albums_of(session, [photo.id for photo in photos])
+    albums = albums_of(session, [photo.id for photo in photos])
     Marker.identify(session, [marker for photo in photos for file in photo.files for marker in file.markers])
     rows: Rows = []
     documents: Rows = []
@@ -181,20 +140,18 @@ def rendered(session: Session, photos: Sequence[Photo]) -> tuple[Rows, Rows, Row
 
 def _write_rows(session: Session, photos: Sequence[Photo]) -> int:
     rows, documents, in_albums = rendered(session, photos)
-    if rows:
-        session.execute(insert(SearchRow), rows)
-        session.execute(insert(SearchDocument), documents)
-    if in_albums:
-        session.execute(insert(SearchAlbum), in_albums)
+    connection = session.connection()
+    for table, values in ((SearchRow, rows), (SearchDocument, documents), (SearchAlbum, in_albums)):
+        run_many(connection, insert_of(table), values)
     return len(rows)
 
 
-def _albums_of(session: Session, photo_ids: list[int]) -> defaultdict[int, dict[int, bool]]:
+def albums_of(session: Session, photo_ids: Collection[int]) -> defaultdict[int, dict[int, bool]]:
     """The ids of the albums of each photo, and whether the album still exists."""
     members = select(AlbumPhoto.photo_id, AlbumPhoto.album_id, Album.deleted_at.is_(None)).join(Album)
     found: defaultdict[int, dict[int, bool]] = defaultdict(dict)
-    for photo_id, album_id, exists in session.execute(
-        members.where(AlbumPhoto.photo_id.in_(photo_ids), not_(AlbumPhoto.hidden))
+    for photo_id, album_id, exists in session.connection().execute(
+        members.where(among(session, AlbumPhoto.photo_id, photo_ids), not_(AlbumPhoto.hidden))
     ):
         found[photo_id][album_id] = exists
     return found
@@ -202,12 +159,12 @@ def _albums_of(session: Session, photo_ids: list[int]) -> defaultdict[int, dict[
 
 def _write_texts(session: Session, photos: Sequence[Photo]) -> None:
     """Write only texts that changed: each write also updates the full-text index."""
-    if not photos:
-        return
-    new = insert_into(SearchText, session)
+    run_many(session.connection(), _text_statement(session.get_bind().dialect.name), [*map(search_text, photos)])
+
+
+@cache
+def _text_statement(dialect: str) -> Any:  # noqa: ANN401 - either dialect's own insert
+    new = insert_for(SearchText, dialect)
     columns = {name: new.excluded[name] for name in _TEXT_COLUMNS}
     changed = or_(*(getattr(SearchText, name) != value for name, value in columns.items()))
-    session.execute(
-        new.on_conflict_do_update(index_elements=["photo_id"], set_=columns, where=changed),
-        [search_text(photo) for photo in photos],
-    )
+    return new.on_conflict_do_update(index_elements=["photo_id"], set_=columns, where=changed)

@@ -1,16 +1,20 @@
 """The projection of changed values: the columns that differ are updated, where `project` replaces whole rows."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import Update, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.models import Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
+from photosvc.models import File, Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
+from photosvc.models.among import among
+from photosvc.models.prepared import run_many
 from photosvc.search.projection.compute import render_file, render_head, search_rows, search_text
-from photosvc.search.projection.project import ALBUM_KEYS, project, record_change
+from photosvc.search.projection.load import load
+from photosvc.search.projection.project import ALBUM_KEYS, albums_of, delete_of_files, project, record_change
 
 _ROW: Final = tuple(column.key for column in SearchRow.__table__.columns)
 _DOCUMENT: Final = ("result_head", "file")
@@ -23,9 +27,16 @@ _STORED: Final = (
     )
     .join(SearchDocument, SearchDocument.file_id == SearchRow.file_id)
     .join(SearchText, SearchText.photo_id == SearchRow.photo_id)
-    .where(SearchRow.photo_id.in_(bindparam("photo_ids", expanding=True)))
 )
+_PHOTO_ID, _FILE_ID, _HAS_ALBUM = (_ROW.index(name) for name in ("photo_id", "file_id", "has_album"))
+#: Where the values of each table stand in a row of `_STORED`.
+_OF_ROW: Final = slice(len(_ROW))
+_OF_DOCUMENT: Final = slice(len(_ROW), len(_ROW) + len(_DOCUMENT))
+_OF_TEXT: Final = slice(len(_ROW) + len(_DOCUMENT), None)
+_row_values, _text_values, _album_keys = itemgetter(*_ROW), itemgetter(*_TEXT), itemgetter(*ALBUM_KEYS)
 
+#: The values of one file in all tables, as `_STORED` reads them.
+Stored = Sequence[Any]
 #: Table, the column that finds a row, and the columns to write -> the rows' values; `id` is that of the first column.
 Writes = defaultdict[tuple[Any, str, tuple[str, ...]], list[dict[str, Any]]]
 
@@ -41,48 +52,109 @@ def project_values(session: Session, photos: Sequence[Photo]) -> None:
         photos: at most some hundreds, loaded with all that `load` loads, in the same order.
 
     """
-    stored: defaultdict[int, dict[int, Mapping[str, Any]]] = defaultdict(dict)
-    found = session.connection().execute(_STORED, {"photo_ids": [photo.id for photo in photos]})
-    for row in found.mappings():
-        stored[row["photo_id"]][row["file_id"]] = dict(row)
+    stored = _stored(session, [photo.id for photo in photos])
     Marker.identify(session, [marker for photo in photos for file in photo.files for marker in file.markers])
     writes: Writes = defaultdict(list)
-    others = [photo.id for photo in photos if not _compare(photo, stored[photo.id], writes)]
-    for (table, key, names), values in writes.items():
-        session.connection().execute(_update(table, key, names), values)
+    others: list[int] = []
+    for photo in photos:
+        old = stored[photo.id]
+        has_album = any(row[_HAS_ALBUM] for row in old.values())
+        if not _compare(photo, list(search_rows(photo, has_album=has_album)), old, writes):
+            others.append(photo.id)
+    _write(session, writes)
     if others:
         project(session, others)
     else:
         record_change(session)
 
 
-def _compare(photo: Photo, stored: Mapping[int, Mapping[str, Any]], writes: Writes) -> bool:
+def renew(session: Session, photo_ids: Sequence[int]) -> int:
+    """Bring all search rows of photos up to date, whatever is stored; gives the number of their rows.
+
+    The same rows as of `project`, in less time when most are right. Records one change of the library.
+
+    Args:
+        session: inside a write transaction, flushed.
+        photo_ids: at most some hundreds.
+
+    """
+    photos, stored = load(session, photo_ids), _stored(session, photo_ids)
+    albums, in_albums = albums_of(session, photo_ids), _stored_albums(session, photo_ids)
+    Marker.identify(session, [marker for photo in photos for file in photo.files for marker in file.markers])
+    writes: Writes = defaultdict(list)
+    others = set(photo_ids).difference(photo.id for photo in photos)
+    count = 0
+    for photo in photos:
+        rows = list(search_rows(photo, has_album=any(albums[photo.id].values())))
+        wanted = {(album_id, *_album_keys(row)) for _, row in rows for album_id in albums[photo.id]}
+        if wanted == in_albums[photo.id] and _compare(photo, rows, stored[photo.id], writes):
+            count += len(rows)
+        else:
+            others.add(photo.id)
+    _write(session, writes)
+    if others:
+        # What is stored of their files may be stored as that of another photo.
+        delete_of_files(session, select(File.id).where(among(session, File.photo_id, others)))
+        count += project(session, sorted(others))
+    else:
+        record_change(session)
+    return count
+
+
+def _stored(session: Session, photo_ids: Collection[int]) -> defaultdict[int, dict[int, Stored]]:
+    """What is stored of each file of photos, by photo and file."""
+    stored: defaultdict[int, dict[int, Stored]] = defaultdict(dict)
+    for row in session.connection().execute(_STORED.where(among(session, SearchRow.photo_id, photo_ids))):
+        stored[row[_PHOTO_ID]][row[_FILE_ID]] = tuple(row)
+    return stored
+
+
+def _stored_albums(session: Session, photo_ids: Collection[int]) -> defaultdict[int, set[tuple[int, ...]]]:
+    """Album and keys of the stored rows of files in albums, by photo."""
+    keys = (getattr(SearchAlbum, name) for name in ALBUM_KEYS)
+    query = select(SearchRow.photo_id, SearchAlbum.album_id, *keys)
+    query = query.join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
+    found: defaultdict[int, set[tuple[int, ...]]] = defaultdict(set)
+    for photo_id, *values in session.connection().execute(query.where(among(session, SearchRow.photo_id, photo_ids))):
+        found[photo_id].add(tuple(values))
+    return found
+
+
+def _compare(
+    photo: Photo, rows: Sequence[tuple[File, dict[str, Any]]], stored: Mapping[int, Stored], writes: Writes
+) -> bool:
     """Add what to write for a photo; gives False when its rows are those of other files than it has."""
-    has_album = any(row["has_album"] for row in stored.values())
-    rows = list(search_rows(photo, has_album=has_album))
     if not rows or {file.id for file, _ in rows} != stored.keys():
         return False
     for file, row in rows:
         old = stored[file.id]
-        _add(writes, SearchRow, "file_id", file.id, _changed(row, old))
-        documents = {"result_head": render_head(photo, file), "file": render_file(file)}
-        _add(writes, SearchDocument, "file_id", file.id, _changed(documents, old))
-        keys = {name: row[name] for name in ALBUM_KEYS}
-        _add(writes, SearchAlbum, "file_id", file.id, _changed(keys, old) if has_album else {})
-    texts = search_text(photo)
-    changed = {name: texts[name] for name in _TEXT if texts[name] != old[f"text_{name}"]}
-    _add(writes, SearchText, "photo_id", photo.id, changed)
+        values = _row_values(row)
+        if values != old[_OF_ROW]:
+            changed = _changed(_ROW, values, old[_OF_ROW])
+            _add(writes, SearchRow, "file_id", file.id, changed)
+            keys = {name: changed[name] for name in ALBUM_KEYS if name in changed}
+            _add(writes, SearchAlbum, "file_id", file.id, keys if row["has_album"] else {})
+        documents = render_head(photo, file), render_file(file)
+        _add(writes, SearchDocument, "file_id", file.id, _changed(_DOCUMENT, documents, old[_OF_DOCUMENT]))
+    _add(writes, SearchText, "photo_id", photo.id, _changed(_TEXT, _text_values(search_text(photo)), old[_OF_TEXT]))
     return True
 
 
-def _changed(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in new.items() if value != old[name]}
+def _changed(names: Sequence[str], new: Sequence[Any], old: Sequence[Any]) -> dict[str, Any]:
+    if new == old:
+        return {}
+    return {name: value for name, value, before in zip(names, new, old, strict=True) if value != before}
 
 
 def _add(writes: Writes, table: Any, key: str, row_id: int, values: Mapping[str, Any]) -> None:  # noqa: ANN401
     if values:
         named = {f"new_{name}": value for name, value in values.items()}
         writes[table, key, tuple(values)].append({"row": row_id, **named})
+
+
+def _write(session: Session, writes: Writes) -> None:
+    for (table, key, names), values in writes.items():
+        run_many(session.connection(), _update(table, key, names), values)
 
 
 @lru_cache(maxsize=256)

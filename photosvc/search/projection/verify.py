@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import File, SearchAlbum, SearchDocument, SearchRow, SearchText
 from photosvc.search.projection.compute import search_text
-from photosvc.search.projection.project import load, rendered
+from photosvc.search.projection.load import load
+from photosvc.search.projection.project import rendered
 
 _TABLES: Final[tuple[type[SearchRow | SearchDocument | SearchAlbum], ...]] = (SearchRow, SearchDocument, SearchAlbum)
 #: Table -> names of its columns.
