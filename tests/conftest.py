@@ -22,6 +22,7 @@ _NUMBERS = count()
 
 
 def pytest_configure() -> None:
+    costs.collect_garbage_rarely()
     costs.hash_passwords_cheaply()
     costs.leave_flushing_to_the_system()
     costs.share_compiled_routes()
