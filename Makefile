@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-edits bench-webdav lock clean
+.PHONY: help run test test-examples test-slow coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-edits bench-webdav lock clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -37,6 +37,9 @@ test: $(VENV)/.dev ## Run the everyday tests
 
 test-slow: $(VENV)/.dev ## Run the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(ARGS)
+
+test-examples: $(VENV)/.dev ## Run the tests with random examples, with ten times as many as every day
+	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 2 -m 'hypothesis and not slow' $(ARGS)
 
 coverage: $(VENV)/.dev ## Check that tests reach every branch of auth, core and query
 	$(BIN)/coverage erase

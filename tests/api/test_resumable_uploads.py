@@ -5,11 +5,12 @@ from base64 import b64encode
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.library.staging import Staging
 from tests.api_client import check_error
+from tests.examples import examples
 from tests.upload_client import changed, open_uploads, originals, parts, picture, post, put, sha1
 
 TYPE = "application/offset+octet-stream"
@@ -217,7 +218,7 @@ HEADERS = ["Upload-Length", "Upload-Offset", "Upload-Metadata", "Upload-Checksum
 VALUES = st.sampled_from(["0", "5", "-1", "sha1 YWJj", "filename YQ==", "\u00ff", "9" * 40, "," * 50, " "])
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.sampled_from(["POST", "PATCH", "HEAD", "DELETE"]),
     st.dictionaries(st.sampled_from(HEADERS), VALUES),

@@ -3,12 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.cli.chores import chores_of
 from photosvc.web.current import current_service
 from tests.api_client import check_error
+from tests.examples import examples
 from tests.pictures import clouds, dng, encoded, jpeg, xmp
 from tests.upload_client import (
     CRLF,
@@ -252,7 +253,7 @@ def test_hostile_names_are_only_kept_as_safe_ones(api, token, given, name):
     assert parts(api) == []
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.lists(
         st.sampled_from([b"--b", b"--", CRLF, b"\n", FILE, b"Content-Disposition:", b'x; filename="', b"\0", b":"])

@@ -3,7 +3,7 @@ from datetime import timedelta
 
 import pytest
 from authlib.oauth2.rfc6749 import InvalidClientError
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
@@ -25,6 +25,7 @@ from photosvc.core.accounts import JWT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client
 from tests.clock import NOW
+from tests.examples import examples
 from tests.factories.accounts import add_user
 
 LATER = NOW + timedelta(hours=1)
@@ -144,7 +145,7 @@ def test_lists_are_by_name_and_searched_by_beginning(session):
     assert names("100%") == ["100% frame_x"]
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(client_id=st.text(), secret=st.text())
 def test_unknown_credentials_let_no_one_in(session, client_id, secret):
     from authlib.oauth2.rfc6749 import InvalidClientError

@@ -1,6 +1,6 @@
 import pytest
 from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.auth.credentials.tokens import find, verify
@@ -10,6 +10,7 @@ from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secre
 from photosvc.auth.scopes import EVERYTHING, SCOPES, is_within, parse_scope
 from photosvc.core import ids
 from tests.clock import NOW, SECOND
+from tests.examples import examples
 from tests.library import open_session
 
 WORDS = st.lists(
@@ -22,7 +23,7 @@ def test_without_a_wish_the_clients_own_scope_is_granted(requested):
     assert granted_scope(EVERYTHING, requested) == EVERYTHING
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(own=WORDS, wanted=WORDS)
 def test_what_is_granted_is_what_was_asked_for_and_never_more_than_the_client_has(own, wanted):
     own_scope = parse_scope(" ".join(own), known_only=False)

@@ -2,7 +2,6 @@ import re
 
 import pytest
 from hypothesis import HealthCheck, given
-from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from photosvc.auth.accounts import passwords, users
@@ -19,6 +18,7 @@ from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING
 from photosvc.models import ACCESS_TOKEN, LOGIN_SESSION
 from tests.clock import NOW, SECOND
+from tests.examples import examples
 from tests.factories.accounts import add_credential, add_user
 from tests.library import new_settings
 
@@ -126,7 +126,7 @@ def test_another_service_key_signs_other_tokens(session, settings, alice, tmp_pa
         verify_preview(session.connection(), settings, preview_token(other, login(session, alice)), NOW)
 
 
-@limits(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_changed_token_opens_anything(session, settings, alice, data):
     principal = login(session, alice)

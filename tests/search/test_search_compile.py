@@ -17,11 +17,12 @@ from photosvc.search.reading.conditions.columns import column_named
 from photosvc.search.reading.orders import ORDERS
 from photosvc.search.reading.request import parse_node, parse_request
 from photosvc.search.reading.window import prepare
+from tests.examples import examples
 from tests.factories.varied_library import KEYWORDS, PEOPLE, fill_varied_library, uid, visible_to_all
 from tests.query_model import Matcher, shown
 from tests.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
 
-QUICK = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = examples(200, suppress_health_check=list(HealthCheck))
 SLOW = settings(QUICK, max_examples=2000)
 
 

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from photosvc.core.geo import cell_token
 from photosvc.search.projection.project import project
 from photosvc.search.reading.request import parse_node
+from tests.examples import examples
 from tests.factories.varied_library import fill_varied_library, uid
 from tests.library import open_library
 from tests.query_model import Matcher, shown
 from tests.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/clusters"
-QUICK = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = examples(20, suppress_health_check=list(HealthCheck))
 SLOW = settings(QUICK, max_examples=400)
 GLOBE = (-180, -90, 180, 90)
 BOXES = (

@@ -15,13 +15,14 @@ from photosvc.models import SearchRow
 from photosvc.search.projection.project import project
 from photosvc.search.reading.overview.timeline import TYPES, to_columns
 from photosvc.search.reading.request import parse_node
+from tests.examples import examples
 from tests.factories.varied_library import fill_varied_library, uid
 from tests.library import open_library
 from tests.query_model import Matcher, shown
 from tests.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/timeline"
-QUICK = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = examples(12, suppress_health_check=list(HealthCheck))
 SLOW = settings(QUICK, max_examples=400)
 ANY_RIGHTS = given(query=QUERIES, sees_private=st.booleans(), oldest_first=st.booleans())
 

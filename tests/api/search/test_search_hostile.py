@@ -11,6 +11,7 @@ from sqlalchemy import select
 from photosvc.models import File
 from photosvc.query.filters import NAMES
 from photosvc.search.reading.orders import ORDERS
+from tests.examples import examples
 from tests.factories.varied_library import fill_varied_library, visible_to_all
 from tests.library import Library, open_library
 from tests.query_strategies import ANY_QUERIES, LARGE_QUERIES
@@ -107,7 +108,7 @@ TEXT = st.one_of(
     st.text('ab12 -!|&()":*\\,.@', max_size=80),
     st.sampled_from(sorted(NAMES)),
 )
-QUICK = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = examples(300, suppress_health_check=list(HealthCheck))
 SEARCHED = (st.sampled_from(["q", "filter"]), st.sampled_from(sorted(ORDERS)), st.sampled_from(["true", "false"]))
 
 

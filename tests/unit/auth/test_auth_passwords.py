@@ -1,11 +1,11 @@
 import pytest
 from hypothesis import given
-from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from photosvc.auth import keys
 from photosvc.auth.accounts.passwords import check_password, hash_password, needs_rehash, verify_password
 from photosvc.core.errors import InvalidValueError
+from tests.examples import examples
 
 pytestmark = pytest.mark.usefixtures("service_hasher")
 
@@ -61,7 +61,7 @@ def test_keys_for_two_purposes_or_services_differ():
     assert {len(key) for key in made} == {32}
 
 
-@limits(max_examples=50, deadline=None)
+@examples(50)
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_a_signature_is_of_its_message_and_key_only(message, other):
     key = keys.derive_key("k" * 32, "one")

@@ -1,10 +1,11 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.auth.errors import ScopeTooWideError, UnknownScopeError
 from photosvc.auth.scopes import EVERYTHING, RESOURCES, SCOPES, is_within, narrow, parse_scope
 from photosvc.core.errors import InvalidValueError
+from tests.examples import examples
 
 RESOURCES_AND_NEW = (*RESOURCES, "invented-later")
 words = st.sampled_from(["*", "read", "write", *RESOURCES[:6], *(f"{name}:false" for name in RESOURCES[:6])])
@@ -100,7 +101,7 @@ def test_every_scope_has_one_name_and_a_description():
     assert list(RESOURCES) == sorted(RESOURCES)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(words, max_size=8), st.randoms())
 def test_order_and_repeats_do_not_matter(chosen, random):
     again = chosen + chosen[:3]
@@ -108,7 +109,7 @@ def test_order_and_repeats_do_not_matter(chosen, random):
     assert parse_scope(" ".join(again)) == parse_scope(" ".join(chosen))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(scopes, scopes)
 def test_narrowing_never_widens(granted, requested):
     if reach(requested) <= reach(granted):
@@ -130,7 +131,7 @@ def test_the_granted_scope_echoes_the_words_that_were_asked_for():
     assert str(narrow(EVERYTHING, parse_scope("read write"))) == "read write"
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.text(max_size=60) | st.text(alphabet="photsread :*write\t", max_size=60))
 def test_no_text_makes_the_scope_parser_fail_otherwise(text):
     for known_only in (True, False):

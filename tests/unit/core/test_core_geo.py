@@ -1,11 +1,12 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import bounding_boxes, cell_range, cell_token, chord, decode_plus_code, distance_m, unit_vector
+from tests.examples import examples
 
 latitudes = st.floats(-90, 90) | st.sampled_from([-90.0, 0.0, 90.0, 89.9999999])
 longitudes = st.floats(-180, 180) | st.sampled_from([-180.0, 0.0, 180.0, 179.9999999])
@@ -44,7 +45,7 @@ def test_distances_are_those_of_a_great_circle(here, there, metres):
     assert distance_m(*here, *there) == pytest.approx(metres, rel=5e-4, abs=1e-3)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(latitudes, longitudes, radii, st.floats(0, 1), st.floats(0, 2 * math.pi))
 def test_boxes_hold_every_point_of_the_circle(lat, lng, radius, share, bearing):
     metres = min(radius, 20_000_000) * share
@@ -57,7 +58,7 @@ def test_boxes_hold_every_point_of_the_circle(lat, lng, radius, share, bearing):
         assert -180 <= box.west <= box.east <= 180
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(latitudes, longitudes)
 def test_a_small_circle_does_not_make_a_large_box(lat, lng):
     for box in bounding_boxes(lat, lng, 1000):
@@ -95,7 +96,7 @@ def test_a_cell_token_is_that_of_s2():
     assert cell_token(0, 0) == "100000000004"
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(latitudes, longitudes, st.integers(1, 16))
 def test_a_cell_lies_in_the_range_of_each_cell_around_it(lat, lng, digits):
     import s2cell

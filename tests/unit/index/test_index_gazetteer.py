@@ -7,12 +7,13 @@ import zlib
 from gzip import compress
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from photosvc import data
 from photosvc.core.geo import distance_m
 from photosvc.index.places import FoundPlace, Gazetteer, country_name, place_of
+from tests.examples import examples
 from tools import build_places
 
 SHIPPED = Gazetteer.load()
@@ -135,7 +136,7 @@ def test_control_characters_in_names_become_blanks(gazetteer):
     assert odd.lookup(10.001, 10.0).city == "D"
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.floats(-90, 90), st.floats(-180, 180))
 @example(47.0, 8.0)
 @example(-17.0, 180.0)

@@ -4,10 +4,11 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import available_timezones
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.index.places import to_local, to_utc, zone_at
+from tests.examples import examples
 
 zones = st.sampled_from(["", "UTC", "Europe/Berlin", "Pacific/Kiritimati", "Etc/GMT+12", "Nowhere/Else"])
 
@@ -64,7 +65,7 @@ def test_the_ends_of_the_calendar_are_clipped():
     assert to_local(datetime.max.replace(tzinfo=UTC), "Asia/Tokyo") == datetime.max
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.datetimes(), zones)
 def test_any_wall_time_comes_back_from_utc_but_for_skipped_hours(local, zone):
     utc = to_utc(local, zone)

@@ -2,12 +2,13 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.problems import FileProblemError, Reason
 from photosvc.index.sidecars.read import MAX_BYTES, Content, Kind, read_sidecar
 from photosvc.media.metadata import Metadata, Region
+from tests.examples import examples
 from tests.pictures import xmp
 
 PICTURE = {
@@ -205,7 +206,7 @@ SIDECARS = (
 
 
 @given(st.sampled_from(SIDECARS), st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_no_damage_makes_another_error(sidecar, data):
     written, file_type = sidecar
     damaged = bytearray(written[: data.draw(st.integers(0, len(written)))])
@@ -224,7 +225,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), VALUES))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_no_record_makes_another_error(record):
     found = content_or_reason(record)
     assert found in (None, Reason.BAD_SIDECAR) or isinstance(found, Content)

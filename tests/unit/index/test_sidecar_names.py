@@ -3,10 +3,11 @@ import unicodedata
 from itertools import permutations, product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.index.sidecars.names import MOST_COMPANIONS, candidates, companions, confirms
+from tests.examples import examples
 
 LETTERS = "abcXYZ0189 _-.éß編é&"
 STEMS = st.text(LETTERS, min_size=1, max_size=70).map(str.strip).filter(lambda stem: stem.strip("."))
@@ -29,7 +30,7 @@ def used(folder, name, titles):
     stems=st.lists(STEMS, min_size=1, max_size=6, unique_by=lambda s: unicodedata.normalize("NFC", s).casefold()[:40]),
     data=st.data(),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_every_picture_finds_the_sidecar_that_takeout_wrote_for_it_and_no_other(stems, data):
     own, titles = {}, {}
     for stem in stems:

@@ -1,10 +1,11 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
 from photosvc.core.colors import COLORS
 from photosvc.media.color import chroma, color_id, colors_of, difference, main_color, read_colors, to_lab
+from tests.examples import examples
 
 DOCUMENTED = (
     "000000 9e9e9e 795548 ffdf00 ffffff 9c27b0 3f51b5 00bcd4 009688 4caf50 cddc39 ffeb3b ff00ff ff9800 f44336 e91e63"
@@ -68,7 +69,7 @@ def test_the_nine_pixels_are_read_row_by_row():
     assert read_colors(picture).colors == "004E00000"
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(PIXEL, min_size=9, max_size=9))
 def test_any_nine_pixels_have_valid_colours(pixels):
     found = colors_of(pixels)

@@ -1,12 +1,13 @@
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.clock import system_clock
 from photosvc.media.dates import DAY, MONTH, YEAR, WrittenDate, read_date
 from photosvc.media.text import parse_date, parse_offset
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_offsets_are_minutes_east(text, minutes):
     assert parse_offset(text) == minutes
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(max_size=40))
 def test_any_text_gets_an_answer(text):
     moment, offset = parse_date(text, subseconds=text)

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
@@ -17,6 +17,7 @@ from photosvc.media.formats import by_extension
 from photosvc.media.pixels.decode import open_picture, scaled
 from photosvc.media.pixels.picture import Picture, read_picture
 from photosvc.media.pixels.preview import open_shown
+from tests.examples import examples
 from tests.pictures import CORNERS, dng, encoded, exif, heic, jpeg, png_bomb, png_header, quarters
 
 
@@ -158,7 +159,7 @@ def test_the_name_of_a_colour_profile_is_read():
     assert (found.problem, found.color_profile) == (None, "sRGB built-in")
 
 
-@settings(max_examples=200, deadline=1000)
+@examples(200)
 @given(st.lists(st.tuples(st.integers(0, 400), st.binary(min_size=1, max_size=4)), min_size=1, max_size=6))
 def test_a_damaged_colour_profile_does_no_harm(changes):
     profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
@@ -233,7 +234,7 @@ def test_a_missing_extra_is_a_clear_reason(monkeypatch, tmp_path, extra, module,
     assert caught.value.message == reason
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.sampled_from(["JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP"]), st.data())
 def test_any_damage_ends_as_a_picture_or_a_reason(kind, data):
     whole = bytearray(encoded(quarters(32, 24), kind))

@@ -3,10 +3,11 @@
 from io import BytesIO
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.video.embedded import Slice, embedded_duration, find_embedded, open_slice
+from tests.examples import examples
 from tests.pictures import jpeg
 from tests.videos import google_photo, heic_photo, micro_video, samsung_photo, samsung_trailer
 
@@ -63,7 +64,7 @@ def test_what_av_cannot_open_is_a_plain_picture_and_without_av_the_mark_is_belie
     assert embedded_duration(BytesIO(jpeg()), len(jpeg())) is None
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.data())
 def test_damaged_motion_photos_never_lead_out_of_the_file(data):
     photo = bytearray(data.draw(st.sampled_from([google_photo(VIDEO), samsung_photo(VIDEO), micro_video(VIDEO)])))

@@ -4,11 +4,12 @@ from io import BytesIO
 from time import perf_counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
 from photosvc.media.metadata import Metadata
+from tests.examples import examples
 from tests.pictures import apple_note, exif, jpeg
 
 
@@ -232,7 +233,7 @@ def test_the_embedded_preview_is_found():
     assert read_exif(exif({0x010F: "x"}, thumbnail=b"not a picture")).thumbnail == b""
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.binary(max_size=200), st.integers(0, 150), st.integers(0, 255))
 def test_any_damage_to_exif_leaves_clean_values(noise, place, byte):
     blob = bytearray(exif({0x010F: "Canon", 0x0110: "R"}, {0x9003: "2020:01:01 00:00:00"}, {1: "N", 2: degrees(3)}))

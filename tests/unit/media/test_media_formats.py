@@ -1,10 +1,11 @@
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.formats import FORMATS, by_extension, is_sidecar, may_have_pixels, sniff
+from tests.examples import examples
 from tests.pictures import encoded, quarters
 
 
@@ -119,7 +120,7 @@ def test_an_image_sequence_without_a_still_is_a_video():
         assert (plain.media_type, with_still.media_type) == ("video", "image")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.binary(max_size=64), st.sampled_from(sorted(extension for row in FORMATS for extension in row.extensions)))
 def test_any_bytes_and_name_get_an_answer(head, extension):
     found = sniff(head, f"a.{extension}")

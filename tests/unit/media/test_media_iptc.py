@@ -1,11 +1,12 @@
 from datetime import datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.iptc import read_iptc
 from photosvc.media.metadata import Metadata, merge_file
+from tests.examples import examples
 from tests.pictures import iptc
 
 
@@ -57,7 +58,7 @@ def test_a_cut_record_keeps_what_came_before():
     assert read_iptc(iptc([(5, b"Title"), (120, b"Caption")])[:-3]).title == "Title"
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.binary(max_size=120))
 def test_any_block_gets_an_answer(noise):
     assert isinstance(read_iptc(noise), Metadata)

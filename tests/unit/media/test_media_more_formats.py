@@ -7,7 +7,7 @@ from contextlib import suppress
 from io import BytesIO
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -18,6 +18,7 @@ from photosvc.media.formats import by_extension, sniff
 from photosvc.media.pixels.decode import scaled
 from photosvc.media.pixels.picture import Picture, read_picture
 from photosvc.media.pixels.preview import open_shown
+from tests.examples import examples
 from tests.pictures import CORNERS, avif_with_plain_alpha, encoded, exif, jxl, quarters, tiff, xmp
 
 BLOCK = exif({0x010F: "Canon", 0x0110: "Canon EOS R5", 0x0112: 1}, {0x9003: "2021:02:03 04:05:06"})
@@ -216,7 +217,7 @@ def makers():
 WHOLE = makers()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.sampled_from(sorted(WHOLE)), st.data())
 def test_any_damage_ends_as_a_picture_or_a_reason(extension, data):
     whole = bytearray(WHOLE[extension])

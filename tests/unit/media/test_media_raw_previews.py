@@ -5,13 +5,14 @@ import sys
 from io import BytesIO
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.formats import FORMATS, sniff
 from photosvc.media.pixels.picture import Picture, read_picture
 from photosvc.media.pixels.preview import open_shown
 from photosvc.media.pixels.raw_preview import find_preview
+from tests.examples import examples
 from tests.pictures import exif, jpeg, raf, raw_with_preview
 
 PREVIEW = jpeg(320, 240)
@@ -128,7 +129,7 @@ def test_a_raw_without_a_preview_names_the_extra(monkeypatch):
     assert found.metadata.camera_model == "Z 6"
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data())
 def test_any_damage_ends_as_a_picture_or_a_reason(data):
     whole = bytearray(data.draw(st.sampled_from([raw_with_preview("SONY", "ILCE-7M4", PREVIEW), raf(PREVIEW)])))

@@ -1,10 +1,11 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.text import KEYWORD, KEYWORDS, clean, keywords
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def test_keywords_are_distinct_clipped_and_at_most_256():
     assert keywords(["y" * 100, "x" * 300]) == ("y" * 100, "x" * KEYWORD)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.one_of(st.text(), st.binary()), st.integers(1, 300))
 def test_any_text_is_storable_and_cleaning_it_again_changes_nothing(written, limit):
     text = clean(written, limit)

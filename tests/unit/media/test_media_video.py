@@ -2,13 +2,14 @@ import sys
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.errors import DecodeError, MissingExtraError
 from photosvc.media.metadata import Metadata
 from photosvc.media.video.container import read_video
 from photosvc.media.video.tags import read_tags
+from tests.examples import examples
 from tests.pictures import video
 
 
@@ -108,7 +109,7 @@ def test_a_missing_extra_is_a_clear_reason(tmp_path, monkeypatch):
         read_video(source)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.dictionaries(st.sampled_from(["creation_time", "location", "title", "date", "make"]), st.text(max_size=50)))
 def test_any_tags_get_an_answer(tags):
     assert isinstance(read_tags(tags), Metadata)

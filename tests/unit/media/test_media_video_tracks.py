@@ -3,10 +3,11 @@
 from io import BytesIO
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.video.tracks import Tracks, read_tracks
+from tests.examples import examples
 from tests.videos import film
 
 
@@ -58,7 +59,7 @@ def test_a_file_that_was_cut_anywhere_has_the_tracks_before_the_cut(tmp_path):
     assert {one.h264_profiles for one in found} == {(), (100,)}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_damaged_boxes_get_an_answer(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "damaged.mp4"

@@ -2,12 +2,13 @@ from datetime import UTC, datetime
 from time import process_time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.metadata import Metadata, Region
 from photosvc.media.xmp.packet import Xmp, read_sidecar, read_xmp
 from photosvc.media.xmp.regions import upright
+from tests.examples import examples
 from tests.pictures import xmp
 
 
@@ -210,7 +211,7 @@ def test_texts_of_editors_are_cleaned():
     assert metadata_of(bag("dc:title", "a&#10;b\u202e" + "c" * 500, kind="Alt")).title == "a b" + "c" * 197
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.text(max_size=60), st.binary(max_size=60))
 def test_any_packet_gets_an_answer(text, noise):
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")

@@ -1,10 +1,11 @@
 """The inside of filter values."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.query.values.alternatives import Alternative, UnclosedQuoteError, read_groups
+from tests.examples import examples
 
 ALL = "|!-*&"
 
@@ -65,7 +66,7 @@ def test_an_open_quote_is_an_error() -> None:
         read_groups('a"b', ALL)
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(1000)
 @given(st.text("ab !-|&*\t\u00e9\u3000", max_size=20), st.sampled_from(["|", "|!-", "|*", "|!-*&", "|&", "|*&"]))
 def test_values_without_quotes_mean_the_same_with_quotes_around_nothing_behind_them(raw: str, operators: str) -> None:
     assert read_groups(raw, operators) == read_groups(raw + '|""', operators)

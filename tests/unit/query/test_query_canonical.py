@@ -4,7 +4,7 @@ import string
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.query.canonical import canonical_text
@@ -14,6 +14,7 @@ from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or
 from photosvc.query.operands import Choice, TakenOut
 from photosvc.query.parser import combine, parse_parameters, parse_query
 from photosvc.query.values.areas import locate
+from tests.examples import examples
 from tests.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES, UID
 
 
@@ -29,7 +30,7 @@ def normal(node: Node) -> bool:
             return True
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(1000)
 @given(st.one_of(HOSTILE, ODD_QUERIES))
 def test_any_text_ends_as_nodes_in_normal_form_or_as_the_one_error(text: str) -> None:
     try:
@@ -44,7 +45,7 @@ def test_any_text_ends_as_nodes_in_normal_form_or_as_the_one_error(text: str) ->
     assert fits
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(1000)
 @given(st.sampled_from(sorted(FILTERS)), ODD_VALUES, st.sampled_from(sorted(NAMES)), ODD_VALUES)
 def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, other: str, more: str) -> None:
     try:

@@ -1,10 +1,11 @@
 """Folding and words: the ground both databases stand on."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.query.fold import LONGEST_WORD, fold, words
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_long_words_are_cut_and_many_words_are_limited() -> None:
     assert words("a b", limit=2) == ("a", "b")
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(st.text(max_size=60))
 def test_folding_twice_is_folding_once_and_words_are_their_own_words(text: str) -> None:
     assert fold(fold(text)) == fold(text)

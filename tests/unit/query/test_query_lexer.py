@@ -1,11 +1,12 @@
 """The scanner alone: kinds, spans, and that nothing is lost."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.lexer import LONGEST_QUERY, Token, TokenKind, check, tokens
+from tests.examples import examples
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -46,7 +47,7 @@ def test_each_piece_has_its_kind(text: str, expected: list[tuple[str, str]]) -> 
     assert kinds(text) == expected
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.text(alphabet='ab:*|&!-()"\\ \n\té', max_size=60))
 def test_no_character_up_to_an_unclosed_quote_is_lost(text: str) -> None:
     at = 0

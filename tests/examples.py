@@ -1,0 +1,29 @@
+"""How many random examples a test tries: a tenth in everyday runs, which are many, and all in `make test-examples`."""
+
+import os
+from typing import Any
+
+from hypothesis import settings
+
+#: At least as many in everyday runs, where a test has that many.
+_EVERYDAY = 40
+_TRIES_ALL = os.environ.get("TEST_EXAMPLES") == "all"
+
+
+def examples(most: int, **options: Any) -> settings:
+    """Settings of a test that tries at most so many examples, without a limit of time for each.
+
+    Args:
+        most: the number of examples in `make test-examples`.
+        options: further ones of `hypothesis.settings`.
+
+    """
+    return settings(
+        max_examples=most if _TRIES_ALL else min(most, max(_EVERYDAY, most // 10)), deadline=None, **options
+    )
+
+
+def try_few_by_default() -> None:
+    """Let tests without settings of their own try as many examples as `examples(100)`."""
+    settings.register_profile("photosvc", examples(100))
+    settings.load_profile("photosvc")
