@@ -7,11 +7,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from wsgidav.dav_error import HTTP_LOCKED, DAVError
-
 from photosvc.app import create_app
-from photosvc.dav.lock_manager import LockManager
+from photosvc.dav import locks
 from photosvc.web.current import current_service
+from tests.dav.locking import new_lock
 
 ATTEMPTS = 3
 
@@ -20,18 +19,12 @@ def run(instance: str, database: str, user: str) -> None:
     """Lock the file named by each line."""
     app = create_app(instance=Path(instance), settings={"PHOTOSVC_DATABASE_URI": database}, environ={})
 
-    def attempt(url: str) -> int:
+    def attempt(root: str) -> int:
         with app.app_context():
-            manager = LockManager(current_service())
-            try:
-                manager.acquire(
-                    url=url, lock_scope="exclusive", lock_depth="0", lock_owner=b"", timeout=600, principal=user
-                )
-            except DAVError as error:
-                if error.value != HTTP_LOCKED:
-                    raise
-                return 0
-            return 1
+            service = current_service()
+            with service.writing() as session:
+                locks.serialize(session)
+                return not locks.grant(session, service.now(), new_lock(service.now(), root, user=user))
 
     with ThreadPoolExecutor(ATTEMPTS) as pool:
         for line in sys.stdin:

@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.dav.errors import ForeignAddressError, UnfitPathError
-from photosvc.library.staging.names import STAGING_FOLDER
+from photosvc.library.staging.names import is_staging_folder
 from photosvc.web.current import current_service
 
 _ADDRESS: Final = re.compile(r"(?:(https?)://([^/?#]*))?(/[^/?#][^?#]*|/)?(?:[?#].*)?\Z", re.IGNORECASE | re.DOTALL)
@@ -89,11 +89,11 @@ def _without_port(scheme: str, host: str) -> str:
 
 def is_reserved(name: str) -> bool:
     """Whether the name, or a folder around it, is kept for the service: for clients it does not exist."""
-    return STAGING_FOLDER in name.split("/")
+    return any(map(is_staging_folder, name.split("/")))
 
 
-def existing(root: Path, path: str) -> tuple[str, os.stat_result] | None:
-    """Where on disk the resource at a path is, and its status; None when there is none.
+def existing(root: Path, path: str) -> os.stat_result | None:
+    """The status of the resource at a path; None when there is none.
 
     Links are not followed and do not exist for clients, nor does what is neither a file nor a folder.
 
@@ -109,9 +109,6 @@ def existing(root: Path, path: str) -> tuple[str, os.stat_result] | None:
     base = os.path.realpath(root)
     file = f"{base}/{on_disk}" if name else base
     try:
-        if os.path.realpath(file) != file:
-            return None
-        status = os.lstat(file)
+        return os.lstat(file) if os.path.realpath(file) == file else None
     except (OSError, ValueError):  # also of names that no file can have
         return None
-    return file, status

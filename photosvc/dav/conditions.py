@@ -1,22 +1,19 @@
 """Conditions of requests: `If-Match` and its like (RFC 9110 section 13), and `If` of WebDAV (RFC 4918 section 10.4)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from werkzeug.datastructures import EnvironHeaders
 from werkzeug.http import parse_date, parse_etags
-from wsgidav.dav_error import HTTP_BAD_REQUEST, HTTP_PRECONDITION_FAILED, DAVError
-from wsgidav.util import parse_if_header_dict
+from wsgidav.dav_error import HTTP_PRECONDITION_FAILED, DAVError
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.dav.addresses import path_of_url
+from photosvc.dav.if_header import Condition, List
 
 if TYPE_CHECKING:
     from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
-
-#: A condition of a list: whether it must hold, `entity` or `locktoken`, and the tag or token.
-_Condition = tuple[bool, str, str]
 
 
 def check_headers(environ: "Environ", found: "OriginalFile | OriginalFolder | None") -> None:
@@ -42,40 +39,36 @@ def check_headers(environ: "Environ", found: "OriginalFile | OriginalFolder | No
         raise DAVError(HTTP_PRECONDITION_FAILED)
 
 
-def check_if(environ: "Environ", provider: "Originals", path: str, tokens_on: Callable[[str], set[str]]) -> None:
-    """Check the header `If`, which holds when one of its lists does, and note the lock tokens that it shows.
+def check_if(
+    lists: Sequence[List], environ: "Environ", provider: "Originals", path: str, tokens_on: Callable[[str], set[str]]
+) -> None:
+    """Check the lists of the header `If`, of which one must hold.
 
     Args:
-        environ: gets the tokens as `wsgidav.ifLockTokenList`.
+        lists: of the header; none without it.
+        environ: of the request.
         provider: finds the resources that lists are about.
         path: of the request; lists without an address are about it.
         tokens_on: gives the tokens of the locks that cover a path.
 
     Raises:
-        DAVError: 412, no list holds; 400, the header has no list.
+        DAVError: 412, no list holds.
 
     """
-    parse_if_header_dict(environ)
-    if "HTTP_IF" not in environ:
-        return
-    lists: dict[str, list[list[_Condition]]] = environ["wsgidav.conditions.if"]
-    if not lists:
-        raise DAVError(HTTP_BAD_REQUEST, "the header If has no list")
-    for address, conditions in lists.items():
+    for one in lists:
         try:
-            about = path if address == "*" else path_of_url(environ, provider.mount_path, address)
+            about = path_of_url(environ, provider.mount_path, one.address) if one.address else path
         except PhotosvcError:  # another server's resource
             continue
-        if _one_holds(provider.get_resource_inst(about, environ), tokens_on(about), conditions):
+        tokens = set() if all(condition.is_tag for condition in one.conditions) else tokens_on(about)
+        if _hold(one.conditions, provider.get_resource_inst(about, environ), tokens):
             return
-    raise DAVError(HTTP_PRECONDITION_FAILED)
+    if lists:
+        raise DAVError(HTTP_PRECONDITION_FAILED)
 
 
-def _one_holds(found: "OriginalFile | OriginalFolder | None", tokens: set[str], lists: list[list[_Condition]]) -> bool:
+def _hold(
+    conditions: Sequence[Condition], found: "OriginalFile | OriginalFolder | None", tokens: Collection[str]
+) -> bool:
     etag = None if found is None else found.get_etag()
-
-    def holds(condition: _Condition) -> bool:
-        wanted, kind, value = condition
-        return (value == etag if kind == "entity" else value in tokens) is wanted
-
-    return any(all(map(holds, one)) for one in lists)
+    return all((one.value == etag if one.is_tag else one.value in tokens) is one.wanted for one in conditions)

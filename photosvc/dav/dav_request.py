@@ -1,18 +1,16 @@
-"""One WebDAV request: its environment as WsgiDAV needs it, and the checks that its method makes."""
+"""One WebDAV request: its environment, with headers in one form, and the checks that its method makes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
 from urllib.parse import quote
 
 from sqlalchemy.orm import Session
-from wsgidav.dav_error import HTTP_NOT_FOUND, DAVError
-from wsgidav.request_server import RequestServer
-from wsgidav.util import parse_if_header_dict
+from wsgidav.dav_error import HTTP_NOT_FOUND, DAVError, PRECONDITION_CODE_MissingLockToken
 
 from photosvc.dav import locks
 from photosvc.dav.conditions import check_headers, check_if
-from photosvc.dav.lock_manager import refusal
+from photosvc.dav.errors import locked
+from photosvc.dav.if_header import parse_if
 from photosvc.dav.paths import key
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
 from photosvc.library.journal import Actor
@@ -20,21 +18,21 @@ from photosvc.library.relocation import Relocation
 from photosvc.web.current import Service
 from photosvc.web.protector import principal
 
-_CONFIG: Final[dict[str, Any]] = {"hotfixes": {}, "mutable_live_props": []}
 
-
-class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
-    """One request: its environment as WsgiDAV needs it, and its methods.
+class Request:
+    """One request: its environment, with headers in one form, and the checks of its method.
 
     Args:
         provider: the tree of originals.
         environ: of the server.
         path: below the folder of originals, from `path_in`.
 
+    Raises:
+        IfHeaderError: the header `If` cannot be read.
+
     """
 
     def __init__(self, provider: Originals, environ: Environ, path: str) -> None:
-        super().__init__(provider)
         self.provider = provider
         self.path = path
         self.user_uid = principal().user_uid or ""
@@ -46,17 +44,15 @@ class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
             **environ,
             "SCRIPT_NAME": provider.mount_path,
             "PATH_INFO": path,
-            "wsgidav.config": _CONFIG,
-            "wsgidav.provider": provider,
-            "wsgidav.verbose": 0,
-            # The owner of locks and properties.
-            "wsgidav.auth.user_name": self.user_uid,
-            "wsgidav.user_name": self.user_uid,
+            "wsgidav.provider": provider,  # the resources of WsgiDAV look for it
         }
         if "HTTP_DEPTH" in environ:
             environ["HTTP_DEPTH"] = environ["HTTP_DEPTH"].lower()
         if "HTTP_OVERWRITE" in environ:
             environ["HTTP_OVERWRITE"] = environ["HTTP_OVERWRITE"].upper()
+        self._lists = parse_if(environ["HTTP_IF"]) if "HTTP_IF" in environ else []
+        self.tokens = {one.value for part in self._lists for one in part.conditions if not one.is_tag}
+        """The lock tokens that the request shows."""
 
     @property
     def name(self) -> str:
@@ -135,7 +131,7 @@ class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
             DAVError: 412, it does not hold.
 
         """
-        check_if(self.environ, self.provider, self.path, self._tokens_on)
+        check_if(self._lists, self.environ, self.provider, self.path, self._tokens_on)
 
     def check_writable(self, path: str, *, deep: bool = False) -> None:
         """Make sure that no lock of others forbids to write a resource, with `deep` also what is in it.
@@ -144,13 +140,11 @@ class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
             DAVError: 423, one does.
 
         """
-        parse_if_header_dict(self.environ)
-        tokens = self.environ["wsgidav.ifLockTokenList"]
         with self._reading() as session:
             now = self.service.now()
-            roots = locks.blocking(session, now, self.key(path), deep=deep, user_uid=self.user_uid, tokens=tokens)
+            roots = locks.blocking(session, now, self.key(path), deep=deep, user_uid=self.user_uid, tokens=self.tokens)
         if roots:
-            raise refusal(roots)
+            raise locked(PRECONDITION_CODE_MissingLockToken, roots)
 
     def _tokens_on(self, path: str) -> set[str]:
         """The tokens of the locks that cover a resource."""
@@ -164,7 +158,3 @@ class Request(RequestServer):  # type: ignore[misc]  # WsgiDAV has no types
         else:
             with self.service.loading() as session:
                 yield session
-
-    def _evaluate_if_headers(self, found: OriginalFile | OriginalFolder | None, environ: Environ) -> None:  # noqa: ARG002 - of the interface
-        """What WsgiDAV calls before it locks a resource."""
-        self.check_conditions(found)

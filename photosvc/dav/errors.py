@@ -1,10 +1,11 @@
 """Errors of WebDAV: conditions as XML (RFC 4918 section 16), all others in the form of the API."""
 
 import logging
+from collections.abc import Iterable
 from http import HTTPStatus
 
 from flask import Response
-from wsgidav.dav_error import DAVError
+from wsgidav.dav_error import HTTP_LOCKED, DAVError, DAVErrorCondition
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
@@ -39,6 +40,20 @@ def dav_error_answer(error: DAVError, mount: str) -> Response:
         return Response(condition.as_string(), error.value, content_type=_XML)
     message = error.context_info or HTTPStatus(error.value).phrase
     return render(Failure(error, error.value, message))
+
+
+def locked(condition: str, roots: Iterable[str]) -> DAVError:
+    """The answer 423 that names the locks.
+
+    Args:
+        condition: of RFC 4918 section 16: `lock-token-submitted`, or `no-conflicting-lock` for a new lock.
+        roots: the locked resources, in the form of `paths.key`.
+
+    """
+    named = DAVErrorCondition(condition)
+    for root in roots:
+        named.add_href(root)
+    return DAVError(HTTP_LOCKED, err_condition=named)
 
 
 def _render(failure: Failure) -> Response:

@@ -6,11 +6,13 @@ transaction that began with `serialize`: then no lock is granted in between.
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from http import HTTPStatus
 from typing import Final
 
 from sqlalchemy import and_, delete, func, or_, select, text
 from sqlalchemy.orm import Session
 
+from photosvc.core.errors import PhotosvcError
 from photosvc.dav.paths import ancestors, below, within
 from photosvc.models import DavLock
 from photosvc.models.database import MOST_SWEPT
@@ -41,9 +43,27 @@ def sweep(session: Session, now: datetime) -> None:
     session.execute(delete(DavLock).where(DavLock.token.in_(expired)), execution_options=_UNLOADED)
 
 
-def find(session: Session, now: datetime, token: str) -> DavLock | None:
-    """The lock with this token, unless it has expired."""
-    return session.scalar(select(DavLock).where(DavLock.token == token, DavLock.expires_at > now))
+class TooManyLocksError(PhotosvcError):
+    """There are too many locks: release some, or wait until they expire."""
+
+    status = HTTPStatus.FORBIDDEN
+
+
+def grant(session: Session, now: datetime, lock: DavLock) -> list[str]:
+    """Add a lock, after `serialize`, unless others forbid it: gives the roots of those.
+
+    Raises:
+        TooManyLocksError: the account, the resource or the service has as many as it may.
+
+    """
+    sweep(session, now)
+    if roots := conflicting(session, now, lock):
+        return roots
+    if over_limit(session, lock):
+        raise TooManyLocksError
+    session.add(lock)
+    session.flush()
+    return []
 
 
 def covering(session: Session, now: datetime, path: str) -> Sequence[DavLock]:

@@ -20,7 +20,7 @@ LONGEST_NAME: Final = 500
 MOST_ON_RESOURCE: Final = 200
 #: Properties that one user wrote, and their characters.
 MOST_OF_USER: Final = 50_000
-MOST_CHARACTERS_OF_USER: Final = 32 * 1024 * 1024
+MOST_CHARACTERS_OF_USER: Final = 8 * 1024 * 1024
 
 _UNLOADED: Final = {"synchronize_session": False}
 
@@ -38,11 +38,6 @@ class PropertyLimitError(PhotosvcError):
 def names(session: Session, path: str) -> list[str]:
     """The names of the properties of a resource."""
     return list(session.scalars(select(DavProperty.name).where(DavProperty.path == path).order_by(DavProperty.name)))
-
-
-def find(session: Session, path: str, name: str) -> str | None:
-    """The XML element of a property."""
-    return session.scalar(select(DavProperty.value).where(DavProperty.path == path, DavProperty.name == name))
 
 
 def find_all(session: Session, path: str, wanted: Sequence[str] | None, depth: str) -> Found:

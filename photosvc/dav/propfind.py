@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import chain, islice
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from flask import Response
@@ -18,12 +19,14 @@ from wsgidav.dav_error import HTTP_BAD_REQUEST, HTTP_FORBIDDEN, DAVError, PRECON
 from photosvc.dav import locks, multistatus, properties
 from photosvc.dav.live_properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource
 from photosvc.dav.multistatus import element, propstat
-from photosvc.dav.paths import key
 from photosvc.dav.quota import quota_properties
-from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals, members
+from photosvc.dav.tree import OriginalFile, OriginalFolder, Originals, members
 from photosvc.dav.xml_body import DAV, XmlError, read_xml
 from photosvc.models import DavLock
 from photosvc.web.protector import principal
+
+if TYPE_CHECKING:
+    from photosvc.dav.dav_request import Request
 
 #: Files and folders of an answer with `Depth: infinity`.
 MOST: Final = 10_000
@@ -47,21 +50,23 @@ class Asked:
     values: bool = True
 
 
-def propfind(provider: Originals, environ: Environ, found: OriginalFile | OriginalFolder) -> Response:
-    """The answer for a file or folder and, by the header `Depth`, what is in it.
+def propfind(request: "Request") -> Response:
+    """The properties of a file or folder and, by the header `Depth`, of what is in it.
 
     Raises:
         XmlError: the body is not a request for properties; further errors of `read_xml`.
         DAVError: 400, the header `Depth` is wrong; 403, over 10,000 resources at any depth.
 
     """
+    environ, provider, found = request.environ, request.provider, request.existing()
+    request.check_if()
     depth = environ.get("HTTP_DEPTH", "infinity")
     if depth not in _DEPTHS:
         raise DAVError(HTTP_BAD_REQUEST, "the header Depth is 0, 1 or infinity")
     asked, mount = _asked(environ), provider.mount_path
-    resources = _resources(found, depth)
+    resources = _resources(provider.root, found, depth)
     with provider.service.loading() as session:
-        dead, covering = _stored(session, key(found.get_ref_url()), asked, depth, provider)
+        dead, covering = _stored(session, request.key(request.path), asked, depth, provider)
         quota = quota_properties(session, provider.service.settings, principal().user_id or 0, asked.names)
     provider.service.close()
     parts = (_response(resource, asked, dead, covering, mount, quota) for resource in resources)
@@ -83,32 +88,29 @@ def _asked(environ: Mapping[str, Any]) -> Asked:
     return Asked(tuple(dict.fromkeys((*_USUAL, *included))), dead=True, values=kinds == ["allprop"])
 
 
-def _resources(found: OriginalFile | OriginalFolder, depth: str) -> Iterable[Resource]:
+def _resources(root: Path, found: OriginalFile | OriginalFolder, depth: str) -> Iterable[Resource]:
     first = Resource(found.path.rstrip("/"), found.name or "originals", found.status)
     if depth == "0" or not isinstance(found, OriginalFolder):
         return [first]
+    inside = _inside(root, first)
     if depth == "1":
-        return chain([first], _inside(first, found.file))
-    tree = [first]
-    folders = [(first, found.file)]
+        return chain([first], inside)
+    tree, folders = [first], [inside]
     while folders:
-        for resource, file in _members(*folders.pop()):
+        for resource in folders.pop():
             tree.append(resource)
             if len(tree) > MOST:
                 raise DAVError(HTTP_FORBIDDEN, err_condition=PRECONDITION_CODE_PropfindFiniteDepth)
             if resource.is_folder:
-                folders.append((resource, file))
+                with suppress(DAVError):  # one that cannot be read has no members
+                    folders.append(_inside(root, resource))
     return tree
 
 
-def _inside(folder: Resource, file: str) -> Iterator[Resource]:
-    return (resource for resource, _ in _members(folder, file))
-
-
-def _members(folder: Resource, file: str) -> Iterator[tuple[Resource, str]]:
-    with suppress(OSError):  # gone, or not readable for the service
-        for name, path, status in members(file):
-            yield Resource(f"{folder.path}/{name}", name, status), path
+def _inside(root: Path, folder: Resource) -> Iterator[Resource]:
+    """What is directly in a folder, which is opened at once."""
+    found = members(root, folder.path.strip("/"))
+    return (Resource(f"{folder.path}/{name}", name, status) for name, status in found)
 
 
 def _stored(

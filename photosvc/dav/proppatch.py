@@ -3,23 +3,25 @@
 The method of WsgiDAV writes one property after the other, and leaves half of them when one fails.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element
 
 from flask import Response
 from werkzeug.http import parse_date
 
-from photosvc.dav import locks, multistatus, properties
+from photosvc.core.errors import PhotosvcError
+from photosvc.dav import multistatus, properties
 from photosvc.dav.live_properties import LAST_SECOND, Resource
-from photosvc.dav.lock_manager import refusal
 from photosvc.dav.multistatus import element, propstat
-from photosvc.dav.paths import key
-from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
+from photosvc.dav.tree import OriginalFile, OriginalFolder, Originals
 from photosvc.dav.xml_body import DAV, XmlError, element_text, read_xml
+from photosvc.library import disk
+
+if TYPE_CHECKING:
+    from photosvc.dav.dav_request import Request
 
 _MICROSOFT: Final = "{urn:schemas-microsoft-com:}Win32"
 #: What Windows sets for each file that it copies, without a meaning here.
@@ -32,34 +34,29 @@ _LANGUAGE: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 Changes = dict[str, Element | None]
 
 
-def proppatch(provider: Originals, environ: Environ, found: OriginalFile | OriginalFolder) -> Response:
-    """The answer to a request that changes properties of a file or folder.
-
-    Args:
-        provider: with the service.
-        environ: of the request, with the user and the lock tokens that it shows.
-        found: the resource.
+def proppatch(request: "Request") -> Response:
+    """Change properties of a file or folder.
 
     Raises:
         XmlError: the body is not a change of properties; further errors of `read_xml`.
-        DAVError: 423, the resource is locked.
+        DAVError: there is no such resource, a condition does not hold, or 423, it is locked.
 
     """
-    body = read_xml(environ, "propertyupdate")
+    request.existing()
+    body = read_xml(request.environ, "propertyupdate")
     if body is None:
         raise XmlError
     changes = dict(_changes(body))
     modified = [_time(one) for name, one in changes.items() if name in _MODIFIED]
     refused = {name: status for name, one in changes.items() if (status := _refusal(name, one))}
-    path, user_uid = key(found.get_ref_url()), environ["wsgidav.user_name"]
+    path, user_uid = request.key(request.path), request.user_uid
     values = {name: None if one is None else element_text(one) for name, one in changes.items()}
     stored = {name: value for name, value in values.items() if name not in _IGNORED | _MODIFIED}
     written = {name: value for name, value in stored.items() if value is not None}
-    with provider.service.writing() as session:
-        locks.serialize(session)
-        tokens, now = environ["wsgidav.ifLockTokenList"], provider.service.now()
-        if roots := locks.blocking(session, now, path, deep=False, user_uid=user_uid, tokens=tokens):
-            raise refusal(roots)
+    with request.writing() as session:
+        found = request.existing()
+        request.check_conditions(found)
+        request.check_writable(request.path)
         if not refused:
             try:
                 properties.check(session, path, written, user_uid)
@@ -69,9 +66,9 @@ def proppatch(provider: Originals, environ: Environ, found: OriginalFile | Origi
             properties.remove(session, path, stored.keys() - written.keys())
             properties.write(session, path, written, user_uid)
     if modified and modified[-1] is not None and not refused:
-        with suppress(OSError):  # gone meanwhile
-            os.utime(found.file, (modified[-1], modified[-1]), follow_symlinks=False)
-    return _answer(provider, found, changes, refused)
+        with suppress(PhotosvcError):  # gone meanwhile
+            disk.set_modified(request.provider.root, request.name, modified[-1])
+    return _answer(request.provider, found, changes, refused)
 
 
 def _changes(body: Element) -> Iterator[tuple[str, Element | None]]:

@@ -8,13 +8,12 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from wsgidav.dav_error import HTTP_NOT_FOUND, DAVError
+from wsgidav.dav_error import HTTP_FORBIDDEN, HTTP_NOT_FOUND, DAVError
 from wsgidav.dav_provider import DAVCollection, DAVNonCollection, DAVProvider
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.paths import clean_name, open_inside
+from photosvc.core.paths import clean_name, disk_name, open_folder, open_inside
 from photosvc.dav.addresses import existing, is_reserved
-from photosvc.library import disk
 from photosvc.media.formats import by_extension
 from photosvc.web.current import Service
 
@@ -42,14 +41,12 @@ class OriginalFile(DAVNonCollection):  # type: ignore[misc]  # WsgiDAV has no ty
     Args:
         path: below the folder of originals.
         environ: of the request.
-        file: absolute, on disk.
         status: of the file.
 
     """
 
-    def __init__(self, path: str, environ: Environ, file: str, status: os.stat_result) -> None:
+    def __init__(self, path: str, environ: Environ, status: os.stat_result) -> None:
         super().__init__(path.rstrip("/"), environ)
-        self.file = file
         self.status = status
 
     def get_content_length(self) -> int:
@@ -88,17 +85,12 @@ class OriginalFile(DAVNonCollection):  # type: ignore[misc]  # WsgiDAV has no ty
         """Whether `get_etag` gives something."""
         return True
 
-    def support_ranges(self) -> bool:
-        """Whether parts of it may be asked for."""
-        return True
-
 
 class OriginalFolder(DAVCollection):  # type: ignore[misc]
     """A folder; the arguments are those of `OriginalFile`."""
 
-    def __init__(self, path: str, environ: Environ, file: str, status: os.stat_result) -> None:
+    def __init__(self, path: str, environ: Environ, status: os.stat_result) -> None:
         super().__init__(path, environ)
-        self.file = file
         self.status = status
 
     def get_creation_date(self) -> float:
@@ -109,48 +101,57 @@ class OriginalFolder(DAVCollection):  # type: ignore[misc]
         """Seconds since 1970."""
         return self.status.st_mtime
 
-    def create_empty_resource(self, name: str) -> OriginalFile:
-        """A new, empty file in it: what LOCK makes where nothing is.
-
-        Raises:
-            PhotosvcError: the disk refuses it.
-
-        """
-        path = f"{self.path.rstrip('/')}/{name}"
-        disk.make_empty(self.provider.root, path.strip("/"))
-        made = self.provider.get_resource_inst(path, self.environ)
-        if not isinstance(made, OriginalFile):
-            raise DAVError(HTTP_NOT_FOUND)
-        return made
+    def get_member_names(self) -> list[str]:
+        """The names of what is directly in it."""
+        return [name for name, _ in members(self.provider.root, self.path.strip("/"))]
 
     def get_member_list(self) -> "list[OriginalFile | OriginalFolder]":
         """What is directly in it, as far as clients may see it."""
         path = self.path.rstrip("/")
-        return [resource(f"{path}/{name}", self.environ, file, status) for name, file, status in members(self.file)]
-
-    def get_member_names(self) -> list[str]:
-        """The names of what is directly in it."""
-        return [name for name, _, _ in members(self.file)]
+        found = members(self.provider.root, self.path.strip("/"))
+        return [resource(f"{path}/{name}", self.environ, status) for name, status in found]
 
 
-def members(folder: str) -> Iterator[tuple[str, str, os.stat_result]]:
-    """Name, path on disk and status of each file and folder directly in a folder on disk, without links."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if is_reserved(entry.name):
-                continue
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except OSError:  # gone meanwhile
-                continue
-            if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
-                yield clean_name(entry.name), entry.path, status
+def members(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Name and status of each file and folder directly in a folder, without links.
+
+    The folder is opened at once, as `core.paths.open_folder` does; files are read as they are asked for.
+
+    Args:
+        root: the folder of originals.
+        name: of the folder, as the library writes it; empty for the folder of originals.
+
+    Raises:
+        DAVError: 403, the folder cannot be read, or is gone or a link meanwhile.
+
+    """
+    try:
+        folder = open_folder(root, disk_name(name).split("/") if name else ())
+    except OSError:
+        raise DAVError(HTTP_FORBIDDEN, "the folder cannot be read") from None
+    return _members(folder)
 
 
-def resource(path: str, environ: Environ, file: str, status: os.stat_result) -> OriginalFile | OriginalFolder:
+def _members(folder: int) -> Iterator[tuple[str, os.stat_result]]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if is_reserved(entry.name):
+                    continue
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except OSError:  # gone meanwhile
+                    continue
+                if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+                    yield clean_name(entry.name), status
+    finally:
+        os.close(folder)
+
+
+def resource(path: str, environ: Environ, status: os.stat_result) -> OriginalFile | OriginalFolder:
     """The resource for what is on disk."""
     kind = OriginalFolder if stat.S_ISDIR(status.st_mode) else OriginalFile
-    return kind(path, environ, file, status)
+    return kind(path, environ, status)
 
 
 class Originals(DAVProvider):  # type: ignore[misc]
@@ -178,9 +179,8 @@ class Originals(DAVProvider):  # type: ignore[misc]
         found = existing(self.root, path)
         if found is None:
             return None
-        file, status = found
-        if stat.S_ISDIR(status.st_mode):
-            return OriginalFolder(path, environ, file, status)
-        if stat.S_ISREG(status.st_mode) and not path.endswith("/"):
-            return OriginalFile(path, environ, file, status)
+        if stat.S_ISDIR(found.st_mode):
+            return OriginalFolder(path, environ, found)
+        if stat.S_ISREG(found.st_mode) and not path.endswith("/"):
+            return OriginalFile(path, environ, found)
         return None

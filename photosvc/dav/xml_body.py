@@ -1,8 +1,7 @@
-"""The XML that WebDAV clients send, parsed within limits, in the same way whichever XML library WsgiDAV finds."""
+"""The XML that WebDAV clients send, parsed within limits."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from io import BytesIO
 from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
@@ -67,17 +66,6 @@ def read_xml(environ: Mapping[str, Any], root: str) -> Element | None:
         msg = f"the root element is not `{root}`"
         raise XmlError(msg)
     return element
-
-
-def bound_xml(environ: dict[str, Any], root: str) -> None:
-    """Replace the body of a request by one that WsgiDAV can parse safely; the arguments and errors of `read_xml`.
-
-    Comments and processing instructions are gone, which one of the two libraries would give it as elements.
-    """
-    element = read_xml(environ, root)
-    body = b"" if element is None else tostring(element, encoding="utf-8")
-    environ["wsgi.input"] = BytesIO(body)
-    environ["CONTENT_LENGTH"] = str(len(body))
 
 
 def element_text(element: Element) -> str:

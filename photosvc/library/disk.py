@@ -77,6 +77,12 @@ def make_empty(originals: Path, name: str) -> None:
         os.close(os.open(last, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder))
 
 
+def set_modified(originals: Path, name: str, time: float) -> None:
+    """Set the time of the last change of a file or folder, in seconds since 1970."""
+    with _at(originals, name) as (folder, last):
+        os.utime(last, (time, time), dir_fd=folder, follow_symlinks=False)
+
+
 def remove(originals: Path, name: str) -> None:
     """Remove a file."""
     with _at(originals, name) as (folder, last):

@@ -6,6 +6,7 @@ that of RFC 6749 section 5.2, `{"error": "…", "error_description": "…"}`.
 
 import logging
 import re
+import sys
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
@@ -140,6 +141,14 @@ def _failure(error: Exception) -> Failure:
         case OperationalError() | NoConnectionError():
             _LOG.error("database: %s", error.orig if isinstance(error, OperationalError) else error)
             return Failure(error, 503, "The database is busy or cannot be reached; try again.", _RETRY_AFTER)
+        case _ if _is_broken_body(error):
+            return Failure(error, 400, "The body of the request is cut off or not in valid chunks.")
         case _:  # a defect: logged in full, not described to clients
             _LOG.error("unexpected error", exc_info=error)
             return Failure(error, 500, "Something went wrong on our side.")
+
+
+def _is_broken_body(error: Exception) -> bool:
+    """Whether gunicorn found an invalid chunk while the body was read; its module is there only if it serves."""
+    server = sys.modules.get("gunicorn.http.errors")
+    return server is not None and isinstance(error, server.ParseException)

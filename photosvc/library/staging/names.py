@@ -11,6 +11,11 @@ STAGING_FOLDER: Final = ".photosvc"
 _LONGEST_PART: Final = 255
 
 
+def is_staging_folder(part: str) -> bool:
+    """Whether a part of a name is that of the staging folder, also on file systems that ignore case."""
+    return part.casefold() == STAGING_FOLDER
+
+
 def checked_name(name: str) -> tuple[str, ...]:
     """The parts of a name for a file or folder to be written, relative to the originals.
 
@@ -20,7 +25,7 @@ def checked_name(name: str) -> tuple[str, ...]:
 
     """
     parts = tuple(name.split("/"))
-    if any(part in {"", ".", ".."} for part in parts) or STAGING_FOLDER in parts or clean_name(name) != name:
+    if any(part in {"", ".", ".."} for part in parts) or any(map(is_staging_folder, parts)) or clean_name(name) != name:
         raise NameRefusedError(field="name")
     if any(len(part.encode()) > _LONGEST_PART for part in parts) or len(parts) > MAX_DEPTH or is_too_long(name):
         msg = "The name is too long."

@@ -1,0 +1,170 @@
+"""LOCK and UNLOCK, as clients call them."""
+
+import re
+
+import pytest
+
+from tests.api_client import open_api
+from tests.dav.client import DavClient
+from tests.dav.hostile import LOCKINFO, METHODS
+
+WEEK = 7 * 24 * 3600
+PATCH = b'<propertyupdate xmlns="DAV:"><set><prop><a xmlns="urn:x"/></prop></set></propertyupdate>'
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("dav")) as api:
+        shared = DavClient(api)
+        shared.ann = DavClient(api, "ann")  # an administrator
+        yield shared
+
+
+@pytest.fixture
+def dav(shared, request):
+    shared.path = f"/{request.node.name.partition('[')[0]}.jpg"
+    shared.call("PUT", shared.path, b"data")
+    return shared
+
+
+def lock(dav, path=None, body=LOCKINFO, *, client=None, **headers):
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    return (client or dav).call("LOCK", path or dav.path, body, headers=headers)
+
+
+def token_of(answer):
+    assert answer.status_code in {200, 201}, answer.text
+    return answer.headers["Lock-Token"]
+
+
+def seconds_of(answer):
+    return int(re.search(r"<D:timeout>Second-(\d+)</D:timeout>", answer.text)[1])
+
+
+def test_the_answer_describes_the_lock(dav):
+    owner = b"<owner><href>Zo\xc3\xab</href></owner></lockinfo>"
+    answer = lock(dav, body=LOCKINFO.replace(b"</lockinfo>", owner), Depth="0", Timeout="Second-600")
+    token = token_of(answer)
+    assert re.fullmatch(r"<opaquelocktoken:[0-9a-f-]{36}>", token)
+    assert answer.text == (
+        '<?xml version="1.0" encoding="utf-8"?>\n<D:prop xmlns:D="DAV:"><D:lockdiscovery><D:activelock>'
+        "<D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype><D:depth>0</D:depth>"
+        '<ns0:owner xmlns:ns0="DAV:"><ns0:href>Zo&#235;</ns0:href></ns0:owner><D:timeout>Second-600</D:timeout>'
+        f"<D:locktoken><D:href>{token[1:-1]}</D:href></D:locktoken>"
+        f"<D:lockroot><D:href>/originals{dav.path}</D:href></D:lockroot>"
+        "</D:activelock></D:lockdiscovery></D:prop>\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "seconds"),
+    [
+        (None, WEEK),
+        ("Infinite", 4 * WEEK),
+        ("Second-4100000000", 4 * WEEK),
+        ("Second-" + "9" * 5000, 4 * WEEK),
+        ("Second-0", 1),
+        ("Extend, second-30, Infinite", 30),
+        ("Second-x", WEEK),
+    ],
+)
+def test_no_lock_lasts_longer_than_four_weeks(dav, wanted, seconds):
+    headers = {} if wanted is None else {"Timeout": wanted}
+    answer = lock(dav, f"{dav.path}{seconds}{len(wanted or '')}", **headers)
+    assert (answer.status_code, seconds_of(answer)) == (201, seconds)
+
+
+def test_a_lock_is_refreshed_by_its_owner_alone(dav):
+    token = token_of(lock(dav, Timeout="Second-60"))
+    dav.api.clock.move(seconds=59)
+    assert lock(dav, body=b"", client=dav.ann, If=f"({token})", Timeout="Second-60").status_code == 403
+    refreshed = lock(dav, body=b"", If=f"({token})", Timeout="Second-90")
+    assert (refreshed.status_code, seconds_of(refreshed), refreshed.headers.get("Lock-Token")) == (200, 90, None)
+    dav.api.clock.move(seconds=89)
+    assert dav.ann.call("PUT", dav.path, b"x").status_code == 423
+    dav.api.clock.move(seconds=1)
+    assert lock(dav, body=b"", If=f"({token})").status_code == 412
+    assert dav.ann.call("PUT", dav.path, b"x").status_code == 204
+
+
+def test_a_lock_of_a_folder_is_refreshed_also_when_the_folder_is_gone_from_the_disk(dav):
+    dav.call("MKCOL", "/vanishing")
+    token = token_of(lock(dav, "/vanishing/"))
+    (dav.api.library.originals / "vanishing").rmdir()
+    assert lock(dav, "/vanishing/", b"", If=f"({token})").status_code == 200
+    assert dav.call("UNLOCK", "/vanishing/", headers={"Lock-Token": token}).status_code == 204
+
+
+@pytest.mark.parametrize("headers", [{}, {"If": "(<opaquelocktoken:1>)"}, {"If": "(Not <a> <b>) (<c>)"}])
+def test_a_refresh_names_one_lock_of_the_resource(dav, headers):
+    assert lock(dav, body=b"", **headers).status_code in {400, 412}
+
+
+def test_a_lock_is_released_by_its_owner_and_by_administrators(dav):
+    token = token_of(lock(dav, client=dav.ann))
+    for client, status in ((dav, 403), (dav.ann, 204)):
+        assert client.call("UNLOCK", dav.path, headers={"Lock-Token": token}).status_code == status
+    token = token_of(lock(dav))
+    assert token[1:-1] in dav.ann.call("PROPFIND", dav.path, headers={"Depth": "0"}).text
+    assert dav.ann.call("UNLOCK", dav.path, headers={"Lock-Token": token}).status_code == 204
+    assert dav.ann.call("PUT", dav.path, b"x").status_code == 204
+
+
+def test_only_a_lock_of_the_resource_is_released(dav):
+    token = token_of(lock(dav))
+    assert dav.call("UNLOCK", "/", headers={"Lock-Token": token}).status_code == 409
+    for wrong in ("<opaquelocktoken:1>", "<>", "x"):
+        assert dav.call("UNLOCK", dav.path, headers={"Lock-Token": wrong}).status_code in {400, 409}
+    assert dav.call("UNLOCK", dav.path).status_code == 400
+    assert dav.ann.call("PUT", dav.path, b"x").status_code == 423
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<lockinfo/>",
+        b'<lockinfo xmlns="DAV:"><lockscope/><locktype><write/></locktype></lockinfo>',
+        b'<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope></lockinfo>',
+        b'<lockinfo xmlns="DAV:"><lockscope><exclusive/><shared/></lockscope><locktype><write/></locktype></lockinfo>',
+        b'<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><read/></locktype></lockinfo>',
+    ],
+)
+def test_a_body_that_asks_for_no_write_lock_is_refused(dav, body):
+    assert lock(dav, "/nothing.jpg", body).status_code == 400
+    assert not (dav.api.library.originals / "nothing.jpg").exists()
+
+
+def test_long_descriptions_and_addresses_and_other_depths_are_refused(dav):
+    owner = b"<owner>" + b"x" * 4090 + b"</owner></lockinfo>"
+    assert lock(dav, body=LOCKINFO.replace(b"</lockinfo>", owner)).status_code == 413
+    assert lock(dav, Depth="1").status_code == 400
+    assert lock(dav, "/" + "%F0%9F%98%80" * 63 + "/x").status_code == 409
+    folder = ("/" + "%F0%9F%98%80" * 60) * 3
+    (dav.api.library.originals / ("/".join(["😀" * 60] * 3))).mkdir(parents=True)
+    assert lock(dav, folder).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["%20", "%20a", "a%20", "...", "a.", "CON", "%5C", "a:b", "%F0%9F%98%80"])
+def test_a_new_name_of_any_form_is_locked(dav, name):
+    token = token_of(answer := lock(dav, f"/{name}"))
+    assert answer.status_code == 201
+    assert dav.call("PUT", f"/{name}", b"x", headers={"If": f"({token})"}).status_code == 204
+
+
+def test_two_that_lock_one_new_name_leave_the_file_of_the_one_that_got_it(dav):
+    """The one that is refused removes nothing."""
+    token = token_of(lock(dav, "/both.jpg"))
+    assert lock(dav, "/both.jpg", client=dav.ann).status_code == 423
+    assert (dav.api.library.originals / "both.jpg").read_bytes() == b""
+    assert dav.call("PUT", "/both.jpg", b"x", headers={"If": f"({token})"}).status_code == 204
+
+
+@pytest.mark.parametrize("method", sorted({"PUT", "DELETE", "PROPPATCH", "MOVE", "LOCK"} & set(METHODS)))
+def test_a_refusal_names_the_lock_and_the_condition(dav, method):
+    lock(dav)
+    body = {"PROPPATCH": PATCH, "LOCK": LOCKINFO, "PUT": b"x"}.get(method, b"")
+    answer = dav.call(method, dav.path, body, headers={"Destination": "/originals/other.jpg"})
+    condition = "no-conflicting-lock" if method == "LOCK" else "lock-token-submitted"
+    assert answer.status_code == 423
+    assert f":{condition}>" in answer.text
+    assert f":href>/originals{dav.path}</" in answer.text
