@@ -1,8 +1,10 @@
 """COPY: the files are copied through the staging folder, as uploads are received."""
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from flask import Response
+from wsgidav.dav_error import HTTP_FORBIDDEN, DAVError
 
 from photosvc.dav import properties
 from photosvc.dav.relocate import (
@@ -13,14 +15,19 @@ from photosvc.dav.relocate import (
     remove,
     target_path,
 )
+from photosvc.dav.slots import patiently
 from photosvc.dav.tree import OriginalFile, OriginalFolder
 from photosvc.library import disk
 from photosvc.library.staging import Staging
 from photosvc.library.staging.names import checked_name
+from photosvc.library.uploads.waiting import QuotaExceededError, bytes_left
+from photosvc.web.receiving import receiving
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
 
+#: Files and folders that are copied at a time.
+MOST: Final = 10_000
 _PIECE: Final = 1 << 20
 
 
@@ -39,15 +46,43 @@ def copy(request: "Request") -> Response:
     found = request.existing()
     check_depth(request, found, ("0", "infinity"))
     deep = request.environ.get("HTTP_DEPTH") != "0"
-    replaced = _make_room(request, found, path, name)
-    if isinstance(found, OriginalFile):
-        _copy_file(request, found, name)
-    elif deep:
-        _copy_members(request, found, name)
+    _check_size(request, found, deep=deep)
+    with ExitStack() as slot:
+        patiently(lambda: slot.enter_context(receiving()))
+        replaced = _make_room(request, found, path, name)
+        if isinstance(found, OriginalFile):
+            _copy_file(request, found, name)
+        elif deep:
+            _copy_members(request, found, name)
     with request.writing() as session:
         properties.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
         request.relocation().changed(name, is_folder=found.is_collection)
     return Response(status=201 if replaced is None else 204)
+
+
+def _check_size(request: "Request", found: Resource, *, deep: bool) -> None:
+    """Make sure, before anything is copied, that it is not too much.
+
+    Raises:
+        DAVError: 403, there are too many files and folders.
+        QuotaExceededError: the account may not store so much.
+
+    """
+    count = size = 0
+    waiting = [found]
+    while waiting:
+        resource = waiting.pop()
+        count += 1
+        if count > MOST:
+            raise DAVError(HTTP_FORBIDDEN, f"at most {MOST} files and folders are copied at a time")
+        if isinstance(resource, OriginalFile):
+            size += resource.status.st_size
+        elif deep:
+            waiting += resource.get_member_list()
+    with request.service.loading() as session:
+        left = bytes_left(session, request.service.settings, request.user_id)
+    if left is not None and size > left:
+        raise QuotaExceededError
 
 
 def _make_room(request: "Request", found: Resource, path: str, name: str) -> Resource | None:
@@ -89,4 +124,5 @@ def _copy_file(request: "Request", file: OriginalFile, name: str) -> None:
         with disk.undo_on_error() as undo, request.writing():
             request.check_writable(f"/{name}")
             keep_replaced(request, name, undo)
+            request.count(name, part)
             part.place(name, replace=True, modified_at=file.status.st_mtime, make_folders=False)

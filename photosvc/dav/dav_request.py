@@ -15,6 +15,8 @@ from photosvc.dav.paths import key
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
 from photosvc.library.journal import Actor
 from photosvc.library.relocation import Relocation
+from photosvc.library.staging import Part
+from photosvc.library.uploads.waiting import count_stored
 from photosvc.web.current import Service
 from photosvc.web.protector import principal
 
@@ -108,11 +110,26 @@ class Request:
             RuntimeError: none is open.
 
         """
+        session = self._open()
+        self.has_wished = True
+        return Relocation(session, self.service.settings, self.service.now(), Actor.of(principal()))
+
+    def count(self, name: str, part: Part) -> None:
+        """Count a file that is about to be stored in the quota of the account, in the open write transaction.
+
+        Raises:
+            QuotaExceededError: the account may not store so much.
+
+        """
+        session, settings = self._open(), self.service.settings
+        if settings.upload_quota:
+            count_stored(session, settings, self.user_id, (name, part.sha1, part.size), self.service.now())
+
+    def _open(self) -> Session:
         if self._session is None:
             msg = "no write transaction is open"
             raise RuntimeError(msg)
-        self.has_wished = True
-        return Relocation(self._session, self.service.settings, self.service.now(), Actor.of(principal()))
+        return self._session
 
     def check_conditions(self, found: OriginalFile | OriginalFolder | None) -> None:
         """Check the conditions of a request that changes something; `found` is its resource.

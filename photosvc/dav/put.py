@@ -23,7 +23,7 @@ from photosvc.library import disk
 from photosvc.library.staging import Part, Staging
 from photosvc.library.staging.errors import IncompleteError, NameTakenError
 from photosvc.library.staging.names import checked_name
-from photosvc.library.uploads.waiting import QuotaExceededError, bytes_left, count_stored
+from photosvc.library.uploads.waiting import QuotaExceededError, bytes_left
 from photosvc.web.receiving import receiving
 
 if TYPE_CHECKING:
@@ -68,19 +68,17 @@ def put(request: "Request") -> Response:
         slot.close()
         _check_sum(environ, part)
         part.flush()
-        with disk.undo_on_error() as undo, request.writing() as session:
+        with disk.undo_on_error() as undo, request.writing():
             found = _may_be_stored(request)
             if found is not None:
                 keep_replaced(request, name, undo)
+            request.count(name, part)
             replace = environ.get("HTTP_IF_NONE_MATCH", "").strip() != "*"
             try:
                 status = part.place(name, replace=replace, modified_at=modified_at, make_folders=False)
             except NameTakenError:
                 raise DAVError(HTTP_METHOD_NOT_ALLOWED if replace else HTTP_PRECONDITION_FAILED) from None
             request.relocation().changed(name)
-            if request.service.settings.upload_quota:
-                stored = (name, part.sha1, part.size)
-                count_stored(session, request.user_id, stored, request.service.now())
     headers = {"ETag": f'"{etag_of(status)}"'}
     if modified_at is not None:
         headers["X-OC-Mtime"] = "accepted"

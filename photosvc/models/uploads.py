@@ -42,7 +42,7 @@ class UploadedFile(Base):
     __table_args__ = (Index(None, "user_id", "size"),)
 
     hash: Mapped[str] = mapped_column(Text, primary_key=True)
-    """SHA-1 of the content."""
+    """SHA-1 of the content; of a file that only counts in a quota, as one in the trash or a copy, its name."""
     user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="SET NULL"))
     name: Mapped[str] = mapped_column(Text)
     """Relative to the originals."""

@@ -471,6 +471,38 @@ def test_stored_files_count_in_the_quota_of_the_account_until_the_trash_is_empti
         assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 201
 
 
+def test_copies_and_files_of_one_content_count_in_the_quota_each(tmp_path):
+    with open_api(tmp_path, settings={"PHOTOSVC_UPLOAD_QUOTA": "1"}) as api:
+        dav = DavClient(api)
+
+        def copy(source, target, client=dav):
+            return client.call("COPY", source, headers={"Destination": f"/originals{target}"}).status_code
+
+        assert [dav.call("PUT", f"/{number}.jpg", b"1" * 300_000).status_code for number in range(2)] == [201, 201]
+        assert [copy("/0.jpg", f"/{number}.jpg") for number in (2, 3)] == [201, 507]
+        dav.call("MKCOL", "/folder")
+        assert dav.call("MOVE", "/2.jpg", headers={"Destination": "/originals/folder/2.jpg"}).status_code == 201
+        assert copy("/folder", "/folder2") == 507
+        assert not (api.library.originals / "folder2").exists()
+        assert dav.call("PUT", "/3.jpg", b"1" * 300_000).status_code == 507
+        assert (
+            DavClient(api, "ann").call("COPY", "/0.jpg", headers={"Destination": "/originals/ann.jpg"}).status_code
+            == 201
+        )
+
+
+def test_too_large_a_folder_is_not_copied(dav, monkeypatch):
+    monkeypatch.setattr("photosvc.dav.copying.MOST", 3)
+    dav.call("MKCOL", dav.top + "/small")
+    for name in ("a", "b"):
+        put(dav, f"/small/{name}.jpg")
+    assert to(dav, "COPY", "/small", "/copy").status_code == 201
+    put(dav, "/small/c.jpg")
+    refused = to(dav, "COPY", "/small", "/other")
+    assert (refused.status_code, exists(dav, "/other")) == (403, False)
+    assert to(dav, "COPY", "/small", "/other", Depth="0").status_code == 201
+
+
 def test_an_indexer_is_woken_after_changes_of_files_and_not_for_junk(dav, monkeypatch):
     woken = []
     monkeypatch.setattr("photosvc.dav.server.wake_indexer", woken.append)

@@ -51,12 +51,27 @@ def _used(session: Session, user_id: int) -> int:
     return int(session.scalar(waiting) or 0) + int(session.scalar(added) or 0)
 
 
-def count_stored(session: Session, user_id: int, stored: tuple[str, str, int], now: datetime) -> None:
-    """Count a file that an account stored in another way in its quota, by its name, SHA-1 and size."""
+def count_stored(
+    session: Session, settings: Settings, user_id: int, stored: tuple[str, str, int], now: datetime
+) -> None:
+    """Count a file that an account stored in another way in its quota, by its name, SHA-1 and size.
+
+    Raises:
+        QuotaExceededError: the account may not store so much.
+
+    """
     name, content, size = stored
     uncount(session, name)
-    row = {"hash": content, "user_id": user_id, "name": name, "size": size, "original_name": "", "created_at": now}
-    session.execute(insert_into(UploadedFile, session).values(row).on_conflict_do_nothing())
+    left = bytes_left(session, settings, user_id)
+    if left is None:
+        return
+    if size > left:
+        raise QuotaExceededError
+    row = {"user_id": user_id, "name": name, "size": size, "original_name": "", "created_at": now}
+    for key in (content, name):  # one file claims its content; the others count under their names
+        claim = insert_into(UploadedFile, session).values({**row, "hash": key}).on_conflict_do_nothing()
+        if session.scalar(claim.returning(UploadedFile.hash)) is not None:
+            return
 
 
 def uncount(session: Session, name: str) -> None:
