@@ -46,8 +46,7 @@ def create_inserted(base_url: str) -> Blueprint | None:
 def authorization_server() -> Response:
     """The authorization server's metadata (RFC 8414)."""
     service = current_service()
-    key = service.signing_keys.current()
-    return _document(metadata.server_metadata(service.settings.base_url, _scopes(), key))
+    return _document(metadata.server_metadata(service.settings.base_url, _scopes(), service.signing_keys))
 
 
 @public

@@ -6,7 +6,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 
-from photosvc.auth.oauth.signing_keys import SigningKeys
+from photosvc.auth.oauth.signing_keys import SigningKey, SigningKeys
 from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.errors import SettingError
 from tests.clock import NOW, MovedClock
@@ -98,3 +98,26 @@ def test_a_folder_that_takes_no_key_is_an_error_about_the_keys(tmp_path, clock):
     (tmp_path / "keys").write_text("a file")
     with pytest.raises(SettingError):
         SigningKeys(tmp_path / "keys", clock).current()
+
+
+def test_a_document_is_signed_once_until_it_or_the_key_changes(keys, tmp_path, clock, monkeypatch):
+    signed = []
+    sign = SigningKey.sign
+    monkeypatch.setattr(
+        SigningKey, "sign", lambda key, *given, **named: signed.append(key.number) or sign(key, *given, **named)
+    )
+    first = keys.sign_document({"a": 1, "b": 2}, kind="JWT")
+    assert keys.sign_document({"b": 2, "a": 1}, kind="JWT") == first
+    assert signed == [1]
+    assert keys.sign_document({"a": 1}, kind="JWT") != first
+    assert keys.sign_document({"a": 1}, kind="other") != keys.sign_document({"a": 1}, kind="JWT")
+    SigningKeys(tmp_path / "keys", clock).rotate()
+    second = keys.sign_document({"a": 1, "b": 2}, kind="JWT")
+    assert jwt.decode(second, keys.current().key, algorithms=["RS256"]).header["kid"] == keys.current().kid
+    assert signed == [1, 1, 1, 2]
+
+
+def test_only_a_few_signed_documents_are_kept(keys):
+    for number in range(50):
+        keys.sign_document({"a": number}, kind="JWT")
+    assert len(keys._signed) <= 8

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from photosvc.auth.oauth.client_authentication import AUTH_METHODS, GRANT_TYPES
-from photosvc.auth.oauth.signing_keys import SigningKey
+from photosvc.auth.oauth.signing_keys import SigningKeys
 
 API = "/api/v1"
 WELL_KNOWN = "/.well-known"
@@ -24,10 +24,10 @@ _RESPONSE_TYPES = ("none",)
 Metadata = dict[str, Any]
 
 
-def server_metadata(base_url: str, scopes: Sequence[str], key: SigningKey) -> Metadata:
-    """The authorization server's metadata, with a copy as a JWT signed by `key` (RFC 8414 section 2.1)."""
+def server_metadata(base_url: str, scopes: Sequence[str], keys: SigningKeys) -> Metadata:
+    """The authorization server's metadata, with a copy as a JWT signed by the current key (RFC 8414 section 2.1)."""
     metadata = {**_common(base_url, scopes), "protected_resources": [base_url]}
-    return {**metadata, "signed_metadata": key.sign({**metadata, "iss": base_url}, kind="JWT")}
+    return {**metadata, "signed_metadata": keys.sign_document({**metadata, "iss": base_url}, kind="JWT")}
 
 
 def openid_configuration(base_url: str, scopes: Sequence[str]) -> Metadata:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # 4 MB of memory that only signing needs
 
 ALGORITHM = "RS256"
 _BITS = 2048
+#: Signed documents that are kept. There is one for each base address and set of routes.
+_MOST_SIGNED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class SigningKeys:
         self._clock = clock
         self._stamp = 0
         self._known: tuple[SigningKey, ...] = ()
+        self._signed: dict[tuple[str, bytes], str] = {}
+        """Kind and claims -> the JWT signed by the newest of the known keys."""
 
     def existing(self) -> tuple[SigningKey, ...]:
         """All keys, the newest first; creates none.
@@ -77,10 +81,10 @@ class SigningKeys:
         try:
             stamp = self._folder.stat().st_mtime_ns
             if stamp != self._stamp:
-                self._known = _read_all(self._folder)
+                self._known, self._signed = _read_all(self._folder), {}
                 self._stamp = stamp
         except FileNotFoundError:
-            self._stamp, self._known = 0, ()
+            self._stamp, self._known, self._signed = 0, (), {}
         except (OSError, ValueError, KeyError, TypeError, JoseError) as error:
             raise _unusable(error) from None
         return self._known
@@ -93,6 +97,23 @@ class SigningKeys:
 
         """
         return (self.existing() or self._add(1))[0]
+
+    def sign_document(self, claims: dict[str, Any], *, kind: str) -> str:
+        """`claims` that rarely change as a JWT signed by the current key, which signs them once in each process.
+
+        Raises:
+            SettingError: the key can be neither read nor created.
+
+        """
+        key = self.current()
+        known = (kind, orjson.dumps(claims, option=orjson.OPT_SORT_KEYS))
+        signed = self._signed.get(known)
+        if signed is None:
+            signed = key.sign(claims, kind=kind)
+            if len(self._signed) >= _MOST_SIGNED:
+                self._signed.clear()
+            self._signed[known] = signed
+        return signed
 
     def published(self) -> tuple[SigningKey, ...]:
         """The keys whose signatures may still be valid, the newest first."""
