@@ -40,6 +40,7 @@ def create_app(
     environ = os.environ if environ is None else environ
     folder = instance or environ.get(INSTANCE_VARIABLE)
     app = Flask("photosvc", instance_path=str(Path(folder).absolute()) if folder else None, static_folder=None)
+    app.url_map.merge_slashes = False
     instance_folder = Path(app.instance_path)
     instance_folder.mkdir(parents=True, exist_ok=True)
     loaded = load_settings(instance_folder, environ=environ, given=settings)

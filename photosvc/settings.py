@@ -32,6 +32,9 @@ def _path(value: object) -> Path:
     return Path(value if isinstance(value, Path) else _text(value)).expanduser().absolute()
 
 
+_LONGEST_ADDRESS = 500
+
+
 def _base_url(value: object) -> str:
     text = _text(value).rstrip("/")
     msg = "expected an http or https address such as https://photos.example.org"
@@ -40,6 +43,9 @@ def _base_url(value: object) -> str:
     except ValueError:
         raise ValueError(msg) from None
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment or "@" in text:
+        raise ValueError(msg)
+    if len(text) > _LONGEST_ADDRESS:
+        msg = f"expected at most {_LONGEST_ADDRESS} characters: headers contain it"
         raise ValueError(msg)
     return text
 

@@ -18,6 +18,7 @@ from photosvc.api.library import (
 )
 from photosvc.api.pictures import downloads, thumbnails, videos, zips
 from photosvc.web.answer import add_security_headers, count_request, start_timer
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.client_address import warn_of_unread_proxy
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
@@ -31,7 +32,7 @@ _RESOURCES = (
 
 def create_api() -> Blueprint:
     """The blueprint of all routes below `/api/v1`."""
-    api = Blueprint("photosvc", __name__)
+    api = OwnBlueprint("photosvc", __name__)
     register_errors(api)
 
     @api.before_request

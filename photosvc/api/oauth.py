@@ -2,6 +2,7 @@
 
 from flask import Blueprint, Response
 
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_client_form, undocumented
 from photosvc.web.errors import oauth_error, register_errors, render_oauth
 from photosvc.web.oauth_server import current_oauth_server
@@ -22,7 +23,7 @@ _NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, client_id=
 
 def add_routes(api: Blueprint) -> None:
     """Add the OAuth endpoints to the API, as a blueprint of their own because their errors have another form."""
-    oauth = Blueprint("oauth", __name__)
+    oauth = OwnBlueprint("oauth", __name__)
     register_errors(oauth, render_oauth)
     oauth.add_url_rule("/token", view_func=token, methods=["POST"])
     oauth.add_url_rule("/revoke", view_func=revoke, methods=["POST"])

@@ -108,13 +108,17 @@ def _value(spec: FilterSpec) -> str:
 #: Names and values of a query string, in order.
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
+#: Characters of a `Link`. Many servers and clients read 4 KiB of headers, or 8.
+_LONGEST_LINK = 2048
+
 #: The headers of a page.
 PAGE_HEADERS = {
     "X-Count": Header("integer", "Files on this page."),
     "X-Limit": Header("integer", "The most files that a page can have."),
     "X-Offset": Header("integer", "Files before it."),
     "X-Total-Count": Header("integer", "Files that match, if `total` was asked for."),
-    "Link": Header("string", "The next page, if this one is full (RFC 8288)."),
+    "X-Cursor": Header("string", "The `cursor` of the next page, if this one is full."),
+    "Link": Header("string", "The next page, if this one is full and its address short enough (RFC 8288)."),
     "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
     "X-Download-Token": Header("string", "Opens originals, for an hour.", "photos.download"),
 }
@@ -170,8 +174,12 @@ def page_headers(service: Service, page: Page, path: str, pairs: Pairs) -> list[
         headers.append(("X-Total-Count", str(page.total)))
     if page.next:
         query = _without_start(pairs) if is_short(pairs) else _without_start.__wrapped__(pairs)
-        following = f"{service.settings.base_url}/api/v1/{path}?{query}cursor={page.next}"
-        headers.append(("Link", f'<{following}>; rel="next"'))
+        cursor = str(page.next)
+        following = f"{service.settings.base_url}/api/v1/{path}?{query}cursor={cursor}"
+        headers.append(("X-Cursor", cursor))
+        link = f'<{following}>; rel="next"'
+        if len(link) <= _LONGEST_LINK:
+            headers.append(("Link", link))
     return headers
 
 

@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 from photosvc.auth.oauth import metadata
 from photosvc.auth.policy import scopes_in_use
 from photosvc.web.answer import add_security_headers, count_request, json_answer, start_timer
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import answers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
@@ -72,7 +73,7 @@ def jwks() -> Response:
 
 
 def _blueprint(name: str) -> Blueprint:
-    blueprint = Blueprint(name, __name__)
+    blueprint = OwnBlueprint(name, __name__)
     register_errors(blueprint)
     blueprint.before_request(start_timer)
     blueprint.after_request(add_security_headers)

@@ -12,6 +12,7 @@ from flask import Blueprint, Response, request
 
 from photosvc.dav.access import logged_in
 from photosvc.web.answer import add_security_headers, count_request, start_timer
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.client_address import warn_of_unread_proxy
 from photosvc.web.contract import undocumented
 from photosvc.web.current import current_service
@@ -35,7 +36,7 @@ def is_installed() -> bool:
 
 def create_dav(url_prefix: str = "") -> Blueprint:
     """The blueprint of the folder of originals at `/originals/` below `url_prefix`."""
-    dav = Blueprint(BLUEPRINT, __name__)
+    dav = OwnBlueprint(BLUEPRINT, __name__)
     dav.register_error_handler(Exception, _error_answer)
 
     @dav.before_request

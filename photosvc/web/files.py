@@ -25,6 +25,8 @@ from photosvc.web.ranges import Range, RangeNotSatisfiableError, check_precondit
 from photosvc.web.transfers import SMALL, TransferredFile, begin_transfer
 
 _CHUNK: Final = 64 << 10
+#: Characters of a path in a header, percent-encoded.
+_LONGEST_PATH: Final = 2000
 Headers = list[tuple[str, str]]
 
 
@@ -117,17 +119,23 @@ def _parts(found: FileAnswer, modified: datetime | None) -> list[Range]:
 
 
 def _sent_by_server(found: FileAnswer, headers: Headers) -> Response | None:
-    """An empty answer that makes nginx or Apache send the file; None when the settings name no such server."""
+    """An empty answer that makes nginx or Apache send the file; None when the settings name no such server.
+
+    None also for a file whose path would make the headers longer than the 4 KiB that nginx reads by default.
+    """
     settings = current_service().settings
     if not (settings.sendfile_header and found.internal):
         return None
-    found.file.close()
     root, _, name = disk_name(found.internal).partition("/")
     path = f"{settings.sendfile_prefix}/{root}/{name}"
     if settings.sendfile_header == "X-Sendfile":
         path = os.fspath((settings.originals if root == "originals" else settings.cache) / name)
     # Bytes that no header may contain, and bytes that are no UTF-8, are percent-encoded; all of these servers decode.
-    headers += [(settings.sendfile_header, quote(os.fsencode(path))), ("Content-Type", found.content_type)]
+    encoded = quote(os.fsencode(path))
+    if len(encoded) > _LONGEST_PATH:
+        return None
+    found.file.close()
+    headers += [(settings.sendfile_header, encoded), ("Content-Type", found.content_type)]
     return ReadyResponse(headers=headers)
 
 

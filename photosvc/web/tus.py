@@ -20,7 +20,7 @@ Args = ParamSpec("Args")
 VERSION: Final = "1.0.0"
 #: Of checksums of pieces.
 ALGORITHMS: Final = ("sha1", "sha256")
-_MOST_METADATA: Final = 4096
+MOST_METADATA: Final = 2048
 
 
 class VersionError(PhotosvcError):
@@ -78,15 +78,23 @@ def whole_number(header: str) -> int:
 
 
 def upload_metadata() -> dict[str, str]:
-    """Key -> value of the header Upload-Metadata; values that are no text are left out."""
+    """Key -> value of the header Upload-Metadata; values that are no text are left out.
+
+    Raises:
+        InvalidValueError: it cannot be read, or is longer than what an answer repeats.
+
+    """
     header = request.headers.get("Upload-Metadata", "")
     found: dict[str, str] = {}
+    if len(header) > MOST_METADATA:
+        msg = f"Upload-Metadata: send at most {MOST_METADATA:,} characters"
+        raise InvalidValueError(msg, field="Upload-Metadata")
     try:
-        for pair in filter(None, (pair.strip() for pair in header[:_MOST_METADATA].split(","))):
+        for pair in filter(None, (pair.strip() for pair in header.split(","))):
             key, _, value = pair.partition(" ")
             found[key] = b64decode(value, validate=True).decode("utf-8", "replace")
     except (Base64Error, ValueError):
-        msg = "Upload-Metadata: send pairs of a key and a value in Base64, in at most 4,096 characters"
+        msg = "Upload-Metadata: send pairs of a key and a value in Base64"
         raise InvalidValueError(msg, field="Upload-Metadata") from None
     return found
 

@@ -32,6 +32,7 @@ from photosvc.web.protector import public, require
 from photosvc.web.receiving import Sender, receiving, sender
 from photosvc.web.tus import (
     ALGORITHMS,
+    MOST_METADATA,
     VERSION,
     ChecksumError,
     check_version,
@@ -146,7 +147,7 @@ def measure_upload(token: str) -> Response:
     answer.headers["Upload-Offset"] = str(upload.size if upload.finished else who.staging.size_of(token))
     answer.headers["Upload-Length"] = str(upload.size)
     answer.headers["Upload-Expires"] = http_date(upload.expires_at)
-    if upload.described:
+    if 0 < len(upload.described) <= MOST_METADATA:
         answer.headers["Upload-Metadata"] = upload.described
     return answer
 
