@@ -15,6 +15,8 @@ from photosvc.media.xmp.tree import MAX_PACKET
 
 #: Bytes of the largest sidecar that is read.
 MAX_BYTES: Final = MAX_PACKET
+#: Of JSON, whose objects take much more memory than its text; those of pictures have a few kilobytes.
+MAX_JSON: Final = 1 << 21
 _APPLE: Final = re.compile(rb"<key>\s*adjustment(?:FormatIdentifier|Data)\s*</key>")
 
 
@@ -66,7 +68,7 @@ def read_sidecar(content: bytes, file_type: str) -> Content | None:
 
 
 def _read_json(content: bytes) -> Content | None:
-    if len(content) > MAX_BYTES:  # those of pictures have a few kilobytes
+    if len(content) > MAX_JSON:
         return None
     try:
         record: Any = orjson.loads(content.removeprefix(b"\xef\xbb\xbf"))

@@ -15,8 +15,8 @@ Value = bytes | tuple[int | float, ...] | tuple[tuple[int, int], ...]
 
 MAX_ENTRIES: Final = 512
 MAX_VALUE: Final = 1 << 16
-MAX_PACKET: Final = 1 << 21
-MAX_TOTAL: Final = 1 << 22
+MAX_PACKET: Final = 1 << 24
+MAX_TOTAL: Final = 1 << 25
 _PACKETS: Final = frozenset((0x02BC, 0x83BB, 0x8649))  # XMP, IPTC and Photoshop blocks may be longer
 
 # Field type → struct letter, bytes of a value, numbers of a value; `s` is opaque.

@@ -1,16 +1,18 @@
 """The XML of XMP, parsed within limits, and its properties by their usual names (ISO 16684-1 section 7)."""
 
 from collections.abc import Iterator, Mapping
-from io import BytesIO
 from typing import Final
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
 from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import iterparse
+from defusedxml.ElementTree import XMLParser
 
-MAX_PACKET: Final = 1 << 21
+#: Bytes: each stroke of a brush in Lightroom adds some to a sidecar.
+MAX_PACKET: Final = 1 << 24
 MAX_DEPTH: Final = 64
+#: Elements that are kept, and elements of a whole packet.
 MAX_ELEMENTS: Final = 20_000
+MAX_SEEN: Final = 400_000
 MAX_ITEMS: Final = 1000
 
 #: Property name (`dc:title`) → its texts: one, or one for each list item.
@@ -47,32 +49,94 @@ _NAMESPACES: Final = {
 _PREFIXES: Final = {uri: prefix for prefix, uri in _NAMESPACES.items()}
 
 
+#: Prefixes of properties that are read as texts alone: editors list thousands of steps and strokes in them.
+_TEXTS: Final = frozenset(("crs", "darktable", "xmpMM"))
+
+
 def tag(name: str) -> str:
     """The ElementTree name of `prefix:local`."""
     prefix, _, local = name.partition(":")
     return f"{{{_NAMESPACES[prefix]}}}{local}"
 
 
+_DESCRIPTION: Final = tag("rdf:Description")
+_STRUCTURED: Final = tuple(tag(f"{prefix}:") for prefix in _NAMESPACES if prefix not in _TEXTS)
+#: Photoshop lists all that was ever pasted, without end.
+_ANCESTORS: Final = tag("photoshop:DocumentAncestors")
+
+
 def parse_packet(packet: bytes) -> Element | None:
-    """The root element; None when the packet is not well formed, too large, too deep, or declares a DTD or entities."""
+    """The root element; None when the packet is not well formed, too large, too deep, or declares a DTD or entities.
+
+    What editors list for themselves, such as strokes of brushes and former versions, is left out: see `_Kept`.
+    """
     if packet.lstrip().startswith(b"<"):  # in an encoding of single bytes, packets are padded with blanks or NULs
         packet = packet.rstrip(b"\0 \r\n\t").lstrip()
     if not packet or len(packet) > MAX_PACKET:
         return None
-    root: Element | None = None
-    depth = count = 0
+    kept = _Kept()
     try:
-        for event, element in iterparse(BytesIO(packet), ("start", "end"), forbid_dtd=True):
-            depth += 1 if event == "start" else -1
-            count += 1
-            if depth > MAX_DEPTH or count > 2 * MAX_ELEMENTS:
-                return None
-            root = element if root is None else root
-            if depth == 0:
-                return root  # some programs leave the end of a longer packet behind the new one
+        parser = XMLParser(target=kept, forbid_dtd=True)
+        parser.feed(packet)  # at once: expat before 2.6 begins a long text anew with each portion
+        parser.close()
+    except _CompleteError:
+        return kept.root
     except (ParseError, DefusedXmlException, ValueError, LookupError):
         return None
     return None
+
+
+class _CompleteError(Exception):
+    """The root element has ended; some programs leave the end of a longer packet behind the new one."""
+
+
+class _Kept:
+    """Builds the tree of a packet, without the elements inside properties that are read as texts alone.
+
+    Raises:
+        ValueError: it has too many elements, or too deep ones.
+
+    """
+
+    def __init__(self) -> None:
+        self._builder = TreeBuilder()
+        self._names: list[str] = []
+        self._seen = self._count = 0
+        self._left_out = MAX_DEPTH + 1
+        """The depth from which on elements are left out."""
+        self.root: Element | None = None
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        names = self._names
+        names.append(name)
+        depth = len(names)
+        self._seen += 1
+        if depth > self._left_out:
+            if depth > MAX_DEPTH or self._seen > MAX_SEEN:
+                raise ValueError
+            return
+        self._count += 1
+        if depth > MAX_DEPTH or self._count > MAX_ELEMENTS:
+            raise ValueError
+        if depth > 1 and names[-2] == _DESCRIPTION and (not name.startswith(_STRUCTURED) or name == _ANCESTORS):
+            self._left_out = depth
+        self._builder.start(name, attributes)
+
+    def data(self, text: str) -> None:
+        if len(self._names) <= self._left_out:
+            self._builder.data(text)
+
+    def end(self, name: str) -> None:
+        depth = len(self._names)
+        self._names.pop()
+        if depth > self._left_out:
+            return
+        if depth == self._left_out:
+            self._left_out = MAX_DEPTH + 1
+        self._builder.end(name)
+        if depth == 1:
+            self.root = self._builder.close()
+            raise _CompleteError
 
 
 def properties(root: Element) -> Properties:

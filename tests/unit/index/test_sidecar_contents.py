@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.problems import FileProblemError, Reason
-from photosvc.index.sidecars.read import MAX_BYTES, Content, Kind, read_sidecar
+from photosvc.index.sidecars.read import MAX_BYTES, MAX_JSON, Content, Kind, read_sidecar
 from photosvc.media.metadata import Metadata, Region
 from tests.examples import examples
 from tests.pictures import xmp
@@ -191,7 +191,7 @@ def test_a_broken_sidecar_is_an_error(data, file_type):
 
 
 @pytest.mark.parametrize(
-    "record", [7, [], [1], [{}, {}], {}, {"title": "x"}, {"photoTakenTime": 5}, b'"' + b"a" * MAX_BYTES + b'"']
+    "record", [7, [], [1], [{}, {}], {}, {"title": "x"}, {"photoTakenTime": 5}, b'"' + b"a" * MAX_JSON + b'"']
 )
 def test_other_json_says_nothing_about_pictures(record):
     assert content(record) is None

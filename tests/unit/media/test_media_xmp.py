@@ -183,6 +183,7 @@ BILLION_LAUGHS = (
     + b"".join(b'<!ENTITY %c "%s">' % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(9))
     + b"]><x>&j;</x>"
 )
+CRS = 'xmlns:crs="http://ns.adobe.com/camera-raw-settings/1.0/"'
 OUTSIDE = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>'
 
 
@@ -193,18 +194,37 @@ OUTSIDE = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>'
         OUTSIDE,
         b"<a>" * 300_000,
         b"<x>" + b"<y/>" * 100_000 + b"</x>",
-        xmp(bag("dc:title", "x" * 3_000_000)),
+        xmp("<crs:a>" + "<b/>" * 3_000_000 + "</crs:a>", CRS),
+        xmp("<crs:a>" + "<b>" * 300_000, CRS),
+        xmp(bag("dc:title", "x" * 17_000_000)),
+        xmp("", f'dc:title="{"x" * 15_000_000}" xmp:Rating="3"')[:-40],
         b"<?xml version='1.0' encoding='no-such'?><x/>",
         b"<x",
         b"",
         b"\xff\xfe",
     ],
-    ids=["laughs", "outside", "deep", "many", "large", "encoding", "cut", "empty", "mark"],
+    ids=["laughs", "outside", "deep", "many", "strokes", "nested", "large", "long", "encoding", "cut", "empty", "mark"],
 )
 def test_hostile_packets_say_nothing_and_cost_nothing(packet):
     start = process_time()
     assert read_xmp(packet) == Xmp()
     assert process_time() - start < 1  # of this process alone: a busy machine makes no difference
+
+
+def test_ten_thousands_of_strokes_and_ancestors_hide_no_rating_and_title():
+    strokes = "".join(f"<rdf:li>d 0.{number:06} 0.5</rdf:li>" for number in range(60_000))
+    masks = f"<crs:Masks><rdf:Seq><rdf:li><rdf:Description><crs:Dabs><rdf:Seq>{strokes}</rdf:Seq></crs:Dabs>"
+    ancestors = "".join(f"<rdf:li>xmp.did:{number:032}</rdf:li>" for number in range(30_000))
+    packet = xmp(
+        f"{masks}</rdf:Description></rdf:li></rdf:Seq></crs:Masks>"
+        f"<photoshop:DocumentAncestors><rdf:Bag>{ancestors}</rdf:Bag></photoshop:DocumentAncestors>"
+        f"<other:History xmlns:other='urn:other'><rdf:Seq>{'<rdf:li/>' * 30_000}</rdf:Seq></other:History>"
+        f"<crs:HasSettings>True</crs:HasSettings>{bag('dc:subject', 'lake')}",
+        f'xmp:Rating="4" {CRS}',
+    )
+    assert len(packet) > 1 << 21
+    found = read_xmp(packet).metadata
+    assert (found.rating, found.keywords, found.edited) == (4, ("lake",), True)
 
 
 def test_texts_of_editors_are_cleaned():
