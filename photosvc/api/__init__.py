@@ -10,6 +10,7 @@ from photosvc.api.library import (
     batch,
     edits,
     history,
+    imports,
     index_runs,
     photo_files,
     resumable,
@@ -25,8 +26,8 @@ from photosvc.web.errors import register_errors
 
 _RESOURCES = (
     search, viewer, timeline, clusters, photos, edits, history, batch, photo_files, albums, album_photos, subjects,
-    uploads, resumable, index_runs, session, users, app_passwords, passcode, oauth, monitoring, config, thumbnails,
-    videos, downloads, zips, openapi,
+    uploads, resumable, index_runs, imports, session, users, app_passwords, passcode, oauth, monitoring, config,
+    thumbnails, videos, downloads, zips, openapi,
 )  # fmt: skip
 
 

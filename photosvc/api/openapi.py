@@ -34,7 +34,7 @@ _ERROR = json_object(
 )
 _OAUTH_ERROR = {**json_object("error", error=TEXT, error_description=TEXT), "description": "RFC 6749 section 5.2."}
 
-_ARGUMENT = re.compile(r"<(\w+)>")
+_ARGUMENT = re.compile(r"<(?:path:)?(\w+)>")
 
 #: Ways to send a token; a request needs one of them.
 _TOKEN: tuple[dict[str, list[str]], ...] = ({"bearer": []}, {"authToken": []}, {"sessionID": []})

@@ -14,6 +14,7 @@ svc = LazyGroup(
         "clients": "photosvc.cli.clients:clients",
         "db": "photosvc.cli.db:db",
         "duplicates": "photosvc.cli.duplicates:duplicates",
+        "import": "photosvc.cli.imports:import_folder",
         "index": "photosvc.cli.index:index",
         "keys": "photosvc.cli.keys:keys",
         "passwd": "photosvc.cli.users:passwd",

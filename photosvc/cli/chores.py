@@ -1,4 +1,4 @@
-"""What a process that indexes does as well: it fills the albums of uploads and deletes what nobody continued."""
+"""What a process that indexes does as well: imports, the albums of uploads, and deleting what nobody continued."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     """
     from photosvc.index.watch.on_request import indexer_lock
     from photosvc.index.watch.watcher import Chores
+    from photosvc.library.imports.on_request import RequestedImports
     from photosvc.library.staging import Staging
     from photosvc.library.trash.empty import sweep as sweep_trash
     from photosvc.library.uploads.waiting import sweep
@@ -29,7 +30,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     from photosvc.models.database import UnitOfWork, write_session
 
     staging = Staging(service.settings.originals)
-
+    imports = RequestedImports(service.engine(), service.settings, service.clock)
     is_held = lock is None
 
     def often() -> bool:
@@ -38,9 +39,10 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
             with suppress(ConflictError):
                 lock.enter_context(indexer_lock(service.settings))
                 is_held = True
+        is_importing = is_held and imports.step()
         with UnitOfWork(service.engine()) as session:
             if not has_due_albums(session, service.now()):
-                return False
+                return is_importing
         with write_session(service.engine()) as session:
             fill_albums(session, service.now())
         return True
@@ -53,4 +55,4 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
             with write_session(service.engine()) as session:
                 swept = sweep(session, staging, service.now())
 
-    return Chores(often, hourly)
+    return Chores(often, hourly, imports.waits)

@@ -129,7 +129,7 @@ def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: boo
 
 
 def _check_writable(service: "Service") -> None:
-    from photosvc.web.receiving import ReadOnlyError
+    from photosvc.library.staging.errors import ReadOnlyError
 
     if service.settings.readonly:
         raise ReadOnlyError

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 from flask import Blueprint, Response, request
 
 from photosvc.dav.access import logged_in
+from photosvc.library.staging.errors import ReadOnlyError
 from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.client_address import warn_of_unread_proxy
 from photosvc.web.contract import undocumented
 from photosvc.web.current import current_service
 from photosvc.web.protector import public, require
-from photosvc.web.receiving import ReadOnlyError
 
 if TYPE_CHECKING:
     from photosvc.dav.server import Server

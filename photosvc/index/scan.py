@@ -80,7 +80,7 @@ def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
         if name is None:
             pending.pop()
         elif name and not name.endswith("/"):
-            yield _inspect(root, name)
+            yield look_at(root, name)
         else:
             inner = _list(root, name)
             if isinstance(inner, Unreachable):
@@ -90,6 +90,24 @@ def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
                 yield Unreachable(name[:-1], Problem.of(Reason.TOO_DEEP, MAX_DEPTH))
                 inner = [part for part in inner if not _is_folder(part)]
             pending.append(map(name.__add__, inner))
+
+
+def scan_folders(root: Path, folder: str = "") -> Iterator[list[FoundFile | Unreachable]]:
+    """What `scan` gives, as one list for each folder, sorted; a folder comes before those in it."""
+    pending = [clean_name(folder) + "/" if folder else ""]
+    while pending:
+        name = pending.pop()
+        inner = _list(root, name)
+        if isinstance(inner, Unreachable):
+            yield [inner]
+            continue
+        found = [look_at(root, name + part) for part in inner if not _is_folder(part)]
+        folders = [name + part for part in inner if _is_folder(part)]
+        if folders and name.count("/") >= MAX_DEPTH:
+            found.append(Unreachable(name[:-1], Problem.of(Reason.TOO_DEEP, MAX_DEPTH)))
+            folders = []
+        yield found
+        pending.extend(reversed(folders))
 
 
 def _is_folder(part: str) -> bool:
@@ -123,11 +141,11 @@ def is_hidden(name: str) -> bool:
 def _leads_deeper(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir(follow_symlinks=False)
-    except OSError:  # `_inspect` reports it
+    except OSError:  # `look_at` reports it
         return False
 
 
-def _inspect(root: Path, name: str) -> FoundFile | Unreachable:
+def look_at(root: Path, name: str) -> FoundFile | Unreachable:
     """The file of this name, or why it is left out."""
     if is_too_long(name):
         return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))

@@ -7,12 +7,9 @@ from typing import NamedTuple
 
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.library.staging import Staging
+from photosvc.library.staging.errors import ReadOnlyError
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
-
-
-class ReadOnlyError(PermissionDeniedError):
-    """The originals of this service are read-only (PHOTOSVC_READONLY)."""
 
 
 class ReceptionsBusyError(PhotosvcError):

@@ -39,7 +39,7 @@ def test_it_is_valid_openapi(document):
 def test_it_has_every_route_of_the_api_and_no_other(api, document):
     app = api.library.app
     routes = {
-        f"{method} {rule.rule.removeprefix('/api/v1').replace('<', '{').replace('>', '}')}"
+        f"{method} {rule.rule.removeprefix('/api/v1').replace('<path:', '{').replace('<', '{').replace('>', '}')}"
         for rule in app.url_map.iter_rules()
         if rule.rule.startswith("/api/v1/") and app.view_functions[rule.endpoint].__name__ not in LEFT_OUT
         for method in rule.methods - {"HEAD", "OPTIONS"}

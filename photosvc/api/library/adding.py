@@ -1,4 +1,4 @@
-"""Adding the files of an account that wait, and waiting a moment until they are indexed."""
+"""Adding the files of an account that wait, the albums they go to, and waiting a moment until they are indexed."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -6,8 +6,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
 
+from photosvc.auth.policy import decide
+from photosvc.core import ids
+from photosvc.core.errors import NotFoundError
 from photosvc.index.run_lock import is_running
+from photosvc.library.albums import album_named, album_of_people, make_album
 from photosvc.library.uploads.admit import ADDED, Admission, Admitted
 from photosvc.library.uploads.inspect import ReceivedFile
 from photosvc.library.uploads.waiting_albums import fill_albums
@@ -102,6 +107,35 @@ def record_of_outcome(service: Service, outcome: Admitted) -> dict[str, Any]:
     if found is None:  # not indexed yet, or not for this principal
         return {**record, "FileName": outcome.placed} if outcome.status == ADDED else record
     return {**record, "FileName": found.name, "PhotoUID": found.photo_uid, "FileUID": found.uid}
+
+
+def albums_by_name(service: Service, names: Sequence[str], now: datetime) -> list[str]:
+    """The UIDs of albums that the principal may change, by UID or title; of a title that none has, one is made.
+
+    Raises:
+        NotFoundError: there is no album with this UID.
+        PermissionDeniedError: the principal may not change albums.
+        ConflictError: photos cannot be added to this album.
+
+    """
+    if not names:
+        return []
+    who = principal()
+    decide(who, "albums.update")
+    with service.writing() as session:
+        return [_album(session, name, now) for name in dict.fromkeys(names)]
+
+
+def _album(session: Session, name: str, now: datetime) -> str:
+    who = principal()
+    if ids.is_uid(name, ids.ALBUM):
+        return album_of_people(session, name, sees_private=who.sees_private).uid
+    try:
+        album = album_named(session, name)
+    except NotFoundError:
+        decide(who, "albums.create")
+        return make_album(session, {"title": name}, now).uid
+    return album_of_people(session, album.uid, sees_private=who.sees_private).uid
 
 
 def _portions(names: Sequence[str]) -> Iterator[Sequence[str]]:

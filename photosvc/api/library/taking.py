@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from photosvc.library.staging.errors import ReadOnlyError
 from photosvc.library.trash.deletion import Deletion, deleting
 from photosvc.library.trash.folder import Trash
 from photosvc.web.current import current_service
-from photosvc.web.receiving import ReadOnlyError
 
 
 @contextmanager

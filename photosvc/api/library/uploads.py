@@ -3,18 +3,13 @@
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
-from datetime import datetime
 from typing import Any, Final
 
 from flask import Blueprint, Response
-from sqlalchemy.orm import Session
 from werkzeug.sansio.multipart import Data, File
 
-from photosvc.api.library.adding import add_uploads, record_of_outcome, wait_for_index
-from photosvc.auth.policy import decide
-from photosvc.core import ids
-from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
-from photosvc.library.albums import album_named, album_of_people, make_album
+from photosvc.api.library.adding import add_uploads, albums_by_name, record_of_outcome, wait_for_index
+from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.library.staging import Part, Staging
 from photosvc.library.uploads.admit import ADDED, DUPLICATE, REFUSED
 from photosvc.library.uploads.waiting import (
@@ -41,7 +36,7 @@ from photosvc.web.contract import (
     takes,
     takes_files,
 )
-from photosvc.web.current import Service, current_service
+from photosvc.web.current import current_service
 from photosvc.web.multipart import form_events
 from photosvc.web.protector import principal, require, uses
 from photosvc.web.receiving import receiving, sender
@@ -146,7 +141,7 @@ def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
         session.expunge_all()
     service.end_reading()
     with receiving():
-        albums = _albums(service, given["albums"] or (), now)
+        albums = albums_by_name(service, given["albums"] or (), now)
         outcomes = add_uploads(who, waiting, now, albums=albums)
         indexed = wait_for_index(service, outcomes)
     count = sum(outcome.status == ADDED for outcome in outcomes)
@@ -192,25 +187,3 @@ def _receive(staging: Staging, settings: Settings, left: int | None) -> list[tup
 def _discard(staging: Staging, received: Sequence[tuple[Part, str]]) -> None:
     for part, _ in received:
         staging.delete(part.token)
-
-
-def _albums(service: Service, names: Sequence[str], now: datetime) -> list[str]:
-    """The UIDs of albums; of a title that no album has, a new one is made."""
-    if not names:
-        return []
-    who = principal()
-    decide(who, "albums.update")
-    with service.writing() as session:
-        return [_album(session, name, now) for name in dict.fromkeys(names)]
-
-
-def _album(session: Session, name: str, now: datetime) -> str:
-    who = principal()
-    if ids.is_uid(name, ids.ALBUM):
-        return album_of_people(session, name, sees_private=who.sees_private).uid
-    try:
-        album = album_named(session, name)
-    except NotFoundError:
-        decide(who, "albums.create")
-        return make_album(session, {"title": name}, now).uid
-    return album_of_people(session, album.uid, sees_private=who.sees_private).uid

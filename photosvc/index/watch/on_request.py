@@ -72,7 +72,7 @@ class RequestedIndexer:
                 return
             # A wish that came after the last look saw the lock taken: it must not wait for the next one.
             with UnitOfWork(self.engine) as session:
-                if not wishes.waiting(session):
+                if not wishes.waiting(session) and not self.chores.waits():
                     return
 
     def _serve(self) -> None:

@@ -55,6 +55,10 @@ def _nothing() -> None:
     return None
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Chores:
     """Further work of the indexer, of packages above this one."""
@@ -62,6 +66,8 @@ class Chores:
     often: Callable[[], object] = _nothing
     """Called after each look at the wishes."""
     hourly: Callable[[], object] = _nothing
+    waits: Callable[[], bool] = _never
+    """Whether `often` has more to do."""
 
 
 @dataclass(slots=True)

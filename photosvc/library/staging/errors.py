@@ -9,6 +9,10 @@ from typing import Final
 from photosvc.core.errors import ConflictError, InvalidValueError, PermissionDeniedError, PhotosvcError
 
 
+class ReadOnlyError(PermissionDeniedError):
+    """The originals of this service are read-only (PHOTOSVC_READONLY)."""
+
+
 class TooLargeError(PhotosvcError):
     """The file is larger than allowed."""
 

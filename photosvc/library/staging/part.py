@@ -99,6 +99,11 @@ class Part:
             os.ftruncate(self._file, size)
         self.size, self._hash = size, None
 
+    def date(self, mtime_ns: int) -> None:
+        """Give the file the modification time of the one that it was copied from, where the disk can store it."""
+        with suppress(OSError, OverflowError):
+            os.utime(self._file, ns=(mtime_ns, mtime_ns))
+
     def flush(self) -> None:
         """Write the bytes to the disk, so that `place` takes little time within a transaction.
 

@@ -17,8 +17,9 @@ from photosvc.core.problems import Problem, Reason
 from photosvc.index.scan import is_gone
 from photosvc.index.wishes import wish
 from photosvc.library.staging.errors import NameTakenError
-from photosvc.library.uploads.inspect import Content, ReceivedFile, inspect
+from photosvc.library.uploads.inspect import Content, InspectionPool, ReceivedFile, inspect
 from photosvc.library.uploads.names import Named, common_names, grouped
+from photosvc.library.uploads.waiting import QuotaExceededError, bytes_left, lock_account
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
 from photosvc.models.database import insert_into
 from photosvc.settings import Settings
@@ -56,6 +57,8 @@ class Admission:
         now: the present.
         user_id: whose quota they count in; None for those of an import.
         albums: UIDs of albums that their photos are added to once they are indexed.
+        pool: reads the files; by default each call of `admit` starts one.
+        checks_quota: the files are not counted as those that wait are: they may not exceed the quota.
 
     """
 
@@ -65,15 +68,18 @@ class Admission:
     now: datetime
     user_id: int | None = None
     albums: Sequence[str] = ()
+    pool: InspectionPool | None = None
+    checks_quota: bool = False
 
     def admit(self, files: Sequence[ReceivedFile]) -> list[Admitted]:
         """Add these files; files that belong together are in one transaction.
 
         Raises:
+            QuotaExceededError: the account may not add so much.
             PhotosvcError: one cannot be stored; files before it are added, and the others wait.
 
         """
-        found = inspect(files, self.settings, self.now)
+        found = inspect(files, self.settings, self.now, self.pool)
         outcomes = [self._refused(file, problem) for file in files if isinstance(problem := found[file.path], Problem)]
         contents = {path: content for path, content in found.items() if isinstance(content, Content)}
         groups, left = grouped([file for file in files if file.path in contents], contents)
@@ -84,6 +90,26 @@ class Admission:
         order = {file.path: number for number, file in enumerate(files)}
         return sorted(outcomes, key=lambda outcome: order[outcome.file.path])
 
+    def find(self, session: Session, file: ReceivedFile) -> str | None:
+        """The name of the original with this content; its photo is added to the albums, in the write transaction."""
+        name = self._stored(session, file)
+        if name:
+            self._remember_albums(session, file, name)
+        return name or None
+
+    def is_same(self, file: ReceivedFile, name: str) -> bool:
+        """Whether the original of this name has the content of the file, by reading it."""
+        digest = hashlib.sha1(usedforsecurity=False)
+        try:
+            with os.fdopen(open_inside(self.settings.originals, name), "rb") as original:
+                if os.fstat(original.fileno()).st_size != file.size:
+                    return False
+                while piece := original.read(_PIECE):
+                    digest.update(piece)
+        except (OSError, NotFoundError):
+            return False
+        return digest.hexdigest() == file.hash
+
     def _refused(self, file: ReceivedFile, problem: Problem) -> Admitted:
         if problem.reason is Reason.VANISHED:
             with self.writing() as session:
@@ -93,6 +119,7 @@ class Admission:
         return Admitted(file, REFUSED, problem=problem)
 
     def _admit_group(self, session: Session, group: Sequence[Named], content: Content) -> Iterator[Admitted]:
+        self._check_quota(session, group)
         outcomes = []
         for one in group:
             known = self._known(session, one.file)
@@ -112,6 +139,15 @@ class Admission:
             wish(session, self.now, name.rpartition("/")[0])
             outcomes.append(Admitted(one.file, ADDED, name))
         return iter(outcomes)
+
+    def _check_quota(self, session: Session, group: Sequence[Named]) -> None:
+        if not self.checks_quota or self.user_id is None or not self.settings.upload_quota:
+            return
+        lock_account(session, self.user_id)
+        new = {one.file.hash: one.file.size for one in group if not self._stored(session, one.file)}
+        left = bytes_left(session, self.settings, self.user_id)
+        if left is not None and sum(new.values()) > left:
+            raise QuotaExceededError
 
     def _known(self, session: Session, file: ReceivedFile) -> str | None:
         """The name of the original with this content; None when there is none and this file claims to be it."""
@@ -169,20 +205,8 @@ class Admission:
             try:
                 self.place(one.file, name)
             except NameTakenError:
-                if not self._is_same(one.file, name):
+                # It is the same where a process ended after placing it.
+                if not self.is_same(one.file, name):
                     continue
             return name
         raise NameTakenError
-
-    def _is_same(self, file: ReceivedFile, name: str) -> bool:
-        """Whether the original of this name has the same content: a process may have ended after placing it."""
-        digest = hashlib.sha1(usedforsecurity=False)
-        try:
-            with os.fdopen(open_inside(self.settings.originals, name), "rb") as original:
-                if os.fstat(original.fileno()).st_size != file.size:
-                    return False
-                while piece := original.read(_PIECE):
-                    digest.update(piece)
-        except (OSError, NotFoundError):
-            return False
-        return digest.hexdigest() == file.hash

@@ -1,10 +1,12 @@
 """What a file is by its content, and when its picture was taken; hostile files are read in worker processes."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import TypeAlias
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason
@@ -17,6 +19,9 @@ from photosvc.media.errors import UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, by_extension, may_have_pixels, sniff
 from photosvc.settings import Settings
 from photosvc.workers.pool import WorkerPool, usable_cores
+
+#: Gives what was read in the file of a path, whose name it also gets.
+InspectionPool: TypeAlias = WorkerPool[tuple[Path, str], Extraction]
 
 _MIB = 1 << 20
 _MOST_WORKERS = 4
@@ -31,6 +36,8 @@ class ReceivedFile:
     """As its owner named it, without folders."""
     size: int
     hash: str
+    folder: str = ""
+    """Files belong together only within a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +51,13 @@ class Content:
     """Wall time, aware as if it were UTC."""
 
 
-def inspect(files: Sequence[ReceivedFile], settings: Settings, now: datetime) -> Mapping[Path, Content | Problem]:
+def inspect(
+    files: Sequence[ReceivedFile], settings: Settings, now: datetime, pool: InspectionPool | None = None
+) -> Mapping[Path, Content | Problem]:
     """The content of each file by its path, or why it is refused.
 
-    A picture whose reader crashes or takes too long is kept: its date is that of its name, else the present.
+    A picture whose reader crashes or takes too long is kept: its date is that of its name, else the present. Processes
+    are started for this call, unless there is a pool of `inspection_pool`.
     """
     found: dict[Path, Content | Problem] = {}
     kinds: dict[Path, tuple[str, str]] = {}
@@ -59,35 +69,52 @@ def inspect(files: Sequence[ReceivedFile], settings: Settings, now: datetime) ->
             kinds[file.path] = kind
     by_item = {(file.path, f"{file.name}.{kinds[file.path][1]}"): file for file in files if file.path in kinds}
     if by_item:
-        limit = settings.max_file_size * _MIB
-        workers = min(len(by_item), _MOST_WORKERS, settings.index_workers or usable_cores())
-        memory = settings.index_memory * _MIB
-        read = partial(_read, max_bytes=limit)
-        with WorkerPool(read, workers=workers, timeout=settings.index_timeout, memory_bytes=memory) as pool:
-            for item, result in pool.run(by_item):
+        with nullcontext(pool) if pool else inspection_pool(settings, len(by_item)) as readers:
+            for item, result in readers.run(by_item):
                 file = by_item[item]
                 found[file.path] = _content(file, kinds[file.path], result, now)
     return found
 
 
+def inspection_pool(settings: Settings, files: int = _MOST_WORKERS) -> InspectionPool:
+    """Worker processes that read files, for several calls of `inspect`; no more of them than there are files."""
+    return WorkerPool(
+        partial(_read, max_bytes=settings.max_file_size * _MIB),
+        workers=min(files, _MOST_WORKERS, settings.index_workers or usable_cores()),
+        timeout=settings.index_timeout,
+        memory_bytes=settings.index_memory * _MIB,
+    )
+
+
 def _kind(file: ReceivedFile, settings: Settings) -> tuple[str, str] | Problem:
-    """Media type and extension by the first bytes; the extension of the name only chooses within a family."""
-    if file.size == 0:
-        return Problem(Reason.EMPTY)
-    if file.size > settings.max_file_size * _MIB:
-        return Problem.of(Reason.TOO_LARGE, settings.max_file_size)
     try:
         with file.path.open("rb") as opened:
-            head = opened.read(HEAD_SIZE)
+            return kind_of(file.name, file.size, opened.read(HEAD_SIZE), settings)
     except FileNotFoundError:  # another request added it meanwhile
         return Problem(Reason.VANISHED)
-    row = sniff(head, file.name if may_have_pixels(file.name) else "")
-    suffix = PurePosixPath(file.name).suffix[1:].lower()
+
+
+def kind_of(name: str, size: int, head: bytes, settings: Settings) -> tuple[str, str] | Problem:
+    """Media type and extension of a file by its first bytes, or why no such file is added.
+
+    Args:
+        name: without folders; its extension only chooses within a family.
+        size: in bytes.
+        head: the first `media.formats.HEAD_SIZE` bytes.
+        settings: of the service.
+
+    """
+    if size == 0:
+        return Problem(Reason.EMPTY)
+    if size > settings.max_file_size * _MIB:
+        return Problem.of(Reason.TOO_LARGE, settings.max_file_size)
+    row = sniff(head, name if may_have_pixels(name) else "")
+    suffix = PurePosixPath(name).suffix[1:].lower()
     if row is not None:
         return row.media_type, suffix if suffix in row.extensions else row.extensions[0]
-    if is_read(file.name):
+    if is_read(name):
         return "sidecar", suffix
-    known = by_extension(file.name)
+    known = by_extension(name)
     return Problem.of(Reason.WRONG_CONTENT, "video" if known and known.media_type == "video" else "picture or video")
 
 

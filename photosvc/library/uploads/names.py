@@ -4,7 +4,8 @@
 that belong together by their names get one name, so that RAW and JPEG, Live Photos and sidecars stay together.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
@@ -28,29 +29,43 @@ def grouped(
     files: Sequence[ReceivedFile], contents: Mapping[Path, Content]
 ) -> tuple[list[list[Named]], list[ReceivedFile]]:
     """Files that belong together, the one whose time counts first; and sidecars that belong to none of the others."""
-    pictures: dict[str, list[ReceivedFile]] = {}
+    folders: dict[str, list[ReceivedFile]] = {}
     for file in files:
-        if contents[file.path].media_type != "sidecar":
-            pictures.setdefault(key(PurePosixPath(file.name).stem), []).append(file)
-    for group in pictures.values():
+        folders.setdefault(file.folder, []).append(file)
+    groups: list[list[Named]] = []
+    left: list[ReceivedFile] = []
+    for inner in folders.values():
+        pictures = [file for file in inner if contents[file.path].media_type != "sidecar"]
+        sidecars = [file for file in inner if contents[file.path].media_type == "sidecar"]
+        by_stem = _by_stem(pictures, contents)
+        left += _add_sidecars(by_stem, sidecars, {file.name for file in pictures})
+        groups += by_stem.values()
+    return groups, left
+
+
+def _by_stem(pictures: Iterable[ReceivedFile], contents: Mapping[Path, Content]) -> dict[str, list[Named]]:
+    found: dict[str, list[ReceivedFile]] = {}
+    for file in pictures:
+        found.setdefault(key(PurePosixPath(file.name).stem), []).append(file)
+    for group in found.values():
         group.sort(key=lambda file: (_ORDER[contents[file.path].media_type], file.name))
-    groups = {
-        stem: [Named(file, f".{contents[file.path].extension}") for file in group] for stem, group in pictures.items()
-    }
-    own = {file.name for group in pictures.values() for file in group}
-    owners = companions(file.name for file in files)
-    left = []
-    for file in files:
-        if contents[file.path].media_type == "sidecar":
-            owner = next((name for name in owners.get(file.name, ()) if name in own), None)
-            if owner is None or not is_read(file.name):
-                left.append(file)
-            else:
-                stem = key(PurePosixPath(owner).stem)
-                first = next(one.ending for one in groups[stem] if one.file.name == owner)
-                suffix = PurePosixPath(file.name).suffix.lower()
-                groups[stem].append(Named(file, suffix if suffix == ".aae" else first + suffix))
-    return list(groups.values()), left
+    return {stem: [Named(file, f".{contents[file.path].extension}") for file in group] for stem, group in found.items()}
+
+
+def _add_sidecars(
+    groups: Mapping[str, list[Named]], sidecars: Sequence[ReceivedFile], pictures: AbstractSet[str]
+) -> Iterator[ReceivedFile]:
+    """Add the sidecars of a folder to the groups of its pictures; gives those that belong to no picture."""
+    owners = companions({*pictures, *(file.name for file in sidecars)})
+    for file in sidecars:
+        owner = next((name for name in owners.get(file.name, ()) if name in pictures), None)
+        if owner is None or not is_read(file.name):
+            yield file
+            continue
+        group = groups[key(PurePosixPath(owner).stem)]
+        first = next(one.ending for one in group if one.file.name == owner)
+        suffix = PurePosixPath(file.name).suffix.lower()
+        group.append(Named(file, suffix if suffix == ".aae" else first + suffix))
 
 
 def common_names(main: ReceivedFile, content: Content) -> Iterator[str]:

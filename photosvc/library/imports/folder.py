@@ -1,0 +1,137 @@
+"""A folder of files to import: what lies in it, in groups, and the way to each file, on which no link is followed."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.paths import clean_name, disk_name, open_folder, open_inside
+from photosvc.core.problems import FileProblemError, Reason, system_symbol
+from photosvc.index.scan import FoundFile, Unreachable, look_at, scan_folders
+from photosvc.index.sidecars.names import companions, is_read, key
+
+#: Files of one group; those beyond are another one.
+_MOST_TOGETHER: Final = 64
+_ABSENT: Final = "The folder of imports does not exist; make it, or set PHOTOSVC_IMPORT_FOLDER."
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFolder:
+    """A folder that files are imported from."""
+
+    root: Path
+
+    def check(self, originals: Path, folder: str = "") -> str:
+        """Make sure that a folder below this one can be imported; gives its clean name without needless parts.
+
+        Args:
+            originals: of the service.
+            folder: relative, in the form of `core.paths.clean_name`; empty for all.
+
+        Raises:
+            InvalidValueError: it is not below this one, or the folder of originals lies in it, or around it.
+            NotFoundError: it does not exist, or the way there is a link.
+
+        """
+        try:
+            disk = disk_name(folder)
+            parts = PurePosixPath(disk).parts
+            if disk.startswith("/") or ".." in parts or "\x00" in disk:
+                msg = "a folder to import is relative to the folder of imports and below it"
+                raise InvalidValueError(msg, field="path")
+            os.close(open_folder(self.root, parts))
+        except (OSError, UnicodeEncodeError):
+            msg = "There is no such folder in the folder of imports." if folder else _ABSENT
+            raise NotFoundError(msg, field="path") from None
+        own, library = Path(os.path.realpath(self.root.joinpath(*parts))), Path(os.path.realpath(originals))
+        if own.is_relative_to(library) or library.is_relative_to(own):
+            msg = "the folder of originals and a folder to import cannot contain each other"
+            raise InvalidValueError(msg, field="path")
+        return clean_name("/".join(parts))
+
+    def groups(self, folder: str = "") -> Iterator[list[FoundFile] | Unreachable]:
+        """The files below a folder with a clean name, listed by what belongs together, and what cannot be read."""
+        for entries in scan_folders(self.root, disk_name(folder)):
+            yield from (entry for entry in entries if isinstance(entry, Unreachable))
+            yield from grouped_by_name([entry for entry in entries if isinstance(entry, FoundFile)])
+
+    def again(self, files: Sequence[FoundFile]) -> list[FoundFile]:
+        """The same files as they are now, without those that are gone."""
+        seen = [look_at(self.root, file.name) for file in files]
+        return [file for file in seen if isinstance(file, FoundFile)]
+
+    def open(self, found: FoundFile) -> FileIO:
+        """A file for reading.
+
+        Raises:
+            FileProblemError: it cannot be opened, or is not as it was found.
+
+        """
+        try:
+            file = FileIO(open_inside(self.root, found.name))
+        except FileNotFoundError:
+            raise FileProblemError(Reason.VANISHED) from None
+        except OSError as error:
+            raise FileProblemError(Reason.UNREADABLE, system_symbol(error)) from None
+        if not is_as_found(os.fstat(file.fileno()), found):
+            file.close()
+            raise FileProblemError(Reason.CHANGED)
+        return file
+
+    def remove(self, found: FoundFile, status: os.stat_result) -> bool:
+        """Remove a file and the folders that are empty then; false when it is not the one with this status any more."""
+        *folders, last = disk_name(found.name).split("/")
+        try:
+            folder = open_folder(self.root, folders)
+        except OSError:
+            return False
+        try:
+            now = os.stat(last, dir_fd=folder, follow_symlinks=False)
+            if not os.path.samestat(now, status) or not is_as_found(now, found):
+                return False
+            os.unlink(last, dir_fd=folder)
+        except OSError:
+            return False
+        finally:
+            os.close(folder)
+        return True
+
+    def remove_empty(self, folder: str, within: str) -> None:
+        """Remove a folder with a clean name, and those around it, as far as they are empty and below `within`."""
+        while folder != within and folder.startswith(f"{within}/" if within else ""):
+            *above, last = disk_name(folder).split("/")
+            with suppress(OSError):
+                outer = open_folder(self.root, above)
+                try:
+                    os.rmdir(last, dir_fd=outer)
+                finally:
+                    os.close(outer)
+            folder = folder.rpartition("/")[0]
+
+
+def is_as_found(status: os.stat_result, found: FoundFile) -> bool:
+    """Whether a file is the regular one that was found, and nobody has written to it since."""
+    return stat.S_ISREG(status.st_mode) and (status.st_size, status.st_ctime_ns) == (found.size, found.ctime_ns)
+
+
+def grouped_by_name(files: Sequence[FoundFile]) -> Iterator[list[FoundFile]]:
+    """The files of one folder, pictures of one name together with their sidecars."""
+    names = {file.name.rpartition("/")[2]: file for file in files}
+    groups: dict[str, list[FoundFile]] = {}
+    for name, file in names.items():
+        if not is_read(name):
+            groups.setdefault(key(PurePosixPath(name).stem), []).append(file)
+    owners = companions(names)
+    alone: list[FoundFile] = []
+    for name, file in names.items():
+        if is_read(name):
+            owner = next(iter(owners.get(name, ())), None)
+            (groups[key(PurePosixPath(owner).stem)] if owner else alone).append(file)
+    for group in groups.values():
+        yield from (group[start : start + _MOST_TOGETHER] for start in range(0, len(group), _MOST_TOGETHER))
+    yield from ([file] for file in alone)

@@ -1,0 +1,251 @@
+"""Imports: files of a folder become originals, once each, whole, and under names by their time."""
+
+import os
+
+import pytest
+from sqlalchemy import select
+
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.index.wishes import waiting
+from photosvc.library.imports.folder import ImportFolder
+from photosvc.library.staging.errors import ReadOnlyError, StorageFullError
+from photosvc.library.staging.part import Part
+from photosvc.models import UploadedFile
+from tests.import_folder import open_imports
+from tests.pictures import clouds, dng, encoded, xmp
+from tests.upload_client import picture, sha1
+
+ABOUT = xmp('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">At the lake</rdf:li></rdf:Alt></dc:title>')
+
+
+@pytest.fixture
+def imports(tmp_path):
+    with open_imports(tmp_path) as imports:
+        yield imports
+
+
+def named(data, ending=".jpg", taken="2024/05/20240501_120000"):
+    return f"{taken}_{sha1(data)[:8].upper()}{ending}"
+
+
+def test_files_are_copied_under_names_by_the_time_they_were_taken(imports):
+    one, two = picture(1), picture(2, "2023:12:24 18:00:00")
+    imports.put("DCIM/100/IMG_1.JPG", one)
+    imports.put("b.jpg", two)
+    names = named(one), named(two, taken="2023/12/20231224_180000")
+    assert imports.bring() == {"DCIM/100/IMG_1.JPG": ("imported", names[0]), "b.jpg": ("imported", names[1])}
+    assert imports.originals() == {names[0]: one, names[1]: two}
+    assert imports.left() == ["DCIM", "DCIM/100", "DCIM/100/IMG_1.JPG", "b.jpg"]
+    assert (imports.library.originals / names[0]).stat().st_mtime == 1_600_000_000
+    with imports.library.session() as session:
+        assert [wish.folder for wish in waiting(session)] == ["2023/12", "2024/05"]
+
+
+def test_a_file_without_a_date_is_named_by_its_last_change(imports):
+    data = encoded(clouds(1, 32, 24), "JPEG")
+    imports.put("a.jpg", data)
+    assert imports.bring() == {"a.jpg": ("imported", named(data, taken="2020/09/20200913_122640"))}
+
+
+def test_files_that_belong_together_stay_together(imports, tmp_path):
+    raw, shown = dng(tmp_path / "x.dng").read_bytes(), picture(3, "2023:01:02 03:04:05")
+    for name, data in {
+        "IMG_7.jpg": shown, "img_7.DNG": raw, "IMG_7.jpg.xmp": ABOUT, "other.xmp": ABOUT, "more/IMG_7.jpg": picture(4),
+    }.items():  # fmt: skip
+        imports.put(name, data)
+    found = imports.bring()
+    base = found["img_7.DNG"][1].removesuffix(".dng")
+    assert found["IMG_7.jpg"] == ("imported", f"{base}.jpg")
+    assert found["IMG_7.jpg.xmp"] == ("imported", f"{base}.jpg.xmp")
+    assert found["other.xmp"] == ("skipped", "unrelated")
+    assert found["more/IMG_7.jpg"] == ("imported", named(picture(4)))
+
+
+def test_what_the_originals_have_is_named_and_not_stored_again(imports):
+    data = picture(5)
+    imports.library.put("trip/a.jpg", data)
+    imports.library.index()
+    imports.put("a.jpg", data)
+    imports.put("b.jpg", picture(6))
+    imports.put("c.jpg", picture(6))
+    assert imports.bring() == {
+        "a.jpg": ("duplicate", "trip/a.jpg"),
+        "b.jpg": ("imported", named(picture(6))),
+        "c.jpg": ("duplicate", named(picture(6))),
+    }
+    assert {fate for fate, _ in imports.bring().values()} == {"duplicate"}
+    assert len(imports.originals()) == 2
+
+
+def test_a_moved_file_leaves_the_folder_when_its_original_is_there_and_empty_folders_go(imports):
+    one, two, broken = picture(7), picture(8), b"no picture"
+    imports.library.put("trip/a.jpg", two)
+    imports.library.index()
+    imports.put("DCIM/100/1.jpg", one)
+    imports.put("DCIM/100/1.jpg.xmp", ABOUT)
+    imports.put("DCIM/101/2.jpg", two)
+    imports.put("rest/3.jpg", broken)
+    found = imports.bring(moves=True)
+    assert found["DCIM/101/2.jpg"] == ("duplicate", "trip/a.jpg")
+    assert found["rest/3.jpg"] == ("skipped", "wrong_content")
+    assert imports.left() == ["rest", "rest/3.jpg"]
+    assert imports.originals() == {named(one): one, named(one, ".jpg.xmp"): ABOUT, "trip/a.jpg": two}
+
+
+def test_a_duplicate_is_not_removed_when_its_original_has_other_bytes_by_now(imports):
+    data = picture(9)
+    original = imports.library.put("trip/a.jpg", data)
+    imports.library.index()
+    original.write_bytes(data[:-2] + b"XX")
+    imports.put("a.jpg", data)
+    assert imports.bring(moves=True) == {"a.jpg": ("duplicate", "trip/a.jpg")}
+    assert imports.left() == ["a.jpg"]
+
+
+def test_a_duplicate_is_not_removed_when_it_is_its_own_original(imports):
+    original = imports.library.put("trip/a.jpg", picture(10))
+    imports.library.index()
+    os.link(original, imports.folder / "a.jpg")
+    assert imports.bring(moves=True) == {"a.jpg": ("duplicate", "trip/a.jpg")}
+    assert imports.left() == ["a.jpg"]
+
+
+def test_an_original_that_is_gone_is_imported_again(imports):
+    data = picture(11)
+    imports.put("a.jpg", data)
+    imports.bring()
+    (imports.library.originals / named(data)).unlink()
+    assert imports.bring() == {"a.jpg": ("imported", named(data))}
+    assert imports.originals() == {named(data): data}
+
+
+def test_a_dry_run_writes_nothing(imports):
+    imports.library.put("trip/a.jpg", picture(12))
+    imports.library.index()
+    imports.put("a.jpg", picture(12))
+    imports.put("b.jpg", picture(13))
+    assert imports.bring(dry_run=True, moves=True) == {"a.jpg": ("duplicate", "trip/a.jpg"), "b.jpg": ("imported", "")}
+    assert imports.left() == ["a.jpg", "b.jpg"]
+    assert list(imports.originals()) == ["trip/a.jpg"]
+
+
+def test_links_pipes_and_hidden_files_are_left_alone(imports, tmp_path):
+    secret = tmp_path / "secret.jpg"
+    secret.write_bytes(picture(14))
+    (imports.folder / "link.jpg").symlink_to(secret)
+    (imports.folder / "folder").symlink_to(tmp_path)
+    os.mkfifo(imports.folder / "pipe.jpg")
+    imports.put(".hidden.jpg", picture(15))
+    assert imports.bring(moves=True) == {
+        "folder": ("skipped", "symbolic_link"),
+        "link.jpg": ("skipped", "symbolic_link"),
+        "pipe.jpg": ("skipped", "not_regular"),
+    }
+    assert imports.originals() == {}
+    assert secret.exists()
+
+
+def test_a_file_that_is_written_to_meanwhile_is_left_for_another_run(imports, monkeypatch):
+    imports.put("a.jpg", picture(16))
+    before = Part.write
+
+    def grow(part, data):
+        before(part, data)
+        with (imports.folder / "a.jpg").open("ab") as file:
+            file.write(b"more")
+
+    monkeypatch.setattr(Part, "write", grow)
+    assert imports.bring(moves=True) == {"a.jpg": ("failed", "changed")}
+    assert imports.left() == ["a.jpg"]
+    assert imports.originals() == {}
+
+
+def test_files_that_were_written_just_now_are_waited_for(imports):
+    imports.put("a.jpg", picture(17))
+    imports.put("a.xmp", ABOUT)
+    found = list(imports.run(settle=1).portions())
+    assert found[0] == 2
+    assert 0 in found
+    assert sorted((file.name, file.fate.value) for file in imports.told) == [
+        ("a.jpg", "imported"),
+        ("a.xmp", "imported"),
+    ]
+
+
+def test_the_folder_of_originals_is_never_imported(imports, tmp_path):
+    (imports.library.originals / "inner").mkdir()
+    for folder in (imports.library.originals, imports.library.originals / "inner", tmp_path, imports.library.instance):
+        with pytest.raises(InvalidValueError):
+            ImportFolder(folder).check(imports.library.originals)
+    (imports.folder / "link").symlink_to(imports.library.originals)
+    with pytest.raises(NotFoundError):
+        ImportFolder(imports.folder).check(imports.library.originals, "link")
+
+
+@pytest.mark.parametrize("folder", ["..", "a/../../b", "/etc", "a\0b"])
+def test_no_folder_outside_is_imported(imports, folder):
+    with pytest.raises(InvalidValueError):
+        imports.bring(folder=folder)
+
+
+@pytest.mark.parametrize("folder", ["none", "a.jpg", "\ud800", "x" * 300])
+def test_a_folder_that_is_none_is_not_found(imports, folder):
+    imports.put("a.jpg", b"x")
+    with pytest.raises(NotFoundError):
+        imports.bring(folder=folder)
+
+
+def test_a_read_only_service_imports_nothing(tmp_path):
+    with open_imports(tmp_path, PHOTOSVC_READONLY=True) as imports, pytest.raises(ReadOnlyError):
+        imports.bring()
+
+
+def test_one_import_at_a_time(imports):
+    imports.put("a.jpg", picture(18))
+    portions = imports.run().portions()
+    next(portions)
+    with pytest.raises(ConflictError):
+        imports.bring()
+    portions.close()
+    assert imports.bring()["a.jpg"][0] == "duplicate"
+
+
+def test_a_full_disk_ends_the_import_and_the_next_one_completes_it(imports, monkeypatch):
+    for number in range(3):
+        imports.put(f"{number}.jpg", picture(20 + number))
+    placed = []
+
+    def place(part, *arguments, **options):
+        if len(placed) == 1:
+            raise StorageFullError
+        placed.append(arguments)
+        return before(part, *arguments, **options)
+
+    before = Part.place
+    monkeypatch.setattr(Part, "place", place)
+    with pytest.raises(StorageFullError):
+        imports.bring(moves=True)
+    monkeypatch.setattr(Part, "place", before)
+    assert len(imports.originals()) == 1
+    assert imports.left() == ["0.jpg", "1.jpg", "2.jpg"]
+    assert sorted(fate for fate, _ in imports.bring(moves=True).values()) == ["duplicate", "imported", "imported"]
+    assert imports.left() == []
+    assert sorted(imports.originals().values()) == sorted(picture(20 + number) for number in range(3))
+
+
+def test_names_of_any_bytes_are_imported(imports):
+    path = os.fsencode(imports.folder) + b"/\xff\n.jpg"
+    with open(path, "wb") as file:  # noqa: PTH123 - a name of bytes
+        file.write(picture(30))
+    assert list(imports.bring(moves=True).values()) == [("imported", named(picture(30)))]
+    assert imports.left() == []
+
+
+def test_many_files_come_in_portions_whose_claims_name_the_original(imports):
+    for number in range(40):
+        imports.put(f"{number:02}.jpg", picture(100 + number))
+    assert [count for count in imports.run(moves=True).portions() if count] == [32, 8]
+    assert imports.left() == []
+    with imports.library.session() as session:
+        rows = dict(session.execute(select(UploadedFile.hash, UploadedFile.name)).all())
+    assert {sha1(data): name for name, data in imports.originals().items()} == rows
