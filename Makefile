@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-examples test-slow coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-edits bench-webdav lock clean
+.PHONY: help run test test-examples test-slow coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-webdav lock clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -81,6 +81,9 @@ bench-index: $(VENV)/.dev ## Measure index runs beside ExifTool and the least th
 
 bench-busy: build/bench-200000 ## Measure answers during an index run
 	$(BIN)/python -m bench.busy $<
+
+bench-costly: build/bench-200000 ## Measure plain pages beside costly searches
+	$(BIN)/python -m bench.costly $<
 
 bench-edits: build/bench-200000 ## Measure edits of one photo and of 10,000
 	$(BIN)/python -m bench.edits $<

@@ -2,8 +2,8 @@
 
 import select
 import socket
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from flask import request
 from sqlalchemy import Connection
@@ -30,7 +30,7 @@ def searching(owner: str, part: str = "q") -> "_Searching":
 
     """
     service = current_service()
-    return _Searching(service, Read(service.limits, owner, _client_check(), part, waits=True))
+    return _Searching(service, Read(service.limits, owner, _Client(request.environ), part, waits=True))
 
 
 def limiting(connection: Connection, owner: str, part: str = "q") -> "_Limiting":
@@ -39,7 +39,7 @@ def limiting(connection: Connection, owner: str, part: str = "q") -> "_Limiting"
     It waits for no turn, because others would wait with it for the write lock.
     """
     service = current_service()
-    return _Limiting(service, connection, Read(service.limits, owner, _client_check(), part, waits=False))
+    return _Limiting(service, connection, Read(service.limits, owner, _Client(request.environ), part, waits=False))
 
 
 class _Searching:
@@ -92,34 +92,24 @@ def _raise_if_ended(service: Service, read: Read, error: BaseException) -> None:
         raise reason from error
 
 
-def _client_check() -> Callable[[], bool]:
-    """A function that says whether the client of this request has closed its connection; any thread may call it."""
-    environ = request.environ
-    client = next((environ[name] for name in _SOCKETS if name in environ), None)
-    return _is_never_gone if client is None else _Client(client)
-
-
-def _is_never_gone() -> bool:
-    return False
-
-
 class _Client:
-    """The connection of a client."""
+    """Whether the client of a request has closed its connection; any thread may ask."""
 
-    __slots__ = ("_socket",)
+    __slots__ = ("_environ",)
 
-    def __init__(self, client: socket.socket) -> None:
-        self._socket = client
+    def __init__(self, environ: Mapping[str, Any]) -> None:
+        self._environ = environ
 
     def __call__(self) -> bool:
-        """Whether it was closed. A client that has sent its next request already is there."""
+        """Whether it has. One that has sent its next request already is there; so is one that no server shows."""
+        client = next((self._environ[name] for name in _SOCKETS if name in self._environ), None)
+        if client is None:
+            return False
         try:
             poll = select.poll()
-            poll.register(self._socket.fileno(), select.POLLIN)
-            if not poll.poll(0):
-                return False
+            poll.register(client.fileno(), select.POLLIN)
             # Of a connection with TLS too: what it carries does not matter.
-            return not socket.socket.recv(self._socket, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            return bool(poll.poll(0)) and not socket.socket.recv(client, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:
             return False
         except (OSError, ValueError):

@@ -12,6 +12,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -62,6 +63,8 @@ class Read:
     waits: bool
     """Whether it may wait for its turn: not while it holds the write lock."""
     began: float = field(default_factory=time.monotonic)
+    connection: tuple[dict[Any, Any], Any] = ({}, None)
+    """The data that the pool keeps with the connection, and the driver's connection."""
     turn: Turn | None = None
     node: Node | None = None
     """The query that is searched for."""
@@ -140,34 +143,35 @@ class _Step:
     def _wait(self) -> bool:
         """Wait for a core; True when the search must end."""
         read, turns, turn = self._read, self._read.limits.turns, self._read.turn
-        began = now = time.monotonic()
+        now = time.monotonic()
         look_at = now + _STRETCH
         while read.waits and turn is not None and not turns.take_core(turn):
             time.sleep(_POLL)
-            now = time.monotonic()
+            before, now = now, time.monotonic()
+            read.waited += now - before
             if now >= look_at or turn.lost or now >= read.deadline:
                 look_at = now + _STRETCH
                 if read.must_end(now):
-                    read.waited += now - began
                     return True
-        read.waited += now - began
         self._look_at = min(now + _STRETCH, read.deadline)
         return False
 
 
 def begin_read(connection: Connection, read: Read) -> bool:
     """Limit the statements of this connection; False when they are limited already."""
-    data = connection.info
+    pooled = connection.connection
+    data = pooled.info
+    driver: Any = pooled.driver_connection
     if _READ in data:
         return False
-    data[_READ] = read
-    driver: Any = connection.connection.driver_connection
+    read.connection = data, driver
     if isinstance(driver, sqlite3.Connection):
         driver.set_progress_handler(_Step(read), _INSTRUCTIONS)
     elif connection.dialect.name == "postgresql":
         milliseconds = math.ceil(read.limits.seconds * 1000)
         run_text(connection, f"SELECT set_config('statement_timeout', '{milliseconds}', true)", ())
         read.limits.watch.add(read, getattr(driver, "cancel_safe", driver.cancel))
+    data[_READ] = read
     return True
 
 
@@ -182,15 +186,15 @@ def end_read(connection: Connection, read: Read, *, goes_on: bool = False) -> No
     """
     if read.turn is not None:
         read.limits.turns.leave(read.turn)
-    driver: Any = connection.connection.driver_connection if not connection.invalidated else None
+    data, driver = read.connection
+    data.pop(_READ, None)
     if isinstance(driver, sqlite3.Connection):
-        driver.set_progress_handler(None, 0)
-    elif connection.dialect.name == "postgresql":
-        read.limits.watch.remove(read)
-        if goes_on and driver is not None:
-            run_text(connection, "SET LOCAL statement_timeout TO DEFAULT", ())
-    if not connection.invalidated:
-        connection.info.pop(_READ, None)
+        with suppress(sqlite3.ProgrammingError):  # it was closed
+            driver.set_progress_handler(None, 0)
+        return
+    read.limits.watch.remove(read)
+    if goes_on and connection.dialect.name == "postgresql":
+        run_text(connection, "SET LOCAL statement_timeout TO DEFAULT", ())
 
 
 def note_query(connection: Connection, node: Node, *, in_album: bool) -> None:

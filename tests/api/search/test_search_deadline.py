@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -23,17 +24,28 @@ def library(new_database, tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("deadline"), settings=settings)
     with library.session() as session:
         add_photos(session, 60, library.clock())
-    with library.app.app_context():
-        service = current_service()
-        assert service.limits.seconds == 10
-        service.limits = replace(service.limits, seconds=0.2)
     yield library
     library.close()
 
 
+@contextmanager
+def slowed(library):
+    """Searches take many seconds, and may take 0.2."""
+    with library.app.app_context():
+        service = current_service()
+    usual = service.limits
+    assert usual.seconds == 10
+    service.limits = replace(usual, seconds=0.2)
+    try:
+        with slow_rows(library):
+            yield
+    finally:
+        service.limits = usual
+
+
 @pytest.fixture
 def slow(library):
-    with slow_rows(library):
+    with slowed(library):
         yield library
 
 
@@ -54,7 +66,7 @@ def test_a_search_that_takes_too_long_ends_with_503_and_names_the_costly_filters
 
 
 def test_the_connection_is_good_for_other_requests_afterwards(library):
-    with slow_rows(library):
+    with slowed(library):
         assert library.get({"q": "iso:0-"}).status_code == 503
     assert len(library.find(count=100)) == 70
     with library.app.app_context():
@@ -81,7 +93,7 @@ ROUTES = {
 def test_every_route_that_searches_has_a_deadline(library, path):
     month = library.find(count=1)[0]["TakenAtLocal"][:7]
     route, _, query = path.format(month=month).partition("?")
-    with slow_rows(library):
+    with slowed(library):
         began = time.monotonic()
         answer = library.get(query, path=f"/api/v1{route}")
     assert parts(answer) == list(ROUTES[path] or ("q",))
@@ -109,7 +121,7 @@ def test_a_batch_may_take_longer_than_its_query(library):
 
 
 def test_searches_that_ended_are_counted_by_reason(library):
-    with slow_rows(library):
+    with slowed(library):
         library.get({"q": "iso:0-"})
     metrics = library.get(path="/api/v1/metrics").text
     ended = dict(re.findall(r'^photosvc_searches_ended_total\{reason="(.+?)"\} (.+)$', metrics, re.MULTILINE))

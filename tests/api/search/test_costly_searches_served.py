@@ -1,0 +1,92 @@
+"""While clients send only costly searches, others are answered, and no search goes on for nobody."""
+
+import http.client
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.factories.photos import add_photos
+from tests.library import open_library
+from tests.server import serve
+from tests.slow_rows import slow_rows
+
+pytestmark = pytest.mark.slow
+
+SEARCH, OTHER = "/api/v1/photos?q=iso:0-", "/api/v1/metrics"
+
+
+@pytest.fixture(scope="module")
+def library(new_database, tmp_path_factory):
+    settings = {"PHOTOSVC_DATABASE_URI": new_database()}
+    library = open_library(tmp_path_factory.mktemp("costly"), settings=settings)
+    with library.session() as session:
+        add_photos(session, 400, library.clock())
+    with slow_rows(library):
+        yield library
+    library.close()
+
+
+@pytest.fixture(scope="module")
+def served(library):
+    """The address of one process with eight threads."""
+    with library.app.app_context():
+        uri = library.app.extensions["photosvc"].settings.database_uri
+    environ = {"PHOTOSVC_DATABASE_URI": uri, "PHOTOSVC_SEARCH_TIMEOUT": "4"}
+    options = ["--worker-class", "photosvc.serving.Worker"]
+    library.token(), library.token(role="admin")
+    with serve(library.instance, workers=1, threads=8, options=options, environ=environ) as address:
+        get(address, OTHER, library.token())  # the first request of a process loads modules
+        yield address
+
+
+def get(address, path, token):
+    """Status, body and seconds."""
+    there = urlsplit(address)
+    connection = http.client.HTTPConnection(there.hostname, there.port, timeout=30)
+    began = time.monotonic()
+    connection.request("GET", path, headers={"X-Auth-Token": token})
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body, time.monotonic() - began
+
+
+def test_beside_eight_costly_searches_of_one_account_everybody_is_answered(library, served):
+    token, other = library.token(), library.token(role="admin")
+    with ThreadPoolExecutor(10) as pool:
+        costly = [pool.submit(get, served, SEARCH, token) for _ in range(8)]
+        time.sleep(1)
+        refused = [future.result() for future in costly if future.done()]
+        assert len(refused) == 4
+        assert {status for status, _, _ in refused} == {503}
+        assert all("Too many costly searches" in body for _, body, _ in refused)
+        for who in (token, other):
+            status, _, seconds = get(served, OTHER, who)
+            assert (status, seconds < 1) == (200, True)
+        others = pool.submit(get, served, SEARCH, other)
+        time.sleep(0.5)
+        assert not others.done()
+        found = [future.result() for future in [*costly, others]]
+    assert all(status == 503 and seconds < 6 for status, _, seconds in found)
+    assert get(served, OTHER, token)[0] == 200
+
+
+def test_a_search_whose_client_has_gone_ends(library, served):
+    def gone():
+        metrics = get(served, OTHER, library.token())[1]
+        return next(float(line.split()[-1]) for line in metrics.splitlines() if 'reason="client_gone"' in line)
+
+    before, there = gone(), urlsplit(served)
+    clients = [socket.create_connection((there.hostname, there.port)) for _ in range(3)]
+    for client in clients:
+        client.sendall(f"GET {SEARCH} HTTP/1.1\r\nHost: a\r\nX-Auth-Token: {library.token()}\r\n\r\n".encode())
+    time.sleep(0.5)
+    for client in clients:
+        client.close()
+    began = time.monotonic()
+    while gone() < before + 3:
+        assert time.monotonic() - began < 2.5
+        time.sleep(0.1)
