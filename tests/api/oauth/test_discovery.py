@@ -89,7 +89,7 @@ def test_scopes_are_sorted_and_have_endpoints(oauth, path):
     published = document(oauth, path)["scopes_supported"]
     assert published == [
         *("*", "albums", "config", "files", "labels", "metrics", "passcode", "password"),
-        *("people", "photos", "places", "read", "sessions", "users", "write"),
+        *("people", "photos", "places", "read", "sessions", "users", "webdav", "write"),
     ]
 
 
