@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.accounts import passwords
 from photosvc.models import migrate
 from photosvc.settings import Settings
-from tests import costs, examples, forks
+from tests import costs, forks
 from tests.api_client import ApiClient, open_api
 from tests.library import Library, migrated_database, new_settings, open_library, open_session
 
@@ -27,7 +27,6 @@ def pytest_configure() -> None:
     costs.leave_flushing_to_the_system()
     costs.share_compiled_routes()
     costs.keep_index_workers()
-    examples.try_few_by_default()
 
 
 def pytest_unconfigure() -> None:

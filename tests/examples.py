@@ -21,9 +21,3 @@ def examples(most: int, **options: Any) -> settings:
     return settings(
         max_examples=most if _TRIES_ALL else min(most, max(_EVERYDAY, most // 10)), deadline=None, **options
     )
-
-
-def try_few_by_default() -> None:
-    """Let tests without settings of their own try as many examples as `examples(100)`."""
-    settings.register_profile("photosvc", examples(100))
-    settings.load_profile("photosvc")

@@ -18,7 +18,7 @@ STEPS = (1, 3, 8)
 def library(new_database, tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("merged"), settings={"PHOTOSVC_DATABASE_URI": new_database()})
     with library.session() as session:
-        add_photos(session, 30, NOW)
+        add_photos(session, 12, NOW)
         stack = [
             ("a/stack.jpg", new_extraction(900)),
             ("a/stack.dng", new_extraction(901, file_type="dng", media_type="raw")),
@@ -29,7 +29,7 @@ def library(new_database, tmp_path_factory):
             NOW,
         )
         edit_photos(
-            session, list(session.scalars(select(Photo.id).order_by(Photo.id)))[3:9], edited_at=NOW, favorite=True
+            session, list(session.scalars(select(Photo.id).order_by(Photo.id)))[3:7], edited_at=NOW, favorite=True
         )
     yield library
     library.close()

@@ -37,7 +37,8 @@ def library(new_database, tmp_path_factory):
 @pytest.mark.parametrize("letter", ['"', "\\", "\u65e5", "\U0001f600", "\ufdfa"])
 @pytest.mark.parametrize("order", ["name", "title"])
 def test_the_longest_cursor_is_taken_back_and_fits_a_request_line(tmp_path, letter, order):
-    longest = max(range(1020), key=lambda n: (len(fold(n * letter).encode()) <= 1020 >= len((n * letter).encode()), n))
+    longest = 1020 // max(len(fold(letter).encode()), len(letter.encode()))
+    assert len(fold(letter * longest).encode()) <= 1020
     with_title = Metadata(title=letter * 200)
     library = open_library(tmp_path)
     with library.session() as session:
@@ -115,11 +116,11 @@ def test_pages_of_an_album_are_those_of_the_library_that_are_in_it(library, orde
     assert len(members) == PHOTOS / 2
     inside = [record["ID"] for record in library.find(order=order, count=1000, **asked) if record["UID"] in members]
     assert ids(library.find(order=order, count=1000, s=ALBUM, **asked)) == inside
-    assert ids(by_offset(library, order, 3, s=ALBUM, **asked)) == inside
+    assert ids(by_offset(library, order, 6, s=ALBUM, **asked)) == inside
     total = library.get({"s": ALBUM, "total": "true", "order": order, **asked}).headers["X-Total-Count"]
     assert int(total) == len(library.find(s=ALBUM, count=1000))
     if merged == "false":
-        assert ids(by_cursor(library, order, 3, s=ALBUM, **asked)) == inside
+        assert ids(by_cursor(library, order, 6, s=ALBUM, **asked)) == inside
 
 
 @pytest.mark.parametrize("order", ["added", "similar", "name", "title", "random"])

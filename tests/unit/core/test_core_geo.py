@@ -179,6 +179,7 @@ def test_positions_are_points_of_the_unit_sphere(lat, lng, point):
     assert unit_vector(lat, lng) == pytest.approx(point, abs=1e-15)
 
 
+@examples(100)
 @given(latitudes, longitudes, latitudes, longitudes)
 def test_a_chord_is_as_long_as_the_line_between_points_at_that_distance(lat, lng, other_lat, other_lng):
     straight = math.dist(unit_vector(lat, lng), unit_vector(other_lat, other_lng))

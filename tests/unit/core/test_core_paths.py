@@ -8,15 +8,18 @@ from hypothesis import strategies as st
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import clamped_time, clean_name, disk_name, inside, open_inside
+from tests.examples import examples
 
 NAMES = st.binary(min_size=1, max_size=60).filter(lambda raw: b"\0" not in raw).map(os.fsdecode)
 
 
+@examples(100)
 @given(NAMES)
 def test_disk_name_is_the_inverse_of_clean_name(name):
     assert disk_name(clean_name(name)) == name
 
 
+@examples(100)
 @given(NAMES)
 def test_a_clean_name_is_text_without_control_characters(name):
     cleaned = clean_name(name)
@@ -25,6 +28,7 @@ def test_a_clean_name_is_text_without_control_characters(name):
     assert cleaned.count("/") == name.count("/")
 
 
+@examples(100)
 @given(NAMES, NAMES)
 def test_different_names_stay_different(first, second):
     assert (clean_name(first) == clean_name(second)) == (first == second)
@@ -67,6 +71,7 @@ def test_no_name_leads_out_of_the_root(tmp_path, name):
         inside(root, name)
 
 
+@examples(100)
 @given(st.text(max_size=60))
 def test_whatever_the_name_the_path_is_below_the_root_or_refused(tmp_path_factory, name):
     root = tmp_path_factory.getbasetemp()

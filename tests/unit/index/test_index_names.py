@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from photosvc.index.compose import split_name, title_in
 from photosvc.index.dated_names import date_in
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -66,6 +67,7 @@ def test_a_title_is_made_of_words_unless_a_camera_named_the_file(base, title):
     assert title_in(base) == title
 
 
+@examples(100)
 @given(st.text(max_size=300))
 def test_any_name_is_taken(name):
     split_name(name)

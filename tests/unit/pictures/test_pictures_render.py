@@ -10,6 +10,7 @@ from PIL import Image
 from photosvc.pictures.geometry import Target, needed_side, thumbnail_size
 from photosvc.pictures.render import render
 from photosvc.pictures.sizes import SIZES, Area
+from tests.examples import examples
 from tests.pictures import CORNERS, encoded, quarters, swapped_profile
 
 T = Image.Transpose
@@ -84,6 +85,7 @@ def test_fit_stays_inside_its_box_and_tile_fills_it(whole, size, expected):
     assert thumbnail_size(whole, SIZES[size]) == expected
 
 
+@examples(100)
 @given(st.integers(1, 12_000), st.integers(1, 12_000), st.sampled_from(sorted(SIZES)))
 def test_no_picture_leaves_its_box_or_is_enlarged_to_fit(width, height, name):
     size = SIZES[name]
@@ -95,6 +97,7 @@ def test_no_picture_leaves_its_box_or_is_enlarged_to_fit(width, height, name):
         assert made[1] <= height
 
 
+@examples(100)
 @given(st.integers(1, 90), st.integers(1, 90), st.sampled_from(sorted(SIZES)), st.integers(1, 8))
 def test_pictures_of_every_shape_have_thumbnails(width, height, name, orientation):
     data = encoded(Image.new("RGB", (width, height), (10, 200, 30)), "JPEG")

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Area
+from tests.examples import examples
 
 
 def test_every_size_that_clients_ask_for_has_its_pixels():
@@ -50,6 +51,7 @@ def test_any_other_text_is_no_area(text):
     assert Area.parse(text) is None
 
 
+@examples(100)
 @given(st.integers(0, 999), st.integers(0, 999), st.integers(1, 1000), st.integers(1, 1000), st.integers(1, 9000))
 def test_areas_survive_being_written_and_stay_inside_the_picture(x, y, w, h, side):
     area = Area(x, y, min(w, 1000 - x), min(h, 1000 - y))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from photosvc.pictures.archives.stream import NOTE, Entry, stream_zip
 from photosvc.pictures.names import UniqueNames, safe_name
 from photosvc.pictures.originals import Original
+from tests.examples import examples
 
 TAKEN = datetime(2021, 7, 4, 12, 30, 10)  # noqa: DTZ001 - wall time
 
@@ -56,6 +57,7 @@ def test_numbers_are_found_quickly_among_names_that_end_in_numbers():
     assert [names.take("a") for _ in range(3)] == ["a", "a (5000)", "a (5001)"]
 
 
+@examples(100)
 @given(st.lists(st.text(max_size=30), max_size=30))
 def test_any_names_come_out_safe_and_different(given_names):
     names = UniqueNames()

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from marshmallow import Schema
 
 from photosvc.records.fields import Decimal, Timestamp
+from tests.examples import examples
 
 
 class Both(Schema):
@@ -36,6 +37,7 @@ def test_a_number_is_rounded_to_its_places(value, number):
     assert dumped(number=value) == {"number": pytest.approx(number)}
 
 
+@examples(100)
 @given(st.floats(-1e9, 1e9))
 def test_a_number_is_close_to_what_it_was(value):
     assert abs(dumped(number=value)["number"] - value) <= 0.0051

@@ -4,12 +4,14 @@ from hypothesis import strategies as st
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.search.reading.orders import DEFAULT_ORDER, ORDERS, Cursor, order_named, parse_cursor
+from tests.examples import examples
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 COUNTS = st.integers(0, 2**53 - 1)
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40)
 
 
+@examples(100)
 @given(st.sampled_from(sorted(ORDERS)), COUNTS, COUNTS, st.lists(INT64 | TEXTS, max_size=5))
 def test_a_cursor_comes_back_as_it_went(order, seed, position, values):
     cursor = Cursor(order, seed, position, tuple(values))
@@ -17,6 +19,7 @@ def test_a_cursor_comes_back_as_it_went(order, seed, position, values):
     assert str(cursor).replace("-", "").replace("_", "").isalnum()
 
 
+@examples(100)
 @given(st.text(max_size=200) | st.binary(max_size=200).map(lambda raw: raw.decode("latin-1")))
 def test_any_text_is_a_cursor_or_refused(text):
     try:

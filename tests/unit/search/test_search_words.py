@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from photosvc.query.fold import MOST_WORDS, words
 from photosvc.query.operands import Phrase, Word
 from photosvc.search.word_text import needle, word_text
+from tests.examples import examples
 from tests.query_model import has_term
 
 
@@ -43,6 +44,7 @@ TEXTS = st.lists(st.text("ab Éß-_1東", max_size=12), max_size=4)
 TERMS = st.lists(st.text("abe1", min_size=1, max_size=3), min_size=1, max_size=2)
 
 
+@examples(100)
 @given(TEXTS, TERMS, st.booleans())
 def test_the_substring_says_what_the_words_say(texts, wanted, prefix):
     term = Word(wanted[0], prefix) if len(wanted) == 1 else Phrase(tuple(wanted), prefix)

@@ -16,6 +16,7 @@ from photosvc.web.ranges import (
     parse_ranges,
     range_applies,
 )
+from tests.examples import examples
 
 ETAG = "0123456789abcdef"
 MODIFIED = datetime(2024, 5, 1, 12, 0, 0, tzinfo=UTC)
@@ -88,6 +89,7 @@ def test_no_range_of_an_empty_file_is_satisfiable():
         parse_ranges("bytes=0-0", 0)
 
 
+@examples(100)
 @given(st.lists(st.tuples(st.integers(0, 120), st.integers(0, 120)), min_size=1, max_size=8), st.integers(1, 100))
 def test_merged_ranges_cover_exactly_the_bytes_asked_for_once(asked, size):
     valid = [(low, high) for low, high in asked if low <= high]
@@ -103,6 +105,7 @@ def test_merged_ranges_cover_exactly_the_bytes_asked_for_once(asked, size):
     assert sorted(covered) == sorted(wanted)
 
 
+@examples(100)
 @given(st.text(alphabet="bytes=0123456789-, \t;x", max_size=40))
 def test_any_text_is_ranges_nothing_or_not_satisfiable(header):
     try:
