@@ -1,5 +1,6 @@
 """COPY: the files are copied through the staging folder, as uploads are received."""
 
+import stat
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from photosvc.dav.relocate import (
     target_path,
 )
 from photosvc.dav.slots import patiently
-from photosvc.dav.tree import OriginalFile, OriginalFolder
+from photosvc.dav.tree import OriginalFile, OriginalFolder, members
 from photosvc.library import disk
 from photosvc.library.staging import Staging
 from photosvc.library.staging.names import checked_name
@@ -68,17 +69,18 @@ def _check_size(request: "Request", found: Resource, *, deep: bool) -> None:
         QuotaExceededError: the account may not store so much.
 
     """
-    count = size = 0
-    waiting = [found]
-    while waiting:
-        resource = waiting.pop()
-        count += 1
-        if count > MOST:
-            raise DAVError(HTTP_FORBIDDEN, f"at most {MOST} files and folders are copied at a time")
-        if isinstance(resource, OriginalFile):
-            size += resource.status.st_size
-        elif deep:
-            waiting += resource.get_member_list()
+    count, size = 1, 0 if found.is_collection else found.status.st_size
+    folders = [found.path.strip("/")] if found.is_collection and deep else []
+    while folders:
+        folder = folders.pop()
+        for name, status in members(request.provider.root, folder):
+            count += 1
+            if count > MOST:
+                raise DAVError(HTTP_FORBIDDEN, f"at most {MOST} files and folders are copied at a time")
+            if stat.S_ISDIR(status.st_mode):
+                folders.append(f"{folder}/{name}")
+            else:
+                size += status.st_size
     with request.service.loading() as session:
         left = bytes_left(session, request.service.settings, request.user_id)
     if left is not None and size > left:
