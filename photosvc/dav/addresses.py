@@ -6,6 +6,7 @@ the same name here as in a search.
 
 import os
 import re
+import stat
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -106,9 +107,14 @@ def existing(root: Path, path: str) -> os.stat_result | None:
     on_disk = disk_name(name)
     if clean_name(on_disk) != name or is_reserved(on_disk):
         return None
-    base = os.path.realpath(root)
-    file = f"{base}/{on_disk}" if name else base
     try:
-        return os.lstat(file) if os.path.realpath(file) == file else None
+        file = os.fspath(root)
+        status = root.stat()
+        for part in on_disk.split("/") if name else ():
+            file = f"{file}/{part}"
+            status = os.lstat(file)
+            if stat.S_ISLNK(status.st_mode):
+                return None
     except (OSError, ValueError):  # also of names that no file can have
         return None
+    return status
