@@ -72,7 +72,7 @@ class Service:
     """Whether this process has logged that the headers of a proxy are not read."""
 
     def __post_init__(self) -> None:
-        self.throttle = Throttle(self.writing, self.write_if_free)
+        self.throttle = Throttle(self.reading, self.writing, self.write_if_free)
         self.pictures = Pictures(self.settings)
         self.archives = Slots(self.instance / "archives.lock", each=ARCHIVES_EACH)
         each, total = self.settings.transfers_each, self.settings.transfers

@@ -42,7 +42,7 @@ THREE = Allowance("three", burst=3, seconds=60)
 @pytest.fixture
 def throttle(session):
     engine = session.get_bind()
-    return Throttle(partial(write_session, engine), partial(write_if_free, engine))
+    return Throttle(engine.connect, partial(write_session, engine), partial(write_if_free, engine))
 
 
 def takes(session, charge, times, now=NOW):

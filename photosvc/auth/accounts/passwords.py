@@ -5,6 +5,7 @@ turn, so that many log-ins at once leave processors and threads to all other req
 """
 
 import unicodedata
+from contextlib import AbstractContextManager
 from functools import cache
 
 from argon2 import PasswordHasher
@@ -76,6 +77,16 @@ def verify_password(password: str, stored: str) -> bool:
     except (VerificationError, InvalidHashError):
         return False
     return bool(stored) and matches
+
+
+def place() -> AbstractContextManager[None]:
+    """Holds one of the few places of threads that prepare for checking a password, check it, and go on.
+
+    Raises:
+        BusyError: by entering it; all are taken.
+
+    """
+    return _TURNS.place()
 
 
 def pause() -> None:

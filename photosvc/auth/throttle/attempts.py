@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 
+from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts import passwords
@@ -55,14 +56,19 @@ class Throttle:
     code must open and end its own transactions.
 
     Args:
+        reading: opens a read transaction (`Service.reading`).
         writing: opens a write transaction (`Service.writing`).
         write_if_free: does a write that may be left out (`Service.write_if_free`).
 
     """
 
     def __init__(
-        self, writing: Callable[[], AbstractContextManager[Session]], write_if_free: Callable[[Write], None]
+        self,
+        reading: Callable[[], AbstractContextManager[Connection]],
+        writing: Callable[[], AbstractContextManager[Session]],
+        write_if_free: Callable[[Write], None],
     ) -> None:
+        self._reading = reading
         self._writing = writing
         self._write_if_free = write_if_free
 
@@ -72,6 +78,7 @@ class Throttle:
 
         Raises:
             ThrottledError: an allowance is used up; the wrapped code did not run, or failed on the last allowance.
+            BusyError: too many log-ins are under way.
 
         """
         if ids.is_app_password(password):  # a wrong one; the right ones are found before
@@ -81,21 +88,29 @@ class Throttle:
         pair = f"{_subject(username)}:{network_of(address)}"
         known = f"known:{pair}"
         charges = [by_address(LOGIN_BY_ADDRESS, address), by_account(LOGIN_BY_ACCOUNT, username)]
-        with self._writing() as session:
-            wait = closed = _take_all(session, now, charges)
-            if wait and buckets.is_known(session, known, now):
-                charges = [Charge(LOGIN_BY_PAIR, pair)]
-                closed = _take_all(session, now, charges)
+        with self._reading() as connection:  # a flood of refused attempts is not to wait for the write lock
+            wait = max(buckets.wait(connection, charge, now) for charge in charges)
+            closed = wait if wait and not buckets.is_known(connection, known, now) else 0
+        if closed:
+            passwords.pause()
+            raise ThrottledError(closed)
+        with passwords.place():
+            with self._writing() as session:
+                wait = closed = _take_all(session, now, charges)
+                if wait and buckets.is_known(session, known, now):
+                    charges = [Charge(LOGIN_BY_PAIR, pair)]
+                    closed = _take_all(session, now, charges)
+            if not closed:
+                try:
+                    with self._charged(now, charges, known) as settle:
+                        yield settle
+                except InvalidCredentialsError:
+                    if wait:
+                        raise ThrottledError(wait) from None
+                    raise
         if closed:
             passwords.pause()
             raise ThrottledError(wait)
-        try:
-            with self._charged(now, charges, known) as settle:
-                yield settle
-        except InvalidCredentialsError:
-            if wait:
-                raise ThrottledError(wait) from None
-            raise
 
     @contextmanager
     def password_check(self, now: datetime, *, credential_uid: str) -> Iterator[None]:

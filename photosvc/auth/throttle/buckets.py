@@ -1,13 +1,13 @@
 """Leaky buckets, one row each: a failure moves the time at which the bucket is empty again.
 
 All workers share them through the database. Each function is one statement in the caller's write transaction, except
-`is_known`, which only reads, and the second read of `take` after a refusal.
+`is_known` and `wait`, which only read, and the second read of `take` after a refusal.
 """
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import case, delete, select, update
+from sqlalchemy import Connection, case, delete, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.models import ThrottleBucket
@@ -62,7 +62,15 @@ def take(session: Session, charge: Charge, now: datetime) -> int:
     ).returning(full_at)
     if session.execute(taken).first() is not None:
         return 0
-    held = session.scalar(select(full_at).where(ThrottleBucket.key == charge.key)) or moment
+    return max(1, wait(session, charge, now))
+
+
+def wait(connection: Session | Connection, charge: Charge, now: datetime) -> int:
+    """The seconds until `take` would count a failure, 0 if it would now."""
+    moment, cost, capacity = _milliseconds(now), charge.cost, charge.capacity
+    held = connection.scalar(select(ThrottleBucket.full_at).where(ThrottleBucket.key == charge.key))
+    if held is None or not moment < held <= moment + capacity or held + cost <= moment + capacity:
+        return 0
     return max(1, -((moment + capacity - held - cost) // 1000))
 
 
@@ -83,7 +91,7 @@ def remember(session: Session, key: str, until: datetime) -> None:
     session.execute(insert.on_conflict_do_update(index_elements=[ThrottleBucket.key], set_={"full_at": moment}))
 
 
-def is_known(session: Session, key: str, now: datetime) -> bool:
+def is_known(session: Session | Connection, key: str, now: datetime) -> bool:
     """Whether `key` is stored and has not expired."""
     until = session.scalar(select(ThrottleBucket.full_at).where(ThrottleBucket.key == key))
     return until is not None and until > _milliseconds(now)

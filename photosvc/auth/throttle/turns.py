@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, local
 from typing import Final
 
 from photosvc.auth.errors import BusyError
@@ -30,6 +30,27 @@ class Turns:
         self._pauses = BoundedSemaphore(max(1, waiting))
         self._patience = patience
         self._usual = 0.0
+        self._of_thread = local()
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Hold a place inside the block, in which this thread can prepare for its turn, take it and go on.
+
+        Raises:
+            BusyError: too many threads have one.
+
+        """
+        if getattr(self._of_thread, "has_place", False):
+            yield
+            return
+        if not self._places.acquire(blocking=False):
+            raise BusyError
+        self._of_thread.has_place = True
+        try:
+            yield
+        finally:
+            self._of_thread.has_place = False
+            self._places.release()
 
     @contextmanager
     def take(self) -> Iterator[None]:
@@ -39,9 +60,7 @@ class Turns:
             BusyError: too many threads wait, or the wait was too long.
 
         """
-        if not self._places.acquire(blocking=False):
-            raise BusyError
-        try:
+        with self.place():
             if not self._turns.acquire(timeout=self._patience):
                 raise BusyError
             began = time.perf_counter()
@@ -51,8 +70,6 @@ class Turns:
                 self._turns.release()
                 took = time.perf_counter() - began
                 self._usual += (_WEIGHT if self._usual else 1) * (took - self._usual)
-        finally:
-            self._places.release()
 
     def pause(self) -> None:
         """Sleep for as long as a turn usually takes, unless several threads do so already."""

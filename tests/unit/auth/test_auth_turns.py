@@ -98,3 +98,15 @@ def test_pauses_hold_few_threads():
     turns.pause()
     assert time.monotonic() - began < 0.1
     pausing.join()
+
+
+def test_a_thread_with_a_place_takes_its_turns_there():
+    turns = Turns(at_once=1, waiting=0, patience=1)
+    with turns.place():
+        for _ in range(2):
+            with turns.take(), turns.place():
+                pass
+        end = occupy(turns, 1)
+        assert end() == ["busy"]
+    with turns.take():
+        pass
