@@ -1,5 +1,6 @@
 """`svc run`: from an empty folder to a running service."""
 
+import ipaddress
 import os
 import socket
 import subprocess
@@ -48,6 +49,13 @@ def run(photos: Path | None, host: str, port: int, workers: int, watch: bool) ->
         token = _prepare(service, Path(app.instance_path))
     click.echo(f"\nSearch it:\n\n  curl -H 'X-Auth-Token: {token}' '{settings.base_url}/api/v1/photos?count=3'\n")
     sys.stdout.flush()
+    if not (settings.proxies or _is_loopback(host)):
+        click.echo(
+            f"Warning: it accepts requests from other machines on {host} without a proxy in front, so that passwords, "
+            "tokens and pictures travel unencrypted. Put nginx in front (docs/quick-start.md) and set "
+            "PHOTOSVC_PROXIES=1, or listen on 127.0.0.1.",
+            err=True,
+        )
     if watch:
         _start_watcher()
     target = "photosvc.app:create_app()"
@@ -103,6 +111,13 @@ def _check_free(host: str, port: int) -> None:
         except OSError as error:
             msg = f"Cannot listen on {host}:{port} ({(error.strerror or str(error)).lower()}); choose another --port."
             raise PlainError(msg, 1) from None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _client_host(host: str) -> str:

@@ -1,4 +1,4 @@
-"""The socket of a client: it keeps the end of an answer that the client is slow to take."""
+"""The socket of a client: keeps the end of an answer that the client is slow to take, and waits little for bodies."""
 
 import errno
 import os
@@ -8,13 +8,17 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-#: Seconds without a byte after which a client that does not take its answer is dropped.
+from photosvc.serving.budget import WaitBudget
+
+#: Seconds without a byte after which a client that does not take its answer, or send its request, is dropped.
 STALL_SECONDS: Final = 30
+#: Seconds that a thread waits for a client when as many as may wait long do so already.
+_SHORT_WAIT: Final = 0.05
 #: Seconds that a thread waits, in all of one answer, before the end of the answer is kept.
 _PATIENCE: Final = 0.25
 #: Bytes of an answer that are kept; the thread waits with a longer rest.
 MOST_KEPT: Final = 4 << 20
-#: A client may let the server wait for these seconds, and one more for each KiB that it takes.
+#: A client may let the server wait for these seconds, and one more for each KiB that it takes or sends.
 _GRACE_SECONDS: Final = 30
 _LOWEST_RATE: Final = 1 << 10
 _PIECE: Final = 256 << 10
@@ -23,10 +27,23 @@ _NO_SENDFILE: Final = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class Client(socket.socket):
-    """Sends answers; between `begin_answer` and the end of the request, what stays unsent is kept in `unsent`."""
+    """Sends answers; between `begin_answer` and the end of the request, what stays unsent is kept in `unsent`.
 
-    def __init__(self, connection: socket.socket) -> None:
+    Args:
+        connection: the socket that it replaces.
+        budget: of threads that wait for clients.
+
+    """
+
+    def __init__(self, connection: socket.socket, budget: WaitBudget) -> None:
         super().__init__(fileno=connection.detach())
+        self._budget = budget
+        self._received = 0
+        self._awaited = 0.0
+        """Seconds that this client let a thread wait for the body of this request."""
+        self._is_late = False
+        self.early = bytearray()
+        """What was received before a thread was used; `recv` gives it first, in pieces, which are cheaper to parse."""
         self.unsent = bytearray()
         self._answering = False
         self._sent = 0
@@ -37,6 +54,7 @@ class Client(socket.socket):
     def begin_answer(self) -> None:
         """Start counting bytes and waiting time, and keep what the client is slow to take."""
         self._answering, self._sent, self._waited = True, 0, 0.0
+        self._received, self._awaited, self._is_late = 0, 0.0, False
 
     def end_answer(self) -> None:
         """Send further bytes as any socket does."""
@@ -63,6 +81,27 @@ class Client(socket.socket):
             if done < len(view) and not self._may_go_on(len(view) - done):
                 break
         self.unsent += view[done:]
+
+    def recv(self, size: int, flags: int = 0) -> bytes:
+        """What was received before, then a part of the body of a request inside of one; else as any socket does.
+
+        Raises:
+            TimeoutError: the client sends it too slowly.
+
+        """
+        if self.early:
+            data = bytes(self.early[:size])
+            del self.early[:size]
+            return data
+        if not self._answering:
+            return super().recv(size, flags)
+        if not self._is_late and not self._is_ready(select.POLLIN, 0):
+            self._is_late = not self._may_await_body()
+        if self._is_late:
+            raise TimeoutError(errno.ETIMEDOUT, "the client sends its request too slowly")
+        data = super().recv(size, flags)
+        self._received += len(data)
+        return data
 
     def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:  # noqa: ANN401
         """Send `count` bytes of the file, or keep their end; as `sendall`."""
@@ -139,15 +178,28 @@ class Client(socket.socket):
             return True
         if len(self.unsent) + size <= MOST_KEPT:
             return False
-        if self._is_writable(STALL_SECONDS) and self._waited <= self._allowed():
-            return True
+        with self._budget.for_answer() as may_wait:
+            if self._is_writable(STALL_SECONDS if may_wait else _SHORT_WAIT) and self._waited <= self._allowed():
+                return True
         self.unsent.clear()
         raise BrokenPipeError(errno.EPIPE, "the client takes the answer too slowly")
 
-    def _is_writable(self, seconds: float) -> bool:
-        poll = select.poll()
-        poll.register(self.fileno(), select.POLLOUT)
+    def _may_await_body(self) -> bool:
+        """Wait until the client sends bytes; whether it did in time."""
         began = time.monotonic()
-        ready = bool(poll.poll(round(seconds * 1000)))
+        left = _GRACE_SECONDS + self._received / _LOWEST_RATE - self._awaited
+        with self._budget.for_body() as may_wait:
+            ready = self._is_ready(select.POLLIN, max(0, min(left, STALL_SECONDS if may_wait else _SHORT_WAIT)))
+        self._awaited += time.monotonic() - began
+        return ready
+
+    def _is_writable(self, seconds: float) -> bool:
+        began = time.monotonic()
+        ready = self._is_ready(select.POLLOUT, seconds)
         self._waited += time.monotonic() - began
         return ready
+
+    def _is_ready(self, event: int, seconds: float) -> bool:
+        poll = select.poll()
+        poll.register(self.fileno(), event)
+        return bool(poll.poll(round(seconds * 1000)))

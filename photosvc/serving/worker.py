@@ -7,7 +7,9 @@ are complete, sends the end of answers that clients are slow to take, and waits 
 It extends gunicorn.workers.gthread, whose methods setup.cfg pins to one major version.
 """
 
+import errno
 import re
+import resource
 import socket
 import struct
 import time
@@ -20,6 +22,7 @@ from typing import Any, Final
 from gunicorn.http2 import negotiation
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from photosvc.serving.budget import WaitBudget
 from photosvc.serving.client import STALL_SECONDS, Client
 
 #: Seconds that a client has to send the head of a request and a small body.
@@ -35,9 +38,19 @@ LINGER_SECONDS: Final = 2.0
 _MOST_LINGERING: Final = 500
 #: Bytes of answers that clients are slow to take; above, the client that waits longest is dropped.
 _MOST_UNSENT: Final = 64 << 20
+#: Seconds that a thread discards a body which the application did not read, before it ends the connection instead.
+_DISCARD_SECONDS: Final = 0.1
+#: Connections below the limit of gunicorn at which those that wait longest for their client are dropped, so that new
+#: ones are always accepted; and descriptors that the application needs for itself.
+_SPARE_CONNECTIONS: Final = 50
+_OWN_DESCRIPTORS: Final = 200
+#: Seconds to wait when the process may open no more files and no connection can be dropped.
+_SHORT_OF_FILES_SECONDS: Final = 0.05
 #: Seconds without a byte after which a thread gives up reading a large body.
 _STALL: Final = struct.pack("ll", STALL_SECONDS, 0)
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n", re.IGNORECASE)
+_CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[^\r\n]*chunked[ \t]*\r\n", re.IGNORECASE)
+_LAST_CHUNK: Final = re.compile(rb"\r\n0+[ \t]*(?:;[^\r\n]*)?\r\n")
 _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
 
 
@@ -48,6 +61,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         """Serve until the end of the process."""
         self._lingering: deque[tuple[float, socket.socket]] = deque()
         self._unsent: dict[TConn, Future[object]] = {}
+        self._budget = WaitBudget(self.cfg.threads)
+        self._is_short_of_files = False
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = min(self.worker_connections - _SPARE_CONNECTIONS, descriptors - _OWN_DESCRIPTORS)
+        self._most_connections = max(self.cfg.threads, most)
         super().init_process()
 
     def accept(self, listener: socket.socket) -> None:
@@ -56,7 +74,12 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             client, address = listener.accept()
         except (BlockingIOError, ConnectionAbortedError):
             return
-        client = Client(client)
+        except OSError as error:
+            if error.errno not in {errno.EMFILE, errno.ENFILE}:
+                raise
+            self._is_short_of_files = True
+            return
+        client = Client(client, self._budget)
         self.nr_conns += 1
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             client.setsockopt(socket.SOL_SOCKET, option, _STALL)
@@ -81,8 +104,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         """Answer a request; runs in a thread."""
         received = getattr(conn, "received", b"")
         if received:
-            conn.init()
-            conn.parser.unreader.unread(bytes(received))
+            conn.sock.early += received
             conn.received = b""
         return super().handle(conn)
 
@@ -96,10 +118,15 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         finally:
             conn.sock.end_answer()
 
+    def _keepalive_after(self, conn: TConn, keepalive: object) -> bool:
+        """Whether the connection can have another request: not while a body that nobody read is still on its way."""
+        deadline = time.monotonic() + _DISCARD_SECONDS
+        return bool(keepalive and conn.parser.finish_body(deadline=deadline))
+
     def finish_request(self, conn: TConn, fs: Future[object]) -> None:
         """Send the end of the answer, if the client was slow to take it, and then go on with the connection."""
         if self.cfg.is_ssl or not conn.sock.unsent:
-            super().finish_request(conn, fs)
+            self._go_on(conn, fs)
             return
         conn.sock.setblocking(False)
         conn.sock.wait_for_client()
@@ -116,7 +143,14 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self._give_up(conn)
             return
         self.poller.unregister(client)
-        super().finish_request(conn, self._unsent.pop(conn))
+        self._go_on(conn, self._unsent.pop(conn))
+
+    def _go_on(self, conn: TConn, fs: Future[object]) -> None:
+        """Wait for the next request of the connection, take the one that came with the last, or close it."""
+        if not self.cfg.is_ssl and conn.sock.early and not fs.cancelled() and not fs.exception() and fs.result():
+            self.enqueue_req(conn)
+        else:
+            super().finish_request(conn, fs)
 
     def _give_up(self, conn: TConn) -> None:
         """Drop a client that does not take its answer."""
@@ -129,10 +163,28 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         """Drop clients that did not send their request, take their answer, or close their end, in time."""
         super().murder_pending()
         now = time.monotonic()
+        # Here, because an event of a connection that is dropped may be among those that are dispatched together.
+        while self.nr_conns > self._most_connections and self._drop_waiting():
+            pass
+        if self._is_short_of_files:
+            self._is_short_of_files = False
+            if not self._drop_waiting():
+                time.sleep(_SHORT_OF_FILES_SECONDS)
         while self._lingering and self._lingering[0][0] <= now:
             self._drop(self._lingering[0][1])
         for conn in [conn for conn in self._unsent if conn.sock.is_too_slow()]:
             self._give_up(conn)
+
+    def _drop_waiting(self) -> bool:
+        """Drop the connection that waits longest for a request; whether there was one."""
+        waiting = self.pending_conns or self.keepalived_conns
+        if not waiting:
+            return False
+        conn = waiting.popleft()
+        self.poller.unregister(conn.sock)
+        self.nr_conns -= 1
+        conn.close()
+        return True
 
     def _await_request(self, conn: TConn) -> None:
         conn.received = bytearray()
@@ -200,8 +252,17 @@ def _is_complete(received: bytearray) -> bool:
     end = received.find(b"\r\n\r\n")
     if end < 0:
         return len(received) > _MOST_HEAD
+    if _CHUNKED.search(received, 0, end + 2) is not None:
+        return _has_all_chunks(received, end + 4) or _CONTINUE.search(received, 0, end + 2) is not None
     length = _LENGTH.search(received, 0, end + 2)
     size = int(length[1]) if length else 0
     if size > SMALL_BODY or len(received) >= end + 4 + size:
         return True
     return _CONTINUE.search(received, 0, end + 2) is not None
+
+
+def _has_all_chunks(received: bytearray, start: int) -> bool:
+    """Whether a body in chunks is there, or too large to wait for here; the parser reads it in detail."""
+    if len(received) - start > SMALL_BODY:
+        return True
+    return received.endswith(b"\r\n\r\n") and _LAST_CHUNK.search(received, start - 2) is not None

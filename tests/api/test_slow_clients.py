@@ -11,6 +11,8 @@ import pytest
 from tests.library import open_library
 from tests.server import serve
 
+POST = b"POST /api/v1/session HTTP/1.1\r\nHost: a\r\n"
+SMALL_CHUNK = b"1;" + b"a" * 200 + b"\r\n{\r\n"
 GET = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n"
 
 
@@ -18,7 +20,7 @@ GET = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n"
 def server(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("slow") / "instance")
     options = ["--worker-class", "photosvc.serving.Worker"]
-    with serve(library.instance, workers=1, threads=2, options=options) as address:
+    with serve(library.instance, workers=1, threads=4, options=options) as address:
         yield urlsplit(address)
 
 
@@ -56,7 +58,12 @@ def first_line(connection):
         pytest.param(b"", id="nothing"),
         pytest.param(b"GET /api/v1/sta", id="half a line"),
         pytest.param(GET, id="half a head"),
-        pytest.param(b"POST /api/v1/session HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n{", id="half a body"),
+        pytest.param(POST + b"Content-Length: 20\r\n\r\n{", id="half a body"),
+        pytest.param(POST + b"Content-Length: 20000000\r\n\r\n" + b"{" * 70_000, id="half a large body"),
+        pytest.param(POST + b"Transfer-Encoding: chunked\r\n\r\n14\r\n{", id="half a chunk"),
+        pytest.param(POST + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", id="half of the chunks"),
+        pytest.param(POST + b"Transfer-Encoding: chunked\r\n\r\n" + SMALL_CHUNK * 340, id="small chunks"),
+        pytest.param(POST + b"Content-Length: 20\r\nExpect: 100-continue\r\n\r\n", id="a body that was asked for"),
     ],
 )
 def test_fifty_clients_that_stop_in_the_middle_of_a_request_delay_nobody(server, connections, sent):
@@ -133,3 +140,34 @@ def test_a_client_that_closes_in_the_middle_of_a_request_leaves_the_server_alone
     for _ in range(20):
         connections(GET).close()
     status_within(server, 1)
+
+
+def test_a_body_in_chunks_is_read_whole(server, connections):
+    connection = connections(POST + b"Transfer-Encoding: chunked\r\n\r\n")
+    for part in (b'{"username": "a", ', b'"password": "b"}'):
+        time.sleep(0.02)
+        connection.sendall(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+    connection.sendall(b"0\r\nX-Trailer: a\r\n\r\n")
+    assert first_line(connection) == b"HTTP/1.1 401 UNAUTHORIZED\r\n"
+
+
+def test_a_client_that_closes_its_half_after_the_request_is_answered(server, connections):
+    connection = connections(GET + b"\r\n")
+    connection.shutdown(socket.SHUT_WR)
+    assert first_line(connection) == b"HTTP/1.1 200 OK\r\n"
+
+
+def test_fifty_clients_that_send_a_byte_now_and_then_delay_nobody(server, connections):
+    dripping = [connections(POST + b"Transfer-Encoding: chunked\r\n\r\n") for _ in range(50)]
+    for byte in b"fffff\r\n{":
+        for connection in dripping:
+            connection.sendall(bytes([byte]))
+        status_within(server, 2)
+
+
+def test_more_idle_connections_than_the_server_has_places_for_delay_nobody(server, connections):
+    kept = [connections(GET + b"\r\n") for _ in range(20)]
+    for _ in range(1100):
+        connections(b"GET / HT")
+    status_within(server, 2)
+    assert first_line(kept[-1]) == b"HTTP/1.1 200 OK\r\n"

@@ -7,9 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from photosvc.cli import svc
 from photosvc.models import File
-from tests.library import SURROUNDINGS, SVC
+from tests.library import SURROUNDINGS, SVC, open_library
 from tests.pictures import jpeg
 from tests.watching import QUICK, wait
 
@@ -20,6 +22,32 @@ def children(process):
 
 def watchers(process):
     return [child for child in children(process) if b"watch" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("host", "proxies", "warns"),
+    [
+        ("127.0.0.1", 0, False),
+        ("::1", 0, False),
+        ("localhost", 0, False),
+        ("0.0.0.0", 1, False),
+        ("0.0.0.0", 0, True),
+        ("::", 0, True),
+    ],
+)
+def test_it_warns_when_other_machines_reach_it_without_a_proxy(tmp_path, monkeypatch, host, proxies, warns):
+    library = open_library(tmp_path, settings={"PHOTOSVC_PROXIES": proxies, "PHOTOSVC_ORIGINALS": tmp_path / "none"})
+    (tmp_path / "none").mkdir()
+    served = []
+    monkeypatch.setattr(os, "execv", lambda *program: served.append(program))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    monkeypatch.setenv("PHOTOSVC_BASE_URL", "http://localhost")
+    done = CliRunner().invoke(svc, ["run", "--no-watch", "--host", host, "--port", port], obj=lambda: library.app)
+    library.close()
+    assert (done.exit_code, len(served)) == (0, 1)
+    assert ("Warning: it accepts requests from other machines" in done.stderr) == warns
 
 
 @pytest.mark.slow

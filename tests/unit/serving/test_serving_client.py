@@ -8,6 +8,7 @@ import time
 import pytest
 
 from photosvc.serving import client as serving
+from photosvc.serving.budget import WaitBudget
 from photosvc.serving.client import MOST_KEPT, Client
 
 DATA = os.urandom(1 << 20)
@@ -18,7 +19,7 @@ def pair():
     """The server's end of a connection, and the client's, which reads nothing by itself."""
     near, far = socket.socketpair()
     near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
-    with Client(near) as server, far as client:
+    with Client(near, WaitBudget(8)) as server, far as client:
         server.begin_answer()
         yield server, client
 
@@ -126,3 +127,59 @@ def test_between_answers_nothing_is_kept(pair):
     server.sendall(DATA)
     reader.join()
     assert not server.unsent
+
+
+def test_the_body_of_a_request_is_awaited_for_a_while(pair, monkeypatch):
+    monkeypatch.setattr(serving, "STALL_SECONDS", 0.2)
+    server, client = pair
+    client.sendall(b"first")
+    assert server.recv(100) == b"first"
+    threading.Timer(0.05, client.sendall, (b"second",)).start()
+    assert server.recv(100) == b"second"
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            server.recv(100)
+    client.sendall(b"too late")
+    with pytest.raises(TimeoutError):
+        server.recv(100)
+
+
+def test_a_client_that_sends_a_byte_now_and_then_is_awaited_by_what_it_has_sent(pair, monkeypatch):
+    monkeypatch.setattr(serving, "_GRACE_SECONDS", 0.2)
+    server, client = pair
+    stop = threading.Event()
+
+    def drip():
+        while not stop.wait(0.02):
+            client.sendall(b"x")
+
+    threading.Thread(target=drip).start()
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        read(server, 10_000)
+    stop.set()
+    assert 0.15 < time.monotonic() - began < 2
+
+
+def test_only_half_of_the_threads_wait_long_for_bodies(monkeypatch):
+    monkeypatch.setattr(serving, "STALL_SECONDS", 5)
+    monkeypatch.setattr(serving, "_SHORT_WAIT", 0.1)
+    budget = WaitBudget(4)
+    with budget.for_body(), budget.for_body():
+        near, far = socket.socketpair()
+        with Client(near, budget) as server, far:
+            server.begin_answer()
+            began = time.monotonic()
+            with pytest.raises(TimeoutError):
+                server.recv(100)
+            assert time.monotonic() - began < 2
+
+
+def test_bodies_and_answers_share_all_threads_but_two():
+    budget = WaitBudget(6)
+    with budget.for_body() as first, budget.for_body() as second, budget.for_answer() as third:
+        with budget.for_answer() as fourth, budget.for_answer() as fifth, budget.for_body() as sixth:
+            assert (first, second, third, fourth) == (True,) * 4
+            assert (fifth, sixth) == (False, False)
+        with budget.for_body() as again:
+            assert again
