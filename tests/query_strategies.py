@@ -133,6 +133,39 @@ ODD_QUERIES = st.recursive(
 #: Anything but large ones, which take long.
 ANY_QUERIES = st.one_of(QUERIES, ODD_QUERIES, HOSTILE, st.text('ab1-!|&()":* \\near:titl,.@', max_size=60))
 
+
+def _nested(layers, query):
+    """The query inside these layers, each a group with another operator, some of them negated."""
+    for opening, closing in layers:
+        query = opening + query + closing
+    return query
+
+
+_LAYERS = st.sampled_from((
+    ("-(", ")"), ("-(a ", ")"), ("-(a|", ")"), ("(a ", ")"), ("(a|", ")"), ("(", "|-b)"), ("(", " -b)"),
+    ("-(-(", "))"), ("(color:red|", ")"), ("-(iso:100-400 ", " name:*a*)"), ("(-year:2020|", ")"),
+))  # fmt: skip
+
+#: Groups in groups up to the depth that queries may have, and beyond; patterns of many pieces and values; signs that
+#: grow when they are folded; quotes that nothing closes.
+NESTED_QUERIES = st.builds(_nested, st.lists(_LAYERS, min_size=1, max_size=24), st.one_of(QUERIES, ODD_QUERIES))
+GROWING_QUERIES = st.one_of(
+    st.builds(
+        lambda name, piece, pieces, join, values: f"{name}:" + join.join(["*".join([piece] * pieces)] * values),
+        st.sampled_from(("title", "name", "path", "filename", "camera", "keywords", "description", "city")),
+        st.sampled_from(("a", "\ufdfa", "\u00df", "\u0130", "%", "_", "?", '"x')),
+        st.integers(1, 40),
+        st.sampled_from(("|", "&", "|!")),
+        st.integers(1, 60),
+    ).map(lambda text: text[:4100]),
+    st.builds(
+        lambda sign, times: sign * times,
+        st.sampled_from(('"', '"a ', '-"', 'title:"', "\\", "\ufdfa ")),
+        st.integers(1, 4200),
+    ),
+    st.builds(lambda sign, times: sign * times, st.sampled_from(("\ufdfa", "\u00df", "\ufb01")), st.integers(1, 1400)),
+)
+
 #: As deep and as long as queries may be, and a little more.
 LARGE_QUERIES = st.one_of(
     st.builds(
@@ -147,4 +180,6 @@ LARGE_QUERIES = st.one_of(
         st.sampled_from((" ", "|", " -", " | -", " & ")),
         st.integers(10, 300),
     ),
+    NESTED_QUERIES,
+    GROWING_QUERIES,
 )
