@@ -1,41 +1,55 @@
-"""Times of searches in this process: `python -m bench.queries FOLDER …`, with libraries made by `bench.library`."""
+"""Times of searches in this process: `python -m bench.queries FOLDER-OR-URI …`, of libraries made by `bench.library`.
+
+Times are those of the processor, which other load lengthens less: of this process, in which SQLite runs too, and of the
+process with which PostgreSQL serves the connection, without parallel workers.
+"""
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from statistics import median, quantiles
 
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection
 
+from bench.databases import clock_of, opened
 from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
 from bench.serve import with_spread
-from photosvc.models.database import configure_engine
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS
 from photosvc.query.parser import parse_query
+from photosvc.search.reading.facets import count_values, parse_facets
 from photosvc.search.reading.page import Page, find
-from photosvc.search.reading.request import parse_request
+from photosvc.search.reading.request import parse_node, parse_request
 
 _ROUNDS, _REPEATS, _WARM_UP = 5, 20, 2
 
+_PREFIXES = [start + end for start in ("ba", "ri", "mo", "ten", "la", "sur") for end in ("mi", "sta", "ler", "nu")]
+
+#: Parameters of a page; those with `by` count facets instead.
 QUERIES: dict[str, dict[str, str]] = {
     "newest": {},
     "added": {"order": "added"},
     "oldest": {"order": "oldest"},
     "name": {"order": "name"},
+    "random": {"order": "random", "seed": "5"},
     "newest, merged": {"merged": "true"},
     "newest, offset 5,000": {"offset": "5000"},
     "newest, offset 9 in 10": {"offset": "deep"},
     "newest, cursor 9 in 10": {"cursor": "deep"},
     "rare word": {"q": RARE_WORD},
     "word of 9 %": {"q": COMMON_WORD},
+    "word of 9 %, total": {"q": COMMON_WORD, "total": "true"},
     "word of 3 %": {"q": SELDOM_WORD},
     "two words": {"q": f"{COMMON_WORD} {FREQUENT_WORD}"},
+    "not a word of 9 %": {"q": f"-{COMMON_WORD}"},
     "prefix": {"q": COMMON_WORD[:4]},
+    "any of 24 prefixes": {"q": "|".join(_PREFIXES)},
+    "any of 250 words, none found": {"q": "|".join(f"xq{number}" for number in range(250))},
     "phrase": {"q": f'"{RARE_WORD} over the lake"'},
+    "phrase of frequent words, not found": {"q": f'"{COMMON_WORD} {FREQUENT_WORD} {SELDOM_WORD} x"'},
     "word of 9 %, by relevance": {"q": COMMON_WORD, "order": "relevance"},
+    "two words, by relevance": {"q": f"{COMMON_WORD} {FREQUENT_WORD}", "order": "relevance"},
     "color": {"color": "blue"},
     "country": {"country": "it"},
     "year": {"year": "2012"},
@@ -45,35 +59,39 @@ QUERIES: dict[str, dict[str, str]] = {
     "two colors": {"color": "lime|pink"},
     "camera by name": {"camera": "nikon"},
     "circle of 50 km": {"latlng": "48.1,11.6@50"},
+    "day": {"taken": "2012-05-06"},
+    "before a day": {"before": "2003-05-06"},
+    "after a day, oldest": {"after": "2020-05-06", "order": "oldest"},
+    "added since, none": {"added": "2030-01-01"},
+    "to review": {"review": "true"},
+    "name by its beginning": {"name": "IMG_0012*"},
+    "name by its middle": {"name": "*0012*"},
+    "title by its middle": {"title": "*zeppelin*"},
+    "negated groups, 20 deep": {"q": "-(nu|(mo " * 5 + "-lake" + "))" * 5},
+    "range of ISO": {"iso": "100-400"},
+    "nine facets": {"by": "year,month,country,city,camera,lens,type,color,album"},
 }
 
 
-def measure(folders: Sequence[Path]) -> dict[str, list[list[float]]]:
+def measure(connections: Sequence[Connection]) -> Iterator[tuple[str, list[list[float]]]]:
     """All times of each query in each library, in ms; measured alternately, so that other load affects all alike."""
-    with ExitStack() as stack:
-        connections = [stack.enter_context(_opened(folder)) for folder in folders]
-        return {name: _timed(connections, parameters) for name, parameters in QUERIES.items()}
+    clocks = [clock_of(connection) for connection in connections]
+    for name, parameters in QUERIES.items():
+        yield name, _timed(connections, clocks, parameters)
 
 
-@contextmanager
-def _opened(folder: Path) -> Iterator[Connection]:
-    engine = create_engine(f"sqlite:///{folder / 'photosvc.db'}")
-    configure_engine(engine)
-    with engine.connect() as connection:
-        yield connection
-    engine.dispose()
-
-
-def _timed(connections: Sequence[Connection], parameters: Mapping[str, str]) -> list[list[float]]:
+def _timed(
+    connections: Sequence[Connection], clocks: Sequence[Callable[[], float]], parameters: Mapping[str, str]
+) -> list[list[float]]:
     asked = [_deep(connection, {"order": "newest", **parameters}) for connection in connections]
     times: list[list[float]] = [[] for _ in connections]
     for _ in range(_ROUNDS):
-        for connection, query, spent in zip(connections, asked, times, strict=True):
+        for connection, clock, query, spent in zip(connections, clocks, asked, times, strict=True):
             for number in range(-_WARM_UP, _REPEATS):
-                started = time.perf_counter()
-                _page(connection, {**query, "count": str(100 + number % 2)})
+                started = clock()
+                _answer(connection, {**query, "count": str(100 + number % 2)})
                 if number >= 0:
-                    spent.append((time.perf_counter() - started) * 1000)
+                    spent.append((clock() - started) * 1000)
     return times
 
 
@@ -87,6 +105,14 @@ def _deep(connection: Connection, asked: dict[str, str]) -> dict[str, str]:
             asked["cursor"] = str(_page(connection, asked).next)
             del asked["offset"]
     return asked
+
+
+def _answer(connection: Connection, asked: Mapping[str, str]) -> None:
+    if by := asked.get("by"):
+        count_values(connection, parse_node([]), "", parse_facets(by), sees_private=False)
+        connection.rollback()
+    else:
+        _page(connection, asked)
 
 
 def _page(connection: Connection, asked: Mapping[str, str]) -> Page:
@@ -117,12 +143,13 @@ def measure_parser() -> dict[str, tuple[float, float]]:
 
 
 def main() -> None:
-    folders = [Path(name) for name in sys.argv[1:]]
-    print("| query, 100 files a page |" + "".join(f" {folder.name}: p50, p95 ms |" for folder in folders) + " growth |")
-    print("|---|" + "---|" * len(folders) + "---|")
-    for name, times in measure(folders).items():
-        cells = "".join(f" {median(spent):.2f}, {quantiles(spent, n=20)[-1]:.2f} |" for spent in times)
-        print(f"| {name} |{cells} {_growth(times[0], times[-1])} |")
+    with ExitStack() as stack:
+        connections = [stack.enter_context(opened(library)) for library in sys.argv[1:]]
+        kinds = [f" {connection.dialect.name}: p50, p95 ms |" for connection in connections]
+        print(f"| query, 100 files a page |{''.join(kinds)} last to first |\n|---|{'---|' * len(kinds)}---|")
+        for name, times in measure(connections):
+            cells = "".join(f" {median(spent):.2f}, {quantiles(spent, n=20)[-1]:.2f} |" for spent in times)
+            print(f"| {name} |{cells} {_growth(times[0], times[-1])} |", flush=True)
     print("\n| query text | p50, p99 ms |\n|---|---|")
     for name, (half, most) in measure_parser().items():
         print(f"| {name} | {half:.3f}, {most:.3f} |")

@@ -7,18 +7,16 @@ process with which PostgreSQL serves the connection, on the same machine and wit
 
 import gzip
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 from statistics import median, quantiles
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection
 
+from bench.databases import clock_of, opened
 from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
-from photosvc.models.database import configure_engine
 from photosvc.search.reading.overview.clusters import find_clusters, parse_box
 from photosvc.search.reading.overview.photos import PhotoQuery, parse_query
 from photosvc.search.reading.overview.timeline import count_months, month_columns, photos_of_month
@@ -78,16 +76,6 @@ def measure(connection: Connection, parameters: Mapping[str, str]) -> dict[str, 
     return found
 
 
-def clock_of(connection: Connection) -> Callable[[], float]:
-    """Gives the seconds of processor time that this process and the server's have spent."""
-    if connection.dialect.name == "sqlite":
-        return time.process_time
-    connection.execute(text("SET max_parallel_workers_per_gather = 0"))
-    connection.commit()  # otherwise, the end of the transaction would undo it
-    server = Path(f"/proc/{connection.scalar(text('SELECT pg_backend_pid()'))}/schedstat")
-    return lambda: time.process_time() + int(server.read_text().split()[0]) / 1e9
-
-
 def sizes(connection: Connection) -> Iterator[str]:
     """Bytes of the answers about everything, packed as nginx does."""
     query = parse_query([], sees_private=False)
@@ -104,7 +92,7 @@ def sizes(connection: Connection) -> Iterator[str]:
 def main(libraries: Sequence[str]) -> None:
     with ExitStack() as stack:
         for library in libraries:
-            connection = stack.enter_context(_opened(library))
+            connection = stack.enter_context(opened(library))
             count = sum(
                 number
                 for _, number in count_months(connection, parse_query([], sees_private=False), oldest_first=False)
@@ -117,15 +105,6 @@ def main(libraries: Sequence[str]) -> None:
                 cells = " | ".join(f"{median(spent):.0f}, {quantiles(spent, n=20)[-1]:.0f}" for spent in times)
                 print(f"| {name} | {cells} |", flush=True)
             print("\n" + "\n".join(sizes(connection)))
-
-
-@contextmanager
-def _opened(library: str) -> Iterator[Connection]:
-    engine = create_engine(library if "://" in library else f"sqlite:///{Path(library) / 'photosvc.db'}")
-    configure_engine(engine)
-    with engine.connect() as connection:
-        yield connection
-    engine.dispose()
 
 
 if __name__ == "__main__":
