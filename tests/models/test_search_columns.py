@@ -78,6 +78,7 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
         "name_key_pattern": ("name_key", "oldest_key", "listed", "listed"),
         "file_key_pattern": ("file_key", "oldest_key", "listed", "listed"),
         "random": ("shuffle", "newest_key", "private", "listed", "listed"),
+        "created": ("created_at", "listed"),
         "far_day": ("taken_day", "taken_at", "far_day"),
         "photo": ("photo_id", "taken_at", "newest_key", "private", "listed"),
         "timeline": ("timeline_day", "taken_at", "newest_key", *read, ""),

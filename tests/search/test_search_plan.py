@@ -125,7 +125,7 @@ def test_a_walk_reads_the_words_of_a_photo_once_for_all_alternatives(connection)
 
 def test_words_are_counted_by_the_full_text_index_alone(connection):
     asked = statements(connection, order="newest", q="n0*", count="1", total="true")
-    (count,) = [text for text in asked if "count(photosvc_search_rows" in text]
+    (count,) = [text for text in asked if "count(*)" in text and "FROM photosvc_search_rows" in text]
     assert count.count(" MATCH ") == 1
     assert "instr" not in count
 
@@ -134,6 +134,13 @@ def test_words_are_counted_by_the_full_text_index_alone(connection):
 def test_days_are_walked_between_their_times(connection, order):
     steps = window(connection, order=order, q="before:2100-01-01 after:1900-01-01", count="1")
     assert "taken_at>? AND taken_at<?" in steps[0]
+
+
+@pytest.mark.parametrize("name", ["added", "updated", "edited"])
+def test_what_was_added_or_changed_since_a_day_is_looked_up(connection, name):
+    steps = window(connection, order="newest", q=f"{name}:2199-01-01")
+    index = "created" if name == "added" else name
+    assert [step for step in steps if f"ix_photosvc_search_rows_{index} (" in step]
 
 
 def test_few_days_are_looked_up_in_the_index_of_the_timeline(connection):

@@ -150,14 +150,19 @@ LOOKUP_COLUMNS = {name: column.lookup for name, column in SEARCH_COLUMNS.items()
 PATTERN_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.by_pattern)
 
 
-def _index(name: str, *columns: str, condition: str = "listed") -> None:
-    """An index over the rows with this condition: `listed`, which searches show by default; empty: over all."""
+def _index(name: str, *columns: str, condition: str = "listed", compared_by_pattern: tuple[str, ...] = ()) -> None:
+    """An index over the rows with this condition: `listed`, which searches show by default; empty: over all.
+
+    PostgreSQL looks up the beginning of a text, whatever the language of the database, where columns are
+    `compared_by_pattern`.
+    """
     flag = condition.removeprefix("NOT ")
     Index(
         f"ix_{SearchRow.__tablename__}_{name}",
         *(getattr(SearchRow, column) for column in columns),
         sqlite_where=text(f"{flag} = {int(flag == condition)}") if condition else None,
         postgresql_where=text(condition) if condition else None,
+        postgresql_ops={column: "text_pattern_ops" for column in columns if column in compared_by_pattern},
     )
 
 
@@ -171,8 +176,9 @@ for _name in dict.fromkeys(LOOKUP_COLUMNS.values()):
 # SQLite knows that an index answers a statement by itself only if all columns are in it, also the constant `listed`.
 for _name in PATTERN_COLUMNS:
     if _name not in {_keys.columns[0] for _keys in SORT_KEYS.values()}:
-        _index(f"{_name}_pattern", _name, "oldest_key", "listed")
+        _index(f"{_name}_pattern", _name, "oldest_key", "listed", compared_by_pattern=(_name,))
 _index("random", "shuffle", "newest_key", "private", "listed")
+_index("created", "created_at")
 _index("far_day", "taken_day", "taken_at", condition="far_day")
 _index("unlisted", "newest_key", condition="NOT listed")
 _index("photo", "photo_id", "taken_at", "newest_key", "private")

@@ -20,14 +20,14 @@ from photosvc.models import (
 )
 from photosvc.models.search.values import RANK_BITS
 from photosvc.query.filters import FILTERS
-from photosvc.query.nodes import Filter, Node
-from photosvc.query.operands import Choice, Operand, Pattern, Range, TakenOut
+from photosvc.query.nodes import Filter, Node, terms
+from photosvc.query.operands import Choice, Operand, Pattern, Range, Since, TakenOut
 from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.columns import in_days
 from photosvc.search.reading.conditions.compile import compile_query, members
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.day_bounds import days_of
-from photosvc.search.reading.vocabulary import expand, have_more
+from photosvc.search.reading.vocabulary import estimate, expand, have_more
 
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
@@ -44,6 +44,8 @@ _LOOKED_UP = frozenset(
 _LIGHT_VALUES = 8
 #: Prefixes of many words that are looked up without counting their photos first.
 _FEW_PREFIXES = 4
+#: Photos whose ranks are compared by sorting all of them.
+_MOST_RANKED = 8000
 #: Photos that the index may merge for all such prefixes, as a multiple of the limit.
 _MERGED = 8
 
@@ -90,7 +92,7 @@ class Counter:
     def count(self, candidates: Candidates) -> int:
         """The number of candidates, at most one more than the limit."""
         some = candidates.photos.limit(self.limit + 1).subquery()
-        return self._record(candidates, self._connection.scalar(select(func.count()).select_from(some)) or 0)
+        return self.record(candidates, self._connection.scalar(select(func.count()).select_from(some)) or 0)
 
     def find(self, candidates: Candidates) -> tuple[Candidates, int]:
         """The candidates and their number; an index that is read as a whole is read only once."""
@@ -98,9 +100,10 @@ class Counter:
             return candidates, self.count(candidates)
         ids = self._connection.scalars(candidates.photos.limit(self.limit + 1)).all()
         listed = func.json_each(orjson.dumps(ids).decode()).table_valued("value")
-        return replace(candidates, photos=select(listed.c.value)), self._record(candidates, len(ids))
+        return replace(candidates, photos=select(listed.c.value)), self.record(candidates, len(ids))
 
-    def _record(self, candidates: Candidates, count: int) -> int:
+    def record(self, candidates: Candidates, count: int) -> int:
+        """Note how many candidates there are; gives their number."""
         self.counted.append(Counted(candidates.parts, count, self.limit))
         return count
 
@@ -126,10 +129,37 @@ def most_selective(
     return best
 
 
+def expected(parts: Sequence[Node], context: Context, connection: Connection, counter: Counter) -> Candidates | None:
+    """PostgreSQL: the photos that the words of these conjuncts find, if it expects few.
+
+    Of frequent words it would compare the index's text of each row that it walks, which costs more than a substring.
+    What it expects of any of several words may be far too much, as it knows the shares of frequent words only.
+    """
+    words = full_text.needed(parts)
+    if words is None:
+        return None
+    found = _found_by(words, parts, {}, context)
+    number = estimate(full_text.as_tsquery(words), connection)
+    if number > counter.limit and terms(words) > 1:
+        return found if counter.count(found) <= counter.limit else None
+    return found if counter.record(found, number) <= counter.limit else None
+
+
 def with_words(parts: Sequence[Node], context: Context, connection: Connection) -> Candidates | None:
     """The photos that the words of these conjuncts find, however many; None without words."""
     words = full_text.needed(parts)
-    return None if words is None else _found_by(words, parts, expand(full_text.prefixes(words), connection), context)
+    if words is None:
+        return None
+    expanded = {} if context.on_postgresql else expand(full_text.prefixes(words), connection)
+    return _found_by(words, parts, expanded, context)
+
+
+def are_many(candidates: Candidates, context: Context, connection: Connection) -> bool:
+    """Whether words find so many photos that not all of them should be sorted."""
+    if context.on_postgresql:
+        return estimate(full_text.as_tsquery(candidates.parts[0]), connection) > _MOST_RANKED
+    some = candidates.photos.limit(_MOST_RANKED + 1).subquery()
+    return (connection.scalar(select(func.count()).select_from(some)) or 0) > _MOST_RANKED
 
 
 def _found_by(words: Node, parts: Sequence[Node], expanded: Mapping[str, list[str]], context: Context) -> Candidates:
@@ -181,6 +211,8 @@ def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select t
             return keys.where(SearchRow.listed, in_days(SearchRow.timeline_day, days))
         case Filter() if _is_pattern(part):
             return select(SearchRow.oldest_key // 2**RANK_BITS).where(SearchRow.listed, compile_query(part, context))
+        case Filter(_, Since()):
+            return rows.where(SearchRow.listed, compile_query(part, context))
         case Filter("review", True):  # the index of the order `relevance` begins with the quality
             return rows.where(SearchRow.listed, compile_query(part, context))
         case Filter(name, Choice(any_of)) if any_of and name in _LOOKED_UP:

@@ -24,6 +24,7 @@ The estimate assumes that the matching rows are spread evenly over the order. Wh
 | the first case that applies | plan |
 |---|---|
 | SQLite; the most selective conjunct, apart from one plain album, has at most `limit` photos | `SORT_CANDIDATES` |
+| the order ranks by words that many photos have, and the query has nothing else | `WALK_RANKS` |
 | SQLite; the order ranks by words, for which no index exists | `SORT_CANDIDATES` of all photos with these words |
 | the order is the one by hand of an album | `WALK_POSITIONS` |
 | a conjunct is one plain album, and the order is one that albums are indexed in | `WALK_ALBUM` |
@@ -34,19 +35,24 @@ The estimate assumes that the matching rows are spread evenly over the order. Wh
 A unary `+` (`context.unindexed`) keeps SQLite from using any other index than the driving one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection
+from sqlalchemy import ColumnElement, Connection, and_
 
 from photosvc.models import SORT_KEYS, SearchRow
-from photosvc.query.nodes import Filter, Node, conjuncts, terms
+from photosvc.query.nodes import Filter, Node, conjuncts
+from photosvc.query.nodes import terms as count_terms
 from photosvc.query.operands import Choice
 from photosvc.search.reading.candidates import (
     BY_VALUE,
+    Candidates,
     Counted,
     Counter,
+    are_many,
+    expected,
     most_selective,
     value_column,
     with_words,
@@ -56,6 +62,7 @@ from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import visible
 from photosvc.search.reading.day_bounds import Bounds, day_bounds
 from photosvc.search.reading.orders import MANUAL
+from photosvc.search.reading.ranks import Tier, tiers
 from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]
@@ -77,6 +84,7 @@ class Driver(StrEnum):
     WALK_ALBUM = "walk the order within one album"
     WALK_POSITIONS = "walk the order by hand of one album"
     SORT_CANDIDATES = "sort the photos that one condition finds"
+    WALK_RANKS = "walk the order within the frequent ranks, and sort the photos of the others"
     WALK_VALUE = "walk the order within one value"
     WALK_ORDER = "walk the order until the page is full"
 
@@ -95,11 +103,13 @@ class Plan:
     """Where the order is by `taken_at`: the times outside of which no row matches."""
     counted: tuple[Counted, ...] = ()
     """What was counted to choose this plan."""
+    tiers: tuple[Tier, ...] = ()
+    """Where the order is by rank and the words are frequent: the photos by their ranks."""
 
     @property
     def sorts(self) -> bool:
         """Whether all matching rows are sorted, so that no index of an order may be used."""
-        return self.driver is Driver.SORT_CANDIDATES
+        return self.driver in {Driver.SORT_CANDIDATES, Driver.WALK_RANKS}
 
 
 def make_plan(
@@ -133,19 +143,21 @@ def make_plan(
     by_order = in_order and order in BY_VALUE
     valued = [part for part in parts if by_order and value_column(part)]
     counted: list[Counted] = []
+    found_tiers: tuple[Tier, ...] = ()
     if others and not context.on_postgresql:
-        counter = Counter(connection, rows_needed, sum(map(terms, others)))
+        counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
         counted = counter.counted
         candidates = most_selective(others, valued, context, connection, counter)
         if candidates is None and ranked:
-            candidates = with_words(parts, context, connection)
+            candidates, found_tiers = _by_rank(parts, ranked, context, connection)
         if candidates is not None and not in_order and value_column(candidates.parts[0]):
             valued = list(candidates.parts)
         elif candidates is not None:
             rest = compile_all([part for part in parts if part not in candidates.exact], context)
             found = SearchRow.photo_id.in_(candidates.photos)
             by_hand = album if arranged else None
-            return Plan(Driver.SORT_CANDIDATES, (found, shown, rest), arranged=by_hand, counted=tuple(counted))
+            driver = Driver.WALK_RANKS if found_tiers else Driver.SORT_CANDIDATES
+            return Plan(driver, (found, shown, rest), arranged=by_hand, counted=tuple(counted), tiers=found_tiers)
     taken = day_bounds(parts, connection) if in_order and order in _BY_TIME else Bounds()
     if album is not None:
         driver = Driver.WALK_POSITIONS if arranged else Driver.WALK_ALBUM
@@ -153,13 +165,36 @@ def make_plan(
         conditions = shown, compile_all(others, context)
         return Plan(driver, conditions, by_index, by_hand, taken, tuple(counted))
     if context.on_postgresql:
-        return Plan(Driver.DATABASE, (shown, compile_all(parts, context)), taken=taken)
+        counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
+        candidates = None if context.words_as_sets else expected(parts, context, connection, counter)
+        if candidates is None and ranked:
+            candidates, found_tiers = _by_rank(parts, ranked, context, connection)
+        if candidates is None:
+            conditions = shown, compile_all(parts, context)
+        else:
+            rest = compile_all([part for part in parts if part not in candidates.exact], context)
+            conditions = and_(SearchRow.photo_id.in_(candidates.photos), shown), rest
+        driver = Driver.WALK_RANKS if found_tiers else Driver.DATABASE
+        return Plan(driver, conditions, taken=taken, counted=tuple(counter.counted), tiers=found_tiers)
     by_value = [compile_query(part, replace(context, may_use_index=True)) for part in valued]
     rest = compile_all([part for part in parts if part not in valued], context)
     driver = Driver.WALK_VALUE if valued else Driver.WALK_ORDER
     if not (valued or in_order):
         shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
     return Plan(driver, (shown, *by_value, rest), taken=taken, counted=tuple(counted))
+
+
+def _by_rank(
+    parts: Sequence[Node], ranked: Sequence[Term], context: Context, connection: Connection
+) -> tuple[Candidates | None, tuple[Tier, ...]]:
+    """All photos with the words of these conjuncts; if these are many, and the query has nothing else, their ranks."""
+    candidates = with_words(parts, context, connection)
+    if candidates is None or context.opened or len(candidates.exact) < len(parts):
+        return candidates, ()
+    if not are_many(candidates, context, connection):
+        return candidates, ()
+    (words,) = candidates.parts
+    return candidates, tiers(words, {}, ranked, context, connection)
 
 
 def plan_all(node: Node, context: Context, connection: Connection) -> Plan:

@@ -11,12 +11,15 @@ from sqlalchemy.engine import Dialect
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocument, SearchRow
 from photosvc.models.prepared import Prepared, prepare_statement
-from photosvc.query.nodes import Everything, Node
+from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading.conditions import full_text
+from photosvc.search.reading.conditions.columns import listed
+from photosvc.search.reading.conditions.compile import compile_all
 from photosvc.search.reading.conditions.context import Column, Context, unindexed
 from photosvc.search.reading.conditions.visible import asked_open, visible
 from photosvc.search.reading.orders import MANUAL, Cursor, Order, order_named
 from photosvc.search.reading.plan import Driver, Plan, make_plan, one_album, plan_all
+from photosvc.search.reading.ranks import Tier
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.resolve import resolve
 
@@ -62,10 +65,15 @@ class Search:
         """At most `count` files: behind the request's cursor if it has one, else from `offset` on."""
         if self.is_plain:
             return self._run_plain(offset, count)
+        if self.plan.tiers:
+            skipped = 0 if self.request.cursor else offset
+            return self._by_tiers(skipped + count)[skipped:]
         return self.connection.execute(self.window_query(offset, count)).all()
 
     def window_query(self, offset: int, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """The SELECT of `window` for a search that is not plain."""
+        if self.plan.tiers:
+            return self._tier_query(self.plan.tiers[0], offset + count)
         keys = self._keys()
         query = self.matching(SearchRow.file_id, *keys)
         cursor = self.request.cursor
@@ -98,7 +106,7 @@ class Search:
     def total(self) -> int:
         """How many files match."""
         plan = plan_all(self.node, self.context, self.connection)
-        return self.connection.scalar(matching(plan, func.count(SearchRow.file_id))) or 0
+        return self.connection.scalar(matching(plan, func.count())) or 0
 
     def cursor_behind(self, found: Found, position: int) -> Cursor:
         """Where the page behind this file begins."""
@@ -107,6 +115,31 @@ class Search:
     def matching(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """The query for these columns of all files that match, in no order."""
         return matching(self.plan, *columns)
+
+    def _by_tiers(self, count: int) -> Sequence[Found]:
+        """The first files, or those behind the cursor, of the tiers of the plan."""
+        cursor, found = self.request.cursor, list[Found]()
+        for tier in self.plan.tiers:
+            if len(found) < count and not (cursor and tier.low > int(cursor.values[0])):
+                found += self.connection.execute(self._tier_query(tier, count - len(found)))
+        return found
+
+    def _tier_query(self, tier: Tier, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        request, context = self.request, self.context
+        keys = list(request.order.columns(request.seed))
+        behind = request.cursor.values if request.cursor else None
+        shown = visible(sees_private=context.sees_private)
+        if tier.photos is None:
+            has_rank = func.abs(full_text.points(request.ranked, context) - tier.low) < 1
+            query = select(SearchRow.file_id, literal(tier.low), *keys)
+            query = query.where(shown, compile_all(conjuncts(self.node), context, has_rank))
+            behind = behind[1:] if behind and behind[0] == tier.low else None
+        else:
+            keys = [full_text.rank(request.ranked, context).label("rank"), *map(unindexed, keys)]
+            query = select(SearchRow.file_id, *keys).where(shown, listed(SearchRow.photo_id, tier.photos, context))
+        if behind:
+            query = query.where(tuple_(*keys) < tuple_(*behind))
+        return _in_order(query, request.order, keys).limit(count)
 
     def _run_plain(self, offset: int, count: int, *, with_results: bool = False) -> Sequence[Found]:
         request = self.request

@@ -1,11 +1,12 @@
 """Conditions on columns of search rows: values, patterns, ranges, and areas of the position."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
+import orjson
 import s2cell
-from sqlalchemy import ColumnElement, and_, not_, or_, true
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, and_, any_, func, literal, not_, or_, select, true
 
 from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vector
 from photosvc.models import FILTER_COLUMNS, SearchRow
@@ -45,6 +46,13 @@ def compare(name: str, item: Operand | str, context: Context) -> Condition:
             return in_days(column, item)
         case _:
             return column == item
+
+
+def listed(column: Column, ids: Sequence[int], context: Context) -> Condition:
+    """Whether the column has one of these numbers, however many: they are one value of the statement."""
+    if context.on_postgresql:
+        return column == any_(literal(list(ids), ARRAY(BigInteger)))
+    return column.in_(select(func.json_each(orjson.dumps(ids).decode()).table_valued("value").c.value))
 
 
 def split_exact(items: Iterable[Operand]) -> tuple[list[Any], list[Operand]]:

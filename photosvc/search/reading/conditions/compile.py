@@ -41,12 +41,15 @@ def compile_query(node: Node, context: Context) -> Condition:
     return compile_all(conjuncts(node), context)
 
 
-def compile_all(parts: Sequence[Node], context: Context) -> Condition:
-    """The condition that all parts hold. The words of a photo are read last, and once for all parts."""
+def compile_all(parts: Sequence[Node], context: Context, *of_texts: Condition) -> Condition:
+    """The condition that all parts hold, and these further ones on `SearchText`.
+
+    The words of a photo are read last, and once for all.
+    """
     texts = [part for part in parts if full_text.reads_text(part, context)]
     others = [_compile(part, context) for part in parts if part not in texts]
-    if texts:
-        others.append(full_text.of_photo(and_(*(_compile(part, context) for part in texts))))
+    if texts or of_texts:
+        others.append(full_text.of_photo(and_(*(_compile(part, context) for part in texts), *of_texts)))
     return and_(true(), *others)
 
 

@@ -111,9 +111,12 @@ def contains(section: str, term: Term, context: Context) -> Condition:
 
 def by_index(words: Node, context: Context) -> Condition:
     """Whether a search row is of a photo that the full-text index finds; for phrases, of one with all their words."""
+    photos = matching(words, {}, context)
+    if context.on_postgresql:
+        return SearchRow.photo_id.in_(photos)
     # A part of the key, which the covering indexes of all rows contain; `photo_id` is not in them.
     photo_id: ColumnElement[int] = SearchRow.newest_key // 2**RANK_BITS
-    return photo_id.in_(matching(words, {}, context))
+    return photo_id.in_(photos)
 
 
 def names_person(name: str, context: Context) -> Condition:
@@ -139,9 +142,7 @@ def matching(words: Node, expanded: Mapping[str, Sequence[str]], context: Contex
 
     """
     if context.on_postgresql:
-        terms: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
-        asked = _written(words, lambda word, prefix: f"'{word}'{':*' if prefix else ''}", " & ", " | ")
-        return select(SearchText.photo_id).where(terms.op("@@")(cast(asked, _TsQuery)))
+        return select(SearchText.photo_id).where(in_index(words, expanded, context))
     index = table(WORD_INDEX, column("rowid"))
 
     def written(word: str, prefix: bool) -> str:
@@ -151,6 +152,20 @@ def matching(words: Node, expanded: Mapping[str, Sequence[str]], context: Contex
 
     asked = _written(words, written, " AND ", " OR ")
     return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(asked))
+
+
+def in_index(words: Node, expanded: Mapping[str, Sequence[str]], context: Context) -> Condition:
+    """As `matching`: a condition on `SearchText`."""
+    if not context.on_postgresql:
+        return SearchText.photo_id.in_(matching(words, expanded, context))
+    terms: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
+    found: Condition = terms.op("@@")(cast(as_tsquery(words), _TsQuery))
+    return found
+
+
+def as_tsquery(words: Node) -> str:
+    """The words as PostgreSQL's full-text index is asked for them."""
+    return _written(words, lambda word, prefix: f"'{word}'{':*' if prefix else ''}", " & ", " | ")
 
 
 def _written(words: Node, written: Callable[[str, bool], str], both: str, either: str) -> str:
@@ -194,20 +209,26 @@ def _prefixes(words: Node) -> Iterator[str]:
 
 
 def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
-    """The rank of a photo by the place of each term; whole words count more than prefixes.
+    """The rank of the photo of a search row by its words."""
+    return select(points(terms, context)).where(SearchText.photo_id == SearchRow.photo_id).scalar_subquery()
+
+
+def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:
+    """The rank of a photo by the place of each term: an expression on `SearchText`; whole words count more.
 
     The sum over the terms of 6 and 5 in the title, 4 and 3 in keywords and names of people, 2 and 1 elsewhere.
     """
     score: Any = 0
-    for term in list(terms)[:_MOST_RANKED]:
+    for term in list(ranked)[:_MOST_RANKED]:
         begun = needle(term)
         whole = begun.rstrip() + " "
         steps = []
-        for section, points in (("title", 6), ("keywords", 4), ("people", 4), ("words", 2)):
+        for section, most in (("title", 6), ("keywords", 4), ("people", 4), ("words", 2)):
             text = getattr(SearchText, section)
-            steps += [(_has(text, whole, context), points), (_has(text, begun, context), points - 1)]
+            steps += [(_has(text, whole, context), most), (_has(text, begun, context), most - 1)]
         score = score + case(*steps, else_=0)
-    return select(score).where(SearchText.photo_id == SearchRow.photo_id).scalar_subquery()
+    found: ColumnElement[int] = score
+    return found
 
 
 def _has(text: Any, part: str, context: Context) -> Condition:  # noqa: ANN401

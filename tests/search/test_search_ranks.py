@@ -1,0 +1,147 @@
+"""Pages by relevance of words that many photos have: the same photos in the same order as if all were sorted."""
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import create_engine, select, text
+from sqlalchemy.orm import Session
+
+from photosvc.models import Photo, SearchRow, SearchText
+from photosvc.search.projection.project import project
+from photosvc.search.reading import candidates
+from photosvc.search.reading.explain import explain
+from photosvc.search.reading.page import find
+from photosvc.search.reading.request import parse_request
+from tests.clock import NOW
+from tests.factories.photos import add_photos
+
+PHOTOS = 300
+#: Where a photo has the word `family`, with the points it gets for that, and for how many photos of a hundred.
+PLACES = {
+    "title, whole": (6, 3),
+    "title, begun": (5, 2),
+    "keyword": (4, 60),
+    "description, whole": (2, 25),
+    "description, begun": (1, 5),
+    "nowhere": (0, 5),
+}
+WALK = "walk the order within the frequent ranks, and sort the photos of the others"
+
+
+def describe(photo, place, draw):
+    photo.quality = draw.randrange(1, 8)
+    photo.title, photo.description = f"T{photo.id}", ""
+    match place:
+        case "title, whole":
+            photo.title = f"Family {photo.id}"
+        case "title, begun":
+            photo.title = f"Familiarity {photo.id}"
+        case "description, whole":
+            photo.description = "the family went on, " + draw.choice(["sun", "lake"])
+        case "description, begun":
+            photo.description = "familiar lake"
+
+
+@pytest.fixture(scope="module")
+def session(new_database):
+    """A library where the word has every rank, and two of the ranks are frequent."""
+    draw = random.Random(4)
+    engine = create_engine(new_database())
+    with Session(engine) as session:
+        add_photos(session, PHOTOS, NOW)
+        photos = session.scalars(select(Photo).order_by(Photo.id)).all()
+        for photo in photos:
+            place = draw.choices(list(PLACES), [share for _, share in PLACES.values()])[0]
+            describe(photo, place, draw)
+        project(session, [photo.id for photo in photos])
+        with_keyword = [photo.id for photo in photos if photo.title == f"T{photo.id}" and not photo.description][:170]
+        for found in session.scalars(select(SearchText).where(SearchText.photo_id.in_(with_keyword))):
+            found.keywords = found.keywords.rstrip() + " , family lakes "
+            found.words = found.words.rstrip() + " , family lakes "
+        session.commit()
+        session.execute(text("ANALYZE"))
+        session.commit()
+        yield session
+    engine.dispose()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def many_begin_early():
+    """Words of more than ten photos count as frequent."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "_MOST_RANKED", 10)
+        patch.setattr(candidates.Counter, "limit", 10)
+        yield
+
+
+def uids(session, query, **parameters):
+    request = parse_request({"q": query, "order": "relevance", "count": "1000", **parameters})
+    page = find(session.connection(), request, sees_private=True)
+    return [record["FileUID"] for records in page.results() for record in records], page.next
+
+
+def sorted_by_python(session, first, second=""):
+    """UIDs by the sum of the points of one or two words, then by the keys of the order."""
+    texts = {row.photo_id: row for row in session.scalars(select(SearchText))}
+
+    def points(row, word):
+        found = texts[row.photo_id]
+        for section, most in (("title", 6), ("keywords", 4), ("people", 4), ("words", 2)):
+            if f" {word} " in getattr(found, section):
+                return most
+            if f" {word}" in getattr(found, section):
+                return most - 1
+        return 0
+
+    def rank(row):
+        each = [points(row, word) for word in (first, second) if word]
+        return sum(each) if all(each) else 0
+
+    rows = [row for row in session.scalars(select(SearchRow)) if rank(row)]
+    rows.sort(key=lambda row: (rank(row), row.quality, row.taken_at, row.newest_key), reverse=True)
+    return [row.file_uid for row in rows]
+
+
+def test_photos_of_all_ranks_come_in_order(session):
+    found, _ = uids(session, "famil")
+    assert len(found) > 200
+    assert found == sorted_by_python(session, "famil")
+
+
+def test_two_words_add_their_points(session):
+    found, _ = uids(session, "famil lake")
+    assert len(found) > 50
+    assert found == sorted_by_python(session, "famil", "lake")
+
+
+def test_the_order_is_walked_where_a_rank_is_frequent(session):
+    request = parse_request({"q": "famil", "order": "relevance"})
+    assert explain(session.connection(), request, sees_private=True).plan == WALK
+    filtered = parse_request({"q": "famil color:red", "order": "relevance"})
+    assert explain(session.connection(), filtered, sees_private=True).plan != WALK
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(11, 90), st.sampled_from(["famil", "family", "famil lake", "family|lake", "familia"]), st.booleans())
+def test_pages_of_any_size_put_together_are_the_whole(session, size, query, by_cursor):
+    whole, _ = uids(session, query)
+    pages, cursor, offset = [], None, 0
+    while True:
+        place = {"cursor": str(cursor)} if cursor else {"offset": str(offset)} if offset else {}
+        found, following = uids(session, query, count=str(size), **place)
+        pages += found
+        offset += size
+        cursor = following if by_cursor else None
+        if following is None:
+            break
+    assert pages == whole
+
+
+def test_merged_pages_have_each_photo_once(session):
+    files = sorted_by_python(session, "famil")
+    photo_of = {row.file_uid: row.photo_uid for row in session.scalars(select(SearchRow))}
+    found, following = uids(session, "famil", merged="true", count="37")
+    rest, _ = uids(session, "famil", merged="true", cursor=str(following))
+    assert [photo_of[uid] for uid in found + rest] == list(dict.fromkeys(photo_of[uid] for uid in files))
