@@ -1,6 +1,7 @@
 """Rows that photos share: cameras, lenses, places, cells, keywords; looked up, or inserted when missing."""
 
 from collections.abc import Collection, Iterable
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
@@ -10,7 +11,10 @@ from photosvc.index.places import FoundPlace, Gazetteer
 from photosvc.media.cameras import camera_type
 from photosvc.media.metadata import Metadata
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place, Subject, SubjectName
+from photosvc.models.among import among
 from photosvc.query.fold import fold
+
+Row = TypeVar("Row", Camera, Lens, Cell, Place)
 
 
 class Catalog:
@@ -25,11 +29,13 @@ class Catalog:
         self._places: dict[str, Place] = {}
         self._cells: dict[str, Cell | None] = {}
         self._people: dict[str, str] | None = None
+        self._cell_ids: dict[tuple[float, float], str] = {}
+        self._unknown: dict[type[Camera | Lens | Cell | Place], Any] = {}
 
     def camera(self, make: str, model: str) -> Camera:
         """The camera of this make and model; the unknown camera when both are empty."""
         if not (make or model):
-            return self._session.get_one(Camera, UNKNOWN_ID)
+            return self._nothing(Camera, UNKNOWN_ID)
         known = self._cameras.get((make, model))
         if known is None:
             query = select(Camera).where(Camera.make == make, Camera.model == model)
@@ -41,16 +47,16 @@ class Catalog:
     def load_gear(self, contents: Collection[Metadata]) -> None:
         """Look up in advance the cameras and lenses of these files that are known."""
         cameras = {one.camera_model for one in contents}
-        for camera in self._session.scalars(select(Camera).where(Camera.model.in_(cameras))):
+        for camera in self._session.scalars(select(Camera).where(among(self._session, Camera.model, cameras))):
             self._cameras[camera.make, camera.model] = camera
         if lenses := {one.lens_model for one in contents} - {""}:
-            for lens in self._session.scalars(select(Lens).where(Lens.model.in_(lenses))):
+            for lens in self._session.scalars(select(Lens).where(among(self._session, Lens.model, lenses))):
                 self._lenses[lens.make, lens.model] = lens
 
     def lens(self, make: str, model: str) -> Lens:
         """The lens of this make and model; the unknown lens when the model is empty."""
         if not model:
-            return self._session.get_one(Lens, UNKNOWN_ID)
+            return self._nothing(Lens, UNKNOWN_ID)
         known = self._lenses.get((make, model))
         if known is None:
             query = select(Lens).where(Lens.make == make, Lens.model == model)
@@ -61,15 +67,16 @@ class Catalog:
 
     def load_cells(self, positions: Iterable[tuple[float, float]]) -> None:
         """Look up in advance the cells of these positions that are known."""
-        wanted = {_cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
+        wanted = {self._cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
         if wanted:
-            query = select(Cell).where(Cell.id.in_(wanted)).options(joinedload(Cell.place))
+            query = select(Cell).where(among(self._session, Cell.id, wanted)).options(joinedload(Cell.place))
             self._cells |= dict.fromkeys(wanted) | {cell.id: cell for cell in self._session.scalars(query)}
 
     def cell(self, lat: float, lng: float) -> Cell:
         """The S2 cell of a position, with its place."""
-        self.load_cells([(lat, lng)])
-        cell_id = _cell_id(lat, lng)
+        cell_id = self._cell_id(lat, lng)
+        if cell_id not in self._cells:
+            self.load_cells([(lat, lng)])
         known = self._cells[cell_id]
         if known is None:
             known = Cell(id=cell_id, place=self._place(self._gazetteer.lookup(lat, lng)))
@@ -79,7 +86,7 @@ class Catalog:
 
     def nowhere(self) -> Cell:
         """The cell of photos without a position."""
-        return self._session.get_one(Cell, UNKNOWN_PLACE)
+        return self._nothing(Cell, UNKNOWN_PLACE)
 
     def person(self, name: str) -> str:
         """The name that people chose for somebody whom files call `name`; else that one."""
@@ -88,9 +95,21 @@ class Catalog:
             self._people = {row.folded: row.name for row in self._session.execute(query)}
         return self._people.get(fold(name), name) if self._people else name
 
+    def _nothing(self, mapped: type[Row], key: int | str) -> Row:
+        """The row that stands for what is not known."""
+        if mapped not in self._unknown:
+            self._unknown[mapped] = self._session.get_one(mapped, key)
+        return cast("Row", self._unknown[mapped])
+
+    def _cell_id(self, lat: float, lng: float) -> str:
+        known = self._cell_ids.get((lat, lng))
+        if known is None:
+            known = self._cell_ids[lat, lng] = f"s2:{cell_token(lat, lng)}"
+        return known
+
     def _place(self, found: FoundPlace | None) -> Place:
         if found is None:
-            return self._session.get_one(Place, UNKNOWN_PLACE)
+            return self._nothing(Place, UNKNOWN_PLACE)
         known = self._places.get(found.id) or self._session.get(Place, found.id)
         if known is None:
             known = Place(id=found.id, label=found.label, city=found.city, state=found.state, country=found.country)
@@ -110,7 +129,3 @@ class Catalog:
                 self._keywords[folded] = Keyword(word=wanted[folded], folded=folded)
                 self._session.add(self._keywords[folded])
         return [self._keywords[folded] for folded in sorted(wanted)]
-
-
-def _cell_id(lat: float, lng: float) -> str:
-    return f"s2:{cell_token(lat, lng)}"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.orm import object_session
 
@@ -16,6 +17,7 @@ from photosvc.index.compose import (
     primary_index,
     split_name,
 )
+from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import bounded, read_extraction
 from photosvc.index.markers import write_markers
 from photosvc.index.sidecars.merge import Sources, StoredSidecar, marked, ranked, with_sidecars
@@ -28,9 +30,16 @@ _NOT_PHOTOGRAPHIC = frozenset({"screenshot", "screenshots", "info"})
 #: Photos with a lower score are in review.
 REVIEW_BELOW = 3
 _PANORAMA_RATIO = 1.9
+_NONE: Final[Mapping[str, Extraction]] = {}
 
 
-def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog: Catalog, now: datetime) -> None:
+def describe(
+    photo: Photo,
+    sidecars: Mapping[int, list[StoredSidecar]],
+    catalog: Catalog,
+    now: datetime,
+    extractions: Mapping[str, Extraction] = _NONE,
+) -> None:
     """Bring the row of a photo up to date with its files. A photo without files is hidden.
 
     Args:
@@ -38,6 +47,7 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog:
         sidecars: those of its files, by the id of the file.
         catalog: finds or adds cameras, places and keywords.
         now: the present.
+        extractions: those of files that need not be read from the columns, by name.
 
     """
     files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)
@@ -45,7 +55,7 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog:
         photo.quality = -1
         _set_times(photo, now)
         return
-    stacked = [StackedFile(file.name, read_extraction(file)) for file in files]
+    stacked = [StackedFile(file.name, extractions.get(file.name) or read_extraction(file)) for file in files]
     chosen = (file for file in files if file.primary_src == MANUAL and not file.problem)
     primary = next(chosen, files[primary_index(stacked)])
     for file in photo.files:

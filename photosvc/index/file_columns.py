@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 import orjson
@@ -15,12 +16,20 @@ from photosvc.models import File
 #: Fields of an extraction that have a column of the same name. The problem has two columns, behind one property.
 _COLUMNS: Final = tuple(name for name in Extraction.__dataclass_fields__ if name != "metadata")
 
+_FIELDS: Final = tuple(Metadata.__dataclass_fields__)
+_read_fields: Final = attrgetter(*_FIELDS)
+_UNSET_VALUES: Final = _read_fields(Metadata())
+
 INT16, INT32, INT64 = 2**15 - 1, 2**31 - 1, 2**63 - 1
 #: The largest number that the column of a field holds: headers of hostile files contain larger ones.
 _LARGEST: Final = {
     **dict.fromkeys(("orientation", "main_color", "chroma", "rating"), INT16),
     **dict.fromkeys(("width", "height", "frames", "diff", "iso", "focal_length", "altitude"), INT32),
     **dict.fromkeys(("size", "mtime_ns", "duration_ns"), INT64),
+}
+_BOUNDS: Final = {
+    record: [(name, largest) for name, largest in _LARGEST.items() if name in record.__dataclass_fields__]
+    for record in (Extraction, Metadata)
 }
 _UNSET: Final = Metadata()
 
@@ -30,8 +39,11 @@ def bounded(number: int, largest: int = INT32) -> int:
     return max(-largest - 1, min(number, largest))
 
 
-def write_extraction(file: File, extraction: Extraction) -> None:
-    """Write an extraction into the columns of its file. An orientation that a person chose stays."""
+def write_extraction(file: File, extraction: Extraction) -> Extraction:
+    """Write an extraction into the columns of its file; gives what `read_extraction` reads there now.
+
+    An orientation that a person chose stays.
+    """
     chosen = file.orientation if file.orientation_src == MANUAL else None
     file.turn = 1
     for name in _COLUMNS:
@@ -44,6 +56,17 @@ def write_extraction(file: File, extraction: Extraction) -> None:
     file.details = dump_metadata(extraction.metadata)
     if chosen:
         choose_orientation(file, chosen)
+    return extraction if _is_stored_as_it_is(file, extraction) else read_extraction(file)
+
+
+def _is_stored_as_it_is(file: File, extraction: Extraction) -> bool:
+    """Whether the columns hold all values, and the JSON all floats: it writes null for those that are not finite."""
+    sizes = (extraction.width, extraction.height) == (file.width, file.height)
+    return sizes and "null" not in file.details and _fits(extraction) and _fits(extraction.metadata)
+
+
+def _fits(record: Extraction | Metadata) -> bool:
+    return all(-largest <= getattr(record, name) <= largest for name, largest in _BOUNDS[type(record)])
 
 
 def choose_orientation(file: File, chosen: int | None) -> None:
@@ -71,8 +94,12 @@ def read_extraction(file: File) -> Extraction:
 
 def dump_metadata(metadata: Metadata) -> str:
     """The record as a JSON object of the fields that are set."""
-    values = {name: _value(metadata, name) for name in Metadata.__dataclass_fields__}
-    return orjson.dumps({name: value for name, value in values.items() if value != getattr(_UNSET, name)}).decode()
+    values = {
+        name: _value(metadata, name)
+        for name, value, unset in zip(_FIELDS, _read_fields(metadata), _UNSET_VALUES, strict=True)
+        if value != unset
+    }
+    return orjson.dumps(values).decode()
 
 
 def load_metadata(text: str) -> Metadata:

@@ -22,9 +22,12 @@ from photosvc.index.sidecars.folders import Folders
 from photosvc.index.stacking.keys import keys_of
 from photosvc.index.stored_files import StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Photo, StackKey, photo_keywords
-from photosvc.models.plain import insert_plain, next_ids, plain
+from photosvc.models.among import among
+from photosvc.models.plain import insert_of, insert_plain, next_ids, plain
+from photosvc.models.prepared import run_many
 
 _CHUNK: Final = 500
+_INSERT_WORDS: Final = insert(photo_keywords)
 
 
 class NewFiles:
@@ -37,7 +40,10 @@ class NewFiles:
         self._now = now
         self._keys: dict[str, frozenset[int]] = {}
         self._alone: set[str] = set()
-        self._photos: list[Photo] = []
+        self.photos: list[Photo] = []
+        """The photos made so far."""
+        self.extractions: dict[str, Extraction] = {}
+        """Those of their files, by name, as `read_extraction` gives them."""
         self.photo_ids: Iterator[int] = iter(())
         """Ids for all new photos of the batch, in the order of its files: those that this inserts come last."""
         self.file_ids: Iterator[int] = iter(())
@@ -67,8 +73,10 @@ class NewFiles:
         """Those of the keys that files of the library have."""
         every = iter(keys)
         found: set[int] = set()
+        connection = self._session.connection()
         while some := list(islice(every, _CHUNK)):
-            found.update(self._session.scalars(select(StackKey.key).where(StackKey.key.in_(some))))
+            stored = select(StackKey.key).where(among(self._session, StackKey.key, some))
+            found.update(connection.execute(stored).scalars())
         return found
 
     def __contains__(self, found: FoundFile) -> bool:
@@ -93,23 +101,24 @@ class NewFiles:
             reader_version=READER_VERSION,
             **times,
         )
-        write_extraction(file, extraction)
+        self.extractions[found.name] = write_extraction(file, extraction)
         file.size, file.mtime_ns = found.size, found.mtime_ns
         photo.files.append(file)
-        self._photos.append(photo)
+        self.photos.append(photo)
         return photo
 
     def insert(self) -> None:
         """Insert the described photos with their files; what they refer to is flushed."""
-        for photo in self._photos:
+        for photo in self.photos:
             photo.camera_id, photo.lens_id, photo.place_id = photo.camera.id, photo.lens.id, photo.place.id
-        files = [file for photo in self._photos for file in photo.files]
-        insert_plain(self._session, Photo, self._photos)
+        files = [file for photo in self.photos for file in photo.files]
+        insert_plain(self._session, Photo, self.photos)
         insert_plain(self._session, File, files)
-        if keys := [{"key": key, "file_id": file.id} for file in files for key in self._keys[file.name]]:
-            self._session.execute(insert(StackKey), keys)
-        if words := [{"photo_id": photo.id, "keyword_id": one.id} for photo in self._photos for one in photo.keywords]:
-            self._session.execute(insert(photo_keywords), words)
+        connection = self._session.connection()
+        keys = [{"key": key, "file_id": file.id} for file in files for key in self._keys[file.name]]
+        run_many(connection, insert_of(StackKey), keys)
+        words = [{"photo_id": photo.id, "keyword_id": one.id} for photo in self.photos for one in photo.keywords]
+        run_many(connection, _INSERT_WORDS, words)
         for file in files:
             for marker in file.markers:
                 marker.file_id = file.id

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sqlalchemy import case, delete, select, update
+from sqlalchemy import and_, case, delete, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
@@ -27,7 +27,8 @@ from photosvc.index.stacking.keys import keys_of
 from photosvc.index.stacking.restack import new_photo, restack
 from photosvc.index.stored_files import StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
-from photosvc.search.projection.project import project, remove
+from photosvc.models.among import among
+from photosvc.search.projection.project import project, project_new, remove
 
 #: Statements whose rows no object in the session stands for.
 _UNLOADED: Final = {"synchronize_session": False}
@@ -206,13 +207,11 @@ class Store:
         sidecars = sidecars_of(self._session, [photo.id for photo in changed])
         with self._session.no_autoflush:
             for photo in changed:
-                describe(photo, sidecars, self._catalog, self._now)
+                describe(photo, sidecars, self._catalog, self._now, self._new.extractions)
         self._session.flush()
         self._new.insert()
         self._sidecars.albums.finish()
-        if changed:
-            complete = [photo for photo in changed if _has_no_order(photo)]
-            project(self._session, [*(photo.id for photo in changed), *restacked.gone], complete)
+        self._project(changed, restacked.gone)
         mark_due(self._session, self._sightings, {photo.id: sighting(photo) for photo in changed})
         self._sightings.clear()
         self._changed.clear()
@@ -220,15 +219,22 @@ class Store:
         self._new_photos.clear()
         return len(changed)
 
+    def _project(self, changed: Sequence[Photo], gone: Collection[int]) -> None:
+        new = {photo.id for photo in self._new.photos}
+        others = [photo for photo in changed if photo.id not in new]
+        if new:
+            project_new(self._session, new, list(filter(_has_no_order, self._new.photos)))
+        if others or gone:
+            project(self._session, [*(photo.id for photo in others), *gone], filter(_has_no_order, others))
+
     def _remember(self, photos: Iterable[Photo]) -> None:
         """Keep what these photos say about their cameras; those of this batch are new."""
         self._sightings |= {photo.id: sighting(photo) for photo in photos if photo.checked_at is not None}
 
     def _write_rejections(self) -> None:
         names = self._rejected.keys()
-        self._session.execute(
-            delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name.in_(names))
-        )
+        former = and_(RejectedFile.root == ORIGINALS_ROOT, among(self._session, RejectedFile.name, names))
+        self._session.execute(delete(RejectedFile).where(former), execution_options=_UNLOADED)
         self._session.add_all(filter(None, self._rejected.values()))
         self._rejected.clear()
 

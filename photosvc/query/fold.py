@@ -5,12 +5,18 @@ Both databases store and compare folded words, so their own rules for case, acce
 
 import re
 import unicodedata
+from functools import lru_cache
+from typing import Final
 
 LONGEST_WORD = 64
 """Characters of a word that count; the rest is cut, both in the index and in queries."""
 
 MOST_WORDS = 4096
 LONGEST_TEXT = 65_536
+
+#: Texts of up to so many characters are remembered: names of places, cameras and folders recur with every photo.
+_SHORT: Final = 80
+_REMEMBERED: Final = 2048
 
 #: Letters that Unicode does not decompose, as people type them on other keyboards; and invisible characters (soft
 #: hyphen, joiners, variation selectors) that would split words.
@@ -42,7 +48,10 @@ def fold(text: str) -> str:
     Compatibility decomposition (Unicode NFKD), full case folding, combining marks dropped, letters such as ø and ł
     replaced by plain ones, runs of blanks by one blank. At most `LONGEST_TEXT` characters are read.
     """
-    text = text[:LONGEST_TEXT]
+    return _fold_short(text) if len(text) <= _SHORT else _fold(text[:LONGEST_TEXT])
+
+
+def _fold(text: str) -> str:
     if text.isascii():
         return _BLANKS.sub(" ", text).lower()
     bare = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
@@ -52,9 +61,17 @@ def fold(text: str) -> str:
 
 def words(text: str, limit: int = MOST_WORDS) -> tuple[str, ...]:
     """The folded words of `text` in order: runs of letters and digits, at most `limit` of them."""
+    return _words_of_short(text, limit) if len(text) <= _SHORT else _words(text, limit)
+
+
+def _words(text: str, limit: int) -> tuple[str, ...]:
     found: list[str] = []
     for match in _WORD.finditer(fold(text)):
         if len(found) == limit:
             break
         found.append(match[0][:LONGEST_WORD])
     return tuple(found)
+
+
+_fold_short = lru_cache(_REMEMBERED)(_fold)
+_words_of_short = lru_cache(_REMEMBERED)(_words)

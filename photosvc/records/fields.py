@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 from marshmallow import Schema, fields, pre_load
 
 from photosvc.core.clock import ZERO_TIME
+
+_UP_TO_SECONDS: Final = len("0001-01-01T00:00:00")
 
 
 class AnyCaseSchema(Schema):
@@ -31,7 +33,7 @@ class Timestamp(fields.Field[datetime]):
     """RFC 3339 in UTC, whole seconds and `Z`; an unset time is the zero timestamp (spec section 2.2)."""
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str:  # noqa: ANN401, ARG002
-        return rfc3339(value or ZERO_TIME)
+        return _timestamp(value)
 
 
 class NullableTimestamp(fields.Field[datetime]):
@@ -43,7 +45,8 @@ class NullableTimestamp(fields.Field[datetime]):
 
 def rfc3339(moment: datetime) -> str:
     """An aware time as RFC 3339 in UTC; the year has four digits even before 1000."""
-    return moment.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat() + "Z"
+    in_utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return in_utc.isoformat(timespec="seconds")[:_UP_TO_SECONDS] + "Z"
 
 
 class Decimal(fields.Float):
@@ -68,15 +71,29 @@ def compile_schema(schema: Schema) -> Callable[[Any], dict[str, Any]]:
     """
     names = tuple(schema.dump_fields)
     read = attrgetter(*(field.attribute or name for name, field in schema.dump_fields.items()))
-    changed = [(name, field.serialize) for name, field in schema.dump_fields.items() if type(field) not in _PLAIN]
+    changed = [(name, _writer(name, field)) for name, field in schema.dump_fields.items() if type(field) not in _PLAIN]
 
     def dump(thing: Any) -> dict[str, Any]:  # noqa: ANN401
         record = dict(zip(names, read(thing), strict=True))
         for name, write in changed:
-            record[name] = write(name, record[name], _itself)
+            record[name] = write(record[name])
         return record
 
     return dump
+
+
+def _writer(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
+    """What a field does to its value."""
+    if type(field) is Timestamp:
+        return _timestamp
+    if type(field) is Decimal:
+        places = field.places
+        return lambda value: round(value or 0.0, places)
+    return lambda value: field.serialize(name, value, _itself)
+
+
+def _timestamp(value: datetime | None) -> str:
+    return rfc3339(value or ZERO_TIME)
 
 
 def _itself(value: Any, _name: str, _default: Any) -> Any:  # noqa: ANN401

@@ -69,6 +69,24 @@ def project(session: Session, photo_ids: Iterable[int], complete: Iterable[Photo
     return count
 
 
+def project_new(session: Session, photo_ids: Collection[int], complete: Collection[Photo]) -> None:
+    """Write the search rows of new photos, of which none are stored: some hundreds at most.
+
+    Records one change of the library.
+
+    Args:
+        session: inside a write transaction, flushed.
+        photo_ids: the ids of the photos.
+        complete: those of the photos that need not be loaded, as for `project`.
+
+    """
+    unknown = sorted(set(photo_ids).difference(photo.id for photo in complete))
+    photos = [*complete, *load(session, unknown)] if unknown else [*complete]
+    _write_rows(session, photos)
+    _write_texts(session, photos)
+    record_change(session)
+
+
 def remove(session: Session, photo_ids: Collection[int]) -> None:
     """Remove the search rows of photos whose files are all missing: the same as `project`, without loading them."""
     delete_rows(session, among(session, SearchRow.photo_id, photo_ids))
