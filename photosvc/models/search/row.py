@@ -24,7 +24,7 @@ from photosvc.models.base import TABLE_PREFIX, Base, RowId
 from photosvc.models.search import values
 from photosvc.models.search.columns import SORT_KEYS, of_file, of_photo, search_columns
 from photosvc.models.search.values import FileKey
-from photosvc.query.fold import fold
+from photosvc.query.fold import fold, fold_recurring
 
 #: Grows whenever a projection would give other rows for the same library; older rows are stale.
 PROJECTION_VERSION = 5
@@ -67,7 +67,7 @@ class SearchRow(Base):
     photo_type: Mapped[str] = of_photo("type", Text, by_value=True)
     path: Mapped[str] = of_photo("path", SortText)
     name: Mapped[str] = of_photo("name", SortText)
-    path_key: Mapped[str] = of_photo("path", Text, convert=fold, filter_name="path", lookup="path")
+    path_key: Mapped[str] = of_photo("path", Text, convert=fold_recurring, filter_name="path", lookup="path")
     name_key: Mapped[str] = of_photo("name", Text, convert=fold, filter_name="name", by_pattern=True)
     original_key: Mapped[str] = of_photo("original_name", Text, convert=fold, filter_name="original_name")
     title_key: Mapped[str] = of_photo("title", SortText, convert=values.title_key, filter_name="title", by_pattern=True)
@@ -98,8 +98,8 @@ class SearchRow(Base):
     altitude: Mapped[int] = of_photo("altitude", Integer)
     cell_id: Mapped[str] = of_photo("cell_id", SortText)
     country: Mapped[str] = of_photo("country", Text, by_value=True)
-    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold, filter_name="state")
-    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold, filter_name="city")
+    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold_recurring, filter_name="state")
+    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold_recurring, filter_name="city")
     year: Mapped[int] = of_photo("year", Integer, by_value=True)
     month: Mapped[int] = of_photo("month", Integer)
     day: Mapped[int] = of_photo("day", Integer)
@@ -124,7 +124,7 @@ class SearchRow(Base):
     file_uid: Mapped[str] = of_file("uid", Text, index=True)
     file_key: Mapped[str] = of_file("name", Text, convert=fold, filter_name="file_name", by_pattern=True)
     hash: Mapped[str] = of_file("hash", Text, index=True)
-    codec: Mapped[str] = of_file("codec", Text, convert=fold)
+    codec: Mapped[str] = of_file("codec", Text, convert=fold_recurring)
     size: Mapped[int] = of_file("size", BigInteger)
     portrait: Mapped[bool] = of_file("portrait")
     aspect_ratio: Mapped[float] = of_file("aspect_ratio", Double)
