@@ -51,7 +51,7 @@ def index(
 
     options = IndexOptions(subfolder=subfolder, force=force, workers=workers or 0, thumbnails=thumbs, dry_run=dry_run)
     summary = run_and_report(service, options, as_json=as_json)
-    if summary.failed or summary.cache_refusal:
+    if summary.failed or summary.cache_refusal or summary.kept:
         raise click.exceptions.Exit(1)
 
 
@@ -73,6 +73,8 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
         click.echo(_read_again(summary, options), err=True)
     if summary.cache_refusal:
         click.echo(f"Thumbnails are missing. {summary.cache_refusal}", err=True)
+    if summary.warning:
+        click.echo(summary.warning, err=True)
     if as_json:
         _print_counts(summary, options)
     else:
@@ -151,6 +153,7 @@ def _print_counts(summary: "Summary", options: "IndexOptions") -> None:
         "failed": summary.failed,
         "seconds": round(summary.seconds, 3),
         "dry_run": options.dry_run,
+        **({"kept": summary.kept} if summary.kept else {}),
         **({"read_again": summary.read_again} if summary.read_again else {}),
         **({"thumbnails": summary.thumbnails} if options.thumbnails else {}),
     }

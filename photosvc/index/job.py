@@ -68,7 +68,17 @@ def run_index(
         if not options.dry_run:
             restack_library(session, settings.originals, clock, kinds, lease)
         known = known_files(session, folder)
-        find_changes(settings.originals, folder, known, summary, work, force=options.force, settle=options.settle)
+        find_changes(
+            settings.originals,
+            folder,
+            known,
+            summary,
+            work,
+            force=options.force,
+            settle=options.settle,
+            unmounted=options.unmounted,
+        )
+        summary.kept = work.count_kept()
         session.rollback()
         if options.dry_run:
             for found, is_known in work.to_read():

@@ -58,8 +58,20 @@ class Summary:
     """Thumbnails made along the way."""
     cache_refusal: str = ""
     """A sentence: why thumbnails could not be kept; empty when all were."""
+    kept: int = 0
+    """Files that are gone and yet not marked as missing, because no original is there: the disk is not mounted."""
     seconds: float = 0.0
     observer: Observer | None = None
+
+    @property
+    def warning(self) -> str:
+        """A sentence about the whole run; empty when there is nothing to say."""
+        if not self.kept:
+            return ""
+        return (
+            f"There is no picture or video in the originals, and {self.kept} in the library: nothing was marked as "
+            "missing. Is the disk mounted?"
+        )
 
     def add(self, outcome: Outcome) -> None:
         """Count a file and pass it to the observer."""
@@ -82,5 +94,7 @@ class IndexOptions:
     """Make the usual thumbnails of the files that are read."""
     settle: float = 0
     """Seconds: new and changed files that were written within this time are left to a later run, as `unsettled`."""
+    unmounted: frozenset[str] = frozenset()
+    """Folders whose disk was mounted before and is not now: their files are not marked as missing."""
     dry_run: bool = False
     """Only count the files that would be read."""

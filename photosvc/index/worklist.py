@@ -93,6 +93,13 @@ class Worklist:
             for (name,) in self._rows("SELECT name FROM absent WHERE gone"):
                 yield name
 
+    def count_kept(self) -> int:
+        """The number of files that are gone and are not among `gone`."""
+        if self.found_any:
+            return 0
+        ((count,),) = self._database.execute("SELECT count(*) FROM absent WHERE gone")
+        return int(count)
+
     def _rows(self, query: str) -> Iterator[sqlite3.Row]:
         with closing(self._database.cursor()) as cursor:
             yield from cursor.execute(query)

@@ -1,10 +1,13 @@
 """Files that vanish, break, come back or change their metadata between two runs."""
 
+import json
+import shutil
+
 import pytest
 
 from photosvc.core.errors import NotFoundError
 from photosvc.models import File, Photo, RejectedFile
-from tests.library import counts, reasons
+from tests.library import call_svc, counts, reasons
 from tests.pictures import encoded, exif, jpeg, quarters
 
 
@@ -57,8 +60,28 @@ def test_originals_that_are_not_mounted_mark_nothing_missing(library):
     with pytest.raises(NotFoundError):
         library.index()
     library.originals.mkdir()
-    assert counts(library.index()) == (0, 0, 0, 0, 0, 0)
+    run = library.index()
+    assert (counts(run), run.kept) == ((0, 0, 0, 0, 0, 0), 2)
     assert library.names() == ["a/a.jpg", "b.jpg"]
+    sentence = (
+        "There is no picture or video in the originals, and 2 in the library: nothing was marked as missing. "
+        "Is the disk mounted?\n"
+    )
+    done = call_svc("index", instance=library.instance)
+    assert (done.returncode, done.stderr) == (1, sentence)
+    assert json.loads(call_svc("index", "--json", instance=library.instance).stdout)["kept"] == 2
+
+
+def test_files_of_a_disk_that_is_not_mounted_are_not_marked_as_missing(library):
+    for width, name in enumerate(("disk/a.jpg", "disk2/b.jpg", "c.jpg"), start=60):
+        library.put(name, jpeg(width, 48))
+    library.index()
+    for name in ("disk", "disk2"):
+        shutil.rmtree(library.originals / name)
+    assert library.index(unmounted=frozenset({"disk"})).missing == 1
+    assert library.names() == ["c.jpg", "disk/a.jpg"]
+    assert library.index().missing == 1
+    assert library.names() == ["c.jpg"]
 
 
 def test_a_broken_file_is_recorded_with_its_reason_and_stops_nothing(library):

@@ -3,6 +3,7 @@
 import errno
 import logging
 import threading
+from collections.abc import Callable
 from time import monotonic
 
 import pytest
@@ -36,6 +37,7 @@ class Watched:
         self.ran: list[str] = []
         self.pauses: list[float] = []
         self.steps = 0
+        self.meanwhile: list[Callable[[], object]] = []
         monkeypatch.setattr(module.time, "sleep", self.sleep)
 
     def sleep(self, seconds):
@@ -43,9 +45,12 @@ class Watched:
         self.steps -= 1
         if not self.steps:
             raise StopError
+        if self.meanwhile:
+            self.meanwhile.pop(0)()
 
-    def run(self, steps):
-        self.steps = steps
+    def run(self, steps, *meanwhile):
+        """Make these steps; after each of the first ones, one of these functions is called."""
+        self.steps, self.meanwhile = steps, list(meanwhile)
         with self.library.app.app_context():
             service = current_service()
             reporter = Reporter(lambda folder, _: self.ran.append(folder), lambda _: None, self.said.append)
@@ -187,6 +192,39 @@ def test_without_watches_the_originals_are_scanned_and_one_sentence_says_so(watc
         "Changes are not reported (inotify instance limit reached); the originals are scanned regularly."
     ]
     assert folders == [("", False)]
+
+
+def test_a_disk_below_the_originals_is_followed_when_it_comes_and_guarded_when_it_goes(watched, monkeypatch):
+    mounted: dict[str, str] = {}
+    root = watched.library.originals
+    monkeypatch.setattr("photosvc.index.watch.events.mounts_below", lambda _: dict(mounted))
+
+    def mount(number):
+        return lambda: mounted.update({f"{root}/nas": number})
+
+    runs: list[frozenset[str]] = []
+
+    def run_index(session, settings, clock, options, observer):
+        runs.append(options.unmounted)
+        return Summary()
+
+    monkeypatch.setattr(module, "run_index", run_index)
+    watched.run(9, mount("1"), int, mounted.clear, int, mount("2"), int, mount("3"))
+    assert runs == [frozenset(), frozenset(), frozenset({"nas"}), frozenset(), frozenset()]
+    assert watched.said == ["nas is not mounted any more; its files stay in the library until a restart."]
+
+
+def test_originals_that_are_empty_are_said_once(watched):
+    def ask():
+        with watched.library.session() as session:
+            wish(session, NOW)
+
+    watched.library.put("a.jpg", jpeg())
+    watched.library.index()
+    (watched.library.originals / "a.jpg").unlink()
+    watched.run(4, ask, ask, ask)
+    (sentence,) = watched.said
+    assert sentence.startswith("There is no picture or video in the originals, and 1 in the library: nothing was")
 
 
 def test_a_missing_folder_of_originals_is_said_once(tmp_path, monkeypatch):

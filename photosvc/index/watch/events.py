@@ -29,6 +29,7 @@ from watchdog.observers import Observer
 
 from photosvc.core.paths import clean_name
 from photosvc.index.scan import is_left_out
+from photosvc.index.watch.mounts import mounts_below
 from photosvc.index.watch.pending import parent
 
 #: Opening, reading and each single write are left out: they are most of the events, and events overflow the queue.
@@ -66,6 +67,8 @@ class FolderEvents:
     def __init__(self, root: Path, report: Report) -> None:
         self._root = Path(os.path.realpath(root))
         self._identity = _identity(self._root)
+        self.mounts = self._mounted()
+        """The folders on which disks are mounted, as the library writes them, with the numbers of these mounts."""
         self._observer = Observer()
         self._warnings = _Warnings(lambda: report(""))
         # A new folder is found by its event and by listing its parent; watchdog warns that it watches it already.
@@ -80,9 +83,14 @@ class FolderEvents:
         _LOGGER.addHandler(self._warnings)
 
     def works(self) -> bool:
-        """Whether it still follows the folder that has the name now; a disk may have been mounted there."""
+        """Whether it still follows the folder that has the name now, and all disks that are mounted below it."""
         threads = (self._observer, *self._observer.emitters)
-        return all(thread.is_alive() for thread in threads) and _identity(self._root) == self._identity
+        is_same = _identity(self._root) == self._identity and self._mounted() == self.mounts
+        return is_same and all(thread.is_alive() for thread in threads)
+
+    def _mounted(self) -> dict[str, str]:
+        mounts = mounts_below(self._root).items()
+        return {clean_name(os.path.relpath(mount, self._root)): number for mount, number in mounts}
 
     def stop(self) -> None:
         """End its threads."""

@@ -98,6 +98,9 @@ class Watcher:
     _pause: float = field(default=0.0, init=False)
     _rest: float = field(default=0.0, init=False)
     _trouble: str = field(default="", init=False)
+    _warning: str = field(default="", init=False)
+    _mounts: frozenset[str] = field(default=frozenset(), init=False)
+    _unmounted: frozenset[str] = field(default=frozenset(), init=False)
 
     def __post_init__(self) -> None:
         self._pending = Pending(quiet=self.quiet, longest=max(_LONGEST, self.quiet), again=_AGAIN)
@@ -140,6 +143,7 @@ class Watcher:
         if self._events is not None:
             if self._events.works():
                 return
+            self._mounts |= self._events.mounts.keys()
             self._events.stop()
             self._events, self._follow_at = None, 0.0
         if not self.settings.originals.is_dir():
@@ -155,6 +159,9 @@ class Watcher:
             self._follow_at = now + self._rescan_seconds()
             self.reporter.trouble(f"Changes are not reported ({error.strerror}); the originals are scanned regularly.")
             return
+        for folder in sorted(self._mounts - self._events.mounts.keys() - self._unmounted):
+            self.reporter.trouble(f"{folder} is not mounted any more; its files stay in the library until a restart.")
+        self._unmounted = self._mounts - self._events.mounts.keys()
         unwatched = self._events.unwatched()
         self._sees_all = not unwatched and not is_remote(self.settings.originals)
         if unwatched:
@@ -195,12 +202,14 @@ class Watcher:
                 changed = True
 
         settle = self.settings.watch_settle
-        options = IndexOptions(
-            subfolder=disk_name(existing_folder(self.settings.originals, folder)), force=force, settle=settle
-        )
+        subfolder = disk_name(existing_folder(self.settings.originals, folder))
+        options = IndexOptions(subfolder=subfolder, force=force, settle=settle, unmounted=self._unmounted)
         with UnitOfWork(self.engine) as session:
             summary = run_index(session, self.settings, self.clock, options, observer=observe)
         self._rest += summary.seconds
+        if summary.warning and summary.warning != self._warning:
+            self.reporter.trouble(summary.warning)
+        self._warning = summary.warning
         for inner in unfinished:
             self._pending.add(inner, delay=max(settle, self.quiet))
         if changed or summary.rebuilt:
