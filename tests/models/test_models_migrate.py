@@ -21,7 +21,9 @@ from photosvc.models import (
 from photosvc.models.database import configure_engine
 from photosvc.search.projection.project import project
 from tests.clock import NOW
+from tests.factories.accounts import add_client, add_user
 from tests.factories.photos import add_photos
+from tests.factories.varied_library import fill_varied_library
 
 
 @pytest.fixture
@@ -226,3 +228,36 @@ def required(table):
         for column in table.columns
         if not column.nullable and column.name != "id"
     }
+
+
+def rows_of(engine):
+    """Table -> its rows, sorted, without the indexed words."""
+    tables = MetaData()
+    tables.reflect(engine, only=[name for name in own_tables(engine) if "search_text" not in name])
+    with engine.connect() as connection:
+        return {
+            table.name: sorted(repr(sorted(row.items())) for row in connection.execute(select(table)).mappings())
+            for table in tables.sorted_tables
+        }
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_rows_of_every_revision_outlive_the_way_up_and_down(engine):
+    migrate.upgrade(engine)
+    with Session(engine) as session:
+        fill_varied_library(session)
+        add_user(session)
+        add_client(session)
+        session.commit()
+    counts = {name: len(rows) for name, rows in rows_of(engine).items()}
+    assert counts["photosvc_search_rows"] > 40
+    for number in range(int(SCHEMA_VERSION) - 1, 0, -1):
+        migrate.downgrade(engine, f"{number:04}")
+        before = rows_of(engine)
+        migrate.upgrade(engine)
+        assert migrate.differences(engine) == []
+        assert {name: len(rows) for name, rows in rows_of(engine).items()} == counts
+        migrate.downgrade(engine, f"{number:04}")
+        assert rows_of(engine) == before
+        migrate.upgrade(engine)
