@@ -10,21 +10,24 @@ A resolved query compares ids and points only, so that compiling it needs no dat
 | `near` a photo | a circle around its position |
 | `similar` to a photo | the ids of photos that look like it |
 
+A smart album inside a smart album is resolved once, however often it is named. One that contains itself, by others or
+directly, contains nothing there: whether it does follows from the filters alone, not from where a search begins.
+
 There are few names and many photos, so names are compared in Python, by the word rule of `query.fold.words`.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import ALBUM, SUBJECT, computed_uid, is_uid
-from photosvc.models import NOWHERE, Album, Camera, Lens, Marker, SearchRow, Subject
+from photosvc.models import NOWHERE, Camera, Lens, Marker, SearchRow, Subject
 from photosvc.query.filters import FILTERS
-from photosvc.query.fold import fold, words
+from photosvc.query.fold import fold
 from photosvc.query.nodes import (
     And,
     Everything,
@@ -50,15 +53,13 @@ from photosvc.query.operands import (
     Uid,
     Word,
 )
-from photosvc.query.parser import MOST_LEVELS, parse_query
-from photosvc.query.values.areas import locate
+from photosvc.query.parser import MOST_LEVELS
 from photosvc.search.limits.read import note_query
-from photosvc.search.reading.conditions.visible import visible, visible_albums
+from photosvc.search.reading.conditions.visible import visible
 from photosvc.search.reading.library_albums import find_library_album, kind_of
 from photosvc.search.reading.look_alikes import similar_photos
-from photosvc.search.word_text import gear_name, needle, word_text
-
-Operands: TypeAlias = tuple[Operand, ...]
+from photosvc.search.reading.named_albums import AlbumRow, NamedAlbums, Operands, fits
+from photosvc.search.word_text import gear_name
 
 #: Smart albums inside smart albums: deeper ones contain nothing.
 _DEEPEST_ALBUM = 3
@@ -66,6 +67,8 @@ _DEEPEST_ALBUM = 3
 _MOST_LEVELS = MOST_LEVELS + 4
 #: Smart albums that one filter may stand for; further ones are left out.
 _MOST_SMART_ALBUMS = 20
+#: Conditions of the whole query, those of smart albums as often as the albums are named: SQLite parses about 1,000.
+_MOST_CONDITIONS = 500
 #: Folders, months and states that one filter may name; further ones are left out.
 _MOST_LIBRARY_ALBUMS = 20
 #: Photos that one filter may compare with all others; further ones are left out.
@@ -77,13 +80,13 @@ def resolve(node: Node, album: str, connection: Connection, *, sees_private: boo
 
     Raises:
         NotFoundError: the album, or the photo of `near` or `similar`, does not exist or may not be seen.
-        InvalidValueError: smart albums make the query deeper than databases can parse.
+        InvalidValueError: smart albums make the query deeper or longer than databases can parse.
 
     """
     if not album and isinstance(node, Everything):
         return node
     note_query(connection, node, in_album=bool(album))
-    resolver = _Resolver(connection, sees_private=sees_private)
+    resolver = _Resolver(connection, "s" if album else "q", sees_private=sees_private)
     resolved = resolver.resolve(node)
     if album:
         resolved = conjunction([resolved, resolver.album(album)])
@@ -96,13 +99,21 @@ def resolve(node: Node, album: str, connection: Connection, *, sees_private: boo
 class _Resolver:
     """Resolves one query. Each lookup runs once, however often the query and its smart albums repeat it."""
 
-    def __init__(self, connection: Connection, *, sees_private: bool) -> None:
+    def __init__(self, connection: Connection, field: str, *, sees_private: bool) -> None:
         self._connection = connection
+        self._field = field
         self._sees_private = sees_private
         self._found: dict[object, Any] = {}
+        self._albums = NamedAlbums(connection, sees_private=sees_private)
+        self._conditions = 0
 
     def resolve(self, node: Node, inside: tuple[int, ...] = ()) -> Node:
-        """The node with ids in place of names; `inside` are the ids of the smart albums whose filter it is in."""
+        """The node with ids in place of names; `inside` are the ids of the smart albums whose filter it is in.
+
+        Raises:
+            InvalidValueError: it has too many conditions, together with the smart albums in it.
+
+        """
         match node:
             case Filter(_, Choice() as value):
                 return self._filter(node, value, inside)
@@ -113,7 +124,14 @@ class _Resolver:
             case Or(parts):
                 return disjunction([self.resolve(part, inside) for part in parts])
             case _:
+                self._count(1)
                 return node
+
+    def _count(self, conditions: int) -> None:
+        self._conditions += conditions
+        if self._conditions > _MOST_CONDITIONS and self._albums.has_smart:
+            msg = f"the query and the smart albums in it have more than {_MOST_CONDITIONS} conditions"
+            raise InvalidValueError(msg, field=self._field)
 
     def album(self, uid: str) -> Node:
         """What lies in the album with this UID.
@@ -123,7 +141,7 @@ class _Resolver:
 
         """
         # PostgreSQL refuses texts with NUL, so only what has the form of a UID is looked up.
-        found = self._albums((Uid(uid, "albums"),)) if is_uid(uid, ALBUM) else []
+        found = self._albums.named((Uid(uid, "albums"),)) if is_uid(uid, ALBUM) else []
         if not found:
             of_library = find_library_album(self._connection, uid)
             if of_library is not None:
@@ -133,6 +151,7 @@ class _Resolver:
         return self._in_any(found, "album", ())
 
     def _filter(self, node: Filter, value: Choice, inside: tuple[int, ...]) -> Node:
+        self._count(1)
         match FILTERS[node.name].columns[0]:
             case "albums":
                 parts: list[Node] = []
@@ -161,45 +180,38 @@ class _Resolver:
 
     # Albums
 
-    def _albums(self, operands: Operands) -> list[Row[Any]]:
-        """The albums with one of these UIDs or titles."""
-        return self._once(("albums", operands), lambda: self._look_up_albums(operands))  # type: ignore[no-any-return]
-
-    def _look_up_albums(self, operands: Operands) -> list[Row[Any]]:
-        query = select(Album.id, Album.uid, Album.title, Album.filter)
-        query = query.where(visible_albums(sees_private=self._sees_private))
-        uids = [operand.text for operand in operands if isinstance(operand, Uid)]
-        if len(uids) == len(operands):
-            return list(self._connection.execute(query.where(Album.uid.in_(uids))))
-        every = self._once("albums", lambda: self._connection.execute(query).all())
-        return [album for album in every if album.uid in uids or _fits(album.title, operands)]
-
     def _in_albums(self, operands: Operands, name: str, inside: tuple[int, ...]) -> Node:
         """What lies in one of the albums with these UIDs or titles, or in a folder, month or state with such a UID."""
-        parts = [self._in_any(found, name, inside)] if (found := self._albums(operands)) else []
+        parts = [self._in_any(found, name, inside)] if (found := self._albums.named(operands)) else []
         uids = [operand.text for operand in operands if isinstance(operand, Uid) and kind_of(operand.text)]
         for uid in uids[:_MOST_LIBRARY_ALBUMS]:
             of_library = self._once(("library", uid), partial(find_library_album, self._connection, uid))
             parts += [of_library.node] if of_library else []
         return disjunction(parts) if parts else Nothing()
 
-    def _in_any(self, albums: list[Row[Any]], name: str, inside: tuple[int, ...]) -> Node:
+    def _in_any(self, albums: list[AlbumRow], name: str, inside: tuple[int, ...]) -> Node:
         plain = tuple(album.id for album in albums if not album.filter)
         smart = [album for album in albums if album.filter] if len(inside) < _DEEPEST_ALBUM else []
         parts: list[Node] = [Filter(name, Choice(plain))] if plain else []
         parts += [self._in_smart_album(album, inside) for album in smart[:_MOST_SMART_ALBUMS]]
         return disjunction(parts) if parts else Nothing()
 
-    def _in_smart_album(self, album: Row[Any], inside: tuple[int, ...]) -> Node:
+    def _in_smart_album(self, album: AlbumRow, inside: tuple[int, ...]) -> Node:
         """What the album's filter matches, without the photos taken out of the album. A cycle contains nothing."""
-        if album.id in inside:
+        if inside and self._albums.names(album.id, inside[-1]):
             return Nothing()
-        try:
-            node = self._once(("parsed", album.id), lambda: locate(parse_query(album.filter, "filter")))
-        except InvalidValueError:  # saved by a version with other filters; the search itself is valid
-            return Nothing()
-        taken_out = Filter("album", Choice((TakenOut(album.id),)))
-        return conjunction([self.resolve(node, (*inside, album.id)), Not(taken_out)])
+        key = "smart", album.id, len(inside)
+        if key in self._found:
+            known: tuple[Node, int] = self._found[key]
+            node, conditions = known
+            self._count(conditions)
+        else:
+            before = self._conditions
+            taken_out = Filter("album", Choice((TakenOut(album.id),)))
+            parsed = self._albums.query_of(album)
+            node = conjunction([self.resolve(parsed, (*inside, album.id)), Not(taken_out)]) if parsed else Nothing()
+            self._found[key] = node, self._conditions - before
+        return node
 
     # Cameras, lenses, people, positions
 
@@ -209,7 +221,7 @@ class _Resolver:
         if terms:
             query = select(kind.id, kind.make, kind.model)
             every = self._once(kind, lambda: self._connection.execute(query).all())
-            ids |= {row.id for row in every if _fits(gear_name(row.make, row.model), terms)}
+            ids |= {row.id for row in every if fits(gear_name(row.make, row.model), terms)}
         return tuple(sorted(ids))
 
     def _people(self, operands: Operands) -> Operands:
@@ -224,7 +236,7 @@ class _Resolver:
         uids = {operand.pieces[0] for operand in patterns if len(operand.pieces) == 1}
         query = select(Marker.name).where(Marker.name != "").distinct()
         every = self._once(Marker, lambda: self._connection.scalars(query).all())
-        names = tuple(name for name in every if _fits(name, patterns))
+        names = tuple(name for name in every if fits(name, patterns))
         names += self._people_with(uids, every) if uids else ()
         others = tuple(operand for operand in operands if operand not in patterns)
         return (*others, MarkerNames(names)) if names else others
@@ -272,14 +284,3 @@ def _with_operands(node: Filter, value: Choice, resolved: Callable[[Operands], O
     if value.any_of and not wanted:
         return Nothing()
     return replace(node, value=Choice(wanted, resolved(value.none_of)))
-
-
-def _fits(name: str, operands: Iterable[Operand]) -> bool:
-    """Whether a name has one of these words, or its words make one of these whole names."""
-    text, whole = word_text((name,)), " ".join(words(name))
-    return any(
-        needle(operand) in text
-        if isinstance(operand, Word | Phrase)
-        else isinstance(operand, Pattern) and operand.matches(whole)
-        for operand in operands
-    )

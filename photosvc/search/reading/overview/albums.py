@@ -168,8 +168,11 @@ def parse_albums_request(given: Any, count: int, offset: int) -> AlbumsRequest: 
 
 
 def _found_in(connection: Connection, uid: str, *, sees_private: bool) -> int:
-    """The number of photos that a search in an album finds."""
-    photos = find_photos(connection, PhotoQuery(Everything(), uid, sees_private), rows_needed=ALL_ROWS)
+    """The number of photos that a search in an album finds; 0 when albums inside of it make it too long or deep."""
+    try:
+        photos = find_photos(connection, PhotoQuery(Everything(), uid, sees_private), rows_needed=ALL_ROWS)
+    except InvalidValueError:
+        return 0
     return connection.scalar(photos.select(photos.count)) or 0
 
 
