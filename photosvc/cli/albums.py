@@ -83,11 +83,11 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
     confirm(f"Add {len(photos):,} photos to {'the new album' if new else 'the album'} {title}?", yes=yes)
     now = service.now()
     if new:
-        with service.writing() as session:
+        with service.changing() as session:
             uid = make_album(session, {"title": album}, now).uid
     added = 0
     for portion in in_portions(photos):
-        with service.writing() as session:
+        with service.changing() as session:
             added += len(add_photos(session, album_to_change(session, uid, sees_private=True), portion, now))
     click.echo(f"{added:,} photos are added.", err=True)
     print_record(_SHOWN, _row(_record(service, uid)))
@@ -107,7 +107,7 @@ def rm(service: "Service", album: str, yes: bool) -> None:
     confirm(f"Delete the album {title}? Its photos stay.", yes=yes)
     done = False
     while not done:
-        with service.writing() as session:
+        with service.changing() as session:
             done = delete_album(session, album_named(session, uid), service.now())
     click.echo(f"The album {title} is deleted.", err=True)
 

@@ -27,7 +27,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     from photosvc.library.trash.empty import sweep as sweep_trash
     from photosvc.library.uploads.waiting import sweep
     from photosvc.library.uploads.waiting_albums import fill_albums, has_due_albums
-    from photosvc.models.database import UnitOfWork, write_session
+    from photosvc.models.database import UnitOfWork, library_session, write_session
 
     staging = Staging(service.settings.originals)
     imports = RequestedImports(service.engine(), service.settings, service.clock)
@@ -43,13 +43,13 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
         with UnitOfWork(service.engine()) as session:
             if not has_due_albums(session, service.now()):
                 return is_importing
-        with write_session(service.engine()) as session:
+        with library_session(service.engine()) as session:
             fill_albums(session, service.now())
         return True
 
     def hourly() -> None:
         staging.sweep(service.now())
-        sweep_trash(lambda: write_session(service.engine()), service.settings, service.now())
+        sweep_trash(lambda: library_session(service.engine()), service.settings, service.now())
         swept = 1
         while swept:
             with write_session(service.engine()) as session:

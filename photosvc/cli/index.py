@@ -89,7 +89,7 @@ def recover_deletions(service: "Service") -> None:
 
     trash = Trash(service.settings.originals)
     if has_unfinished(trash) and not service.settings.readonly:
-        with service.writing() as session:
+        with service.changing() as session:
             recover(session, trash)
 
 

@@ -91,7 +91,7 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     if dry_run:
         done = Restored(files=[kept.name for kept in files])
     else:
-        done = give_back(service.writing, service.settings, files, Actor("", "svc trash"), service.now())
+        done = give_back(service.changing, service.settings, files, Actor("", "svc trash"), service.now())
     _report_restored(done, dry_run=dry_run, as_json=as_json)
     if done.taken:
         msg = f"{len(done.taken)} names are those of other files by now; rename these first"
@@ -124,7 +124,7 @@ def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: boo
     if not dry_run and done.files:
         confirm(f"Delete {done.files:,} originals with {done.size:,} bytes for good?", yes=yes)
     if not dry_run:
-        done = delete(service.writing, folder, before)
+        done = delete(service.changing, folder, before)
     _report_emptied(done, dry_run=dry_run, as_json=as_json)
 
 

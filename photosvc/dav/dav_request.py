@@ -17,6 +17,7 @@ from photosvc.library.journal import Actor
 from photosvc.library.relocation import Relocation
 from photosvc.library.staging import Part
 from photosvc.library.uploads.waiting import count_stored
+from photosvc.models.database import lock_library
 from photosvc.web.current import Service
 from photosvc.web.protector import principal
 
@@ -111,6 +112,7 @@ class Request:
 
         """
         session = self._open()
+        lock_library(session)
         self.has_wished = True
         return Relocation(session, self.service.settings, self.service.now(), Actor.of(principal()))
 

@@ -23,7 +23,7 @@ from photosvc.index.scan import FoundFile, is_gone, is_hidden, scan, start_folde
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.summary import Summary
 from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, PhotoChange, RejectedFile
-from photosvc.models.database import begin_write
+from photosvc.models.database import begin_write, lock_library
 from photosvc.pictures.cache import PictureCache
 from photosvc.search.projection.project import project
 from photosvc.settings import Settings
@@ -189,6 +189,7 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
 
 def _begin(session: Session, lease: Lease | None) -> None:
     begin_write(session)
+    lock_library(session)
     if lease is not None:
         lease.check(session)
 

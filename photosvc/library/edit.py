@@ -29,9 +29,8 @@ from photosvc.search.projection.project import project
 from photosvc.search.projection.update import project_values
 
 #: PostgreSQL lets others write meanwhile: what is read here must stay so until the end of the transaction.
-_PHOTOS: Final = (
+_WHOLE: Final = (
     select(Photo)
-    .where(Photo.id.in_(bindparam("photo_ids", expanding=True)))
     .options(
         joinedload(Photo.camera),
         joinedload(Photo.lens),
@@ -43,6 +42,15 @@ _PHOTOS: Final = (
     .with_for_update(of=Photo)
     .execution_options(populate_existing=True)
 )
+
+
+_PHOTOS: Final = _WHOLE.where(Photo.id.in_(bindparam("photo_ids", expanding=True)))
+_PHOTO: Final = _WHOLE.where(Photo.uid == bindparam("photo_uid"))
+
+
+def load_photo(session: Session, photo_uid: str) -> Photo | None:
+    """As `load_photos`, the photo with this UID."""
+    return session.scalar(_PHOTO, {"photo_uid": photo_uid})
 
 
 def load_photos(session: Session, photo_ids: Sequence[int]) -> list[Photo]:

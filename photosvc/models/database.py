@@ -31,6 +31,9 @@ _WRITES = "photosvc_writes"
 #: Execution option of engines whose transactions `_on_begin` begins.
 _CONFIGURED = "photosvc_configured"
 
+#: The advisory lock of PostgreSQL for changes of the library.
+_LIBRARY_LOCK = 0x70686F746F6C6962
+
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
@@ -140,6 +143,24 @@ def write_session(engine: Engine) -> Iterator[Session]:
         begin_write(session)
         yield session
         session.commit()
+
+
+@contextmanager
+def library_session(engine: Engine) -> Iterator[Session]:
+    """As `write_session`, for changes of photos and albums."""
+    with write_session(engine) as session:
+        lock_library(session)
+        yield session
+
+
+def lock_library(session: Session) -> None:
+    """Let nobody else change photos and albums until the session's write transaction ends; before anything is written.
+
+    SQLite has one writer anyway. On PostgreSQL, transactions that change photos, keywords and the state of the library
+    in different orders would wait for each other, and one of them would fail; writes to other tables do not wait.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text(f"SELECT pg_advisory_xact_lock({_LIBRARY_LOCK})"))
 
 
 def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either dialect's own insert

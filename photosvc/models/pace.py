@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
-from photosvc.models.database import begin_write
+from photosvc.models.database import begin_write, lock_library
 
 #: Seconds for which a transaction should hold the write lock while others write. While nobody does, twice as many of
 #: processor time: elapsed time would give ever smaller transactions, which cost more, on a busy machine.
@@ -36,6 +36,7 @@ class Pace:
     def writing(self, session: Session, items: int) -> Iterator[None]:
         """A write transaction for this number of items, committed at the end of the block."""
         begin_write(session)
+        lock_library(session)
         self._notice_others(session)
         clock = time.monotonic if self._others else time.thread_time
         began, began_by_clock = time.monotonic(), clock()

@@ -3,7 +3,7 @@
 `@takes` also reads the body. The others only set an attribute, which costs a request nothing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 import orjson
 from flask import request
 from marshmallow import Schema, ValidationError
+from marshmallow.exceptions import SCHEMA
 
 from photosvc.core.errors import Detail, InvalidValueError
 
@@ -239,10 +240,18 @@ def read_json(
 
 
 def _refused(error: ValidationError) -> InvalidBodyError:
-    messages = error.messages_dict
-    details: list[Detail] = [
-        {"field": str(field), "message": " ".join(map(str, texts)) if isinstance(texts, list) else "is not valid"}
-        for field, texts in messages.items()
-    ]
+    details: list[Detail] = [{"field": field, "message": message} for field, message in _named(error.messages_dict)]
     first = details[0]
     return InvalidBodyError(f"{first['field']}: {first['message']}", details)
+
+
+def _named(messages: Mapping[Any, Any], within: str = "") -> Iterator[tuple[str, str]]:
+    """Each field with its message; those of an inner object as `Details.Artist`, lists by their own name."""
+    for name, found in messages.items():
+        field = within if within and name == SCHEMA else f"{within}.{name}".lstrip(".")
+        if isinstance(found, list):
+            yield field, " ".join(map(str, found))
+        elif all(isinstance(key, str) for key in found):
+            yield from _named(found, field)
+        else:
+            yield field, "is not valid"

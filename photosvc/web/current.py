@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
-from photosvc.models.database import check_schema, open_reader, session_on, write_if_free, write_session
+from photosvc.models.database import check_schema, lock_library, open_reader, session_on, write_if_free, write_session
 from photosvc.pictures.service import Pictures
 from photosvc.pictures.slots import Slots
 from photosvc.search.limits.read import Limits
@@ -115,6 +115,18 @@ class Service:
                 yield session
             finally:
                 g.pop(_OPEN, None)
+
+    @contextmanager
+    def changing(self) -> Iterator[Session]:
+        """As `writing`, for changes of photos and albums: no other process changes any meanwhile.
+
+        Raises:
+            RuntimeError: a write transaction is open.
+
+        """
+        with self.writing() as session:
+            lock_library(session)
+            yield session
 
     def write_if_free(self, write: Callable[[Session], object]) -> None:
         """Do and commit a write that may be left out; it is when other writers hold the lock for over 50 ms.

@@ -132,7 +132,10 @@ def test_the_same_values_are_written_into_many_photos(library, batch):
     assert is_projected(library)
     library.index(force=True)
     assert uids(library, q="lake keywords:sun favorite:true") == every
-    assert batch("edit", 400, photos=every, values={"Title": 5, "Description": "x"})["details"][0]["field"] == "values"
+    assert (
+        batch("edit", 400, photos=every, values={"Title": 5, "Description": "x"})["details"][0]["field"]
+        == "values.Title"
+    )
     assert (
         batch("edit", 400, photos=every, values={"Description": "x", "CameraID": 99})["details"][0]["field"]
         == "CameraID"

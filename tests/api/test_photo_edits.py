@@ -136,7 +136,7 @@ def test_a_position_names_its_place(library, send):
         ({"Month": 5}, "Month"),
         ({"Type": "poem"}, "Type"),
         ({"Favorite": "maybe"}, "Favorite"),
-        ({"Details": {"Keywords": 5}}, "Details"),
+        ({"Details": {"Keywords": 5}}, "Details.Keywords"),
     ],
 )
 def test_a_wrong_value_is_refused_by_its_name_and_changes_nothing(send, body, field):
@@ -154,6 +154,31 @@ def test_if_match_refuses_a_photo_that_changed_meanwhile(send):
     third = send(json={"Title": "Third"}, headers={"If-Match": first.headers["ETag"]})
     assert (first.status_code, second.status_code, third.status_code) == (200, 412, 200)
     assert send("GET").json["Title"] == "Third"
+
+
+@pytest.mark.parametrize("header", ["", ",", '"', '"a" "b"', 'W/"x"', '*, "x"', "\xff"])
+def test_a_header_if_match_that_names_no_state_of_the_photo_changes_nothing(send, header):
+    assert send(json={"Title": "x"}, headers={"If-Match": header}).status_code == 412
+    assert send("GET").json["Title"] == "Old"
+
+
+def test_any_photo_that_exists_matches_the_asterisk(library, send):
+    assert send(json={"Title": "x"}, headers={"If-Match": "*"}).status_code == 200
+    headers = {"X-Auth-Token": library.token(), "If-Match": "*"}
+    for uid in ("pzzzzzzzzzzzzzzz", "%00", "p" * 4000):
+        assert library.app.test_client().put(f"/api/v1/photos/{uid}", json={}, headers=headers).status_code == 404
+        assert library.app.test_client().get(f"/api/v1/photos/{uid}/history", headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+@pytest.mark.parametrize("zone", ["", "Pacific/Kiritimati", "America/Los_Angeles"])
+def test_the_first_and_the_last_time_are_ordinary_ones(library, send, moment, zone):
+    answer = send(json={"TakenAt": moment, "TimeZone": zone, "Lat": 47.5, "Lng": 9.5})
+    assert (answer.status_code, answer.json["TakenAt"]) == (200, moment)
+    assert send(json={"Lat": None}).status_code == 200  # between located photos, its place would be estimated
+    library.index(force=True)
+    assert send("GET").json["TakenAt"] == moment
+    assert send("GET", path="/history").json[-1]["After"]["TakenAt"].startswith(moment[:10])
 
 
 def test_liking_and_approving_wrap_the_photo(library, send):

@@ -80,7 +80,7 @@ def wait_for_index(service: Service, outcomes: Sequence[Admitted]) -> bool:
     while not (seen := _are_seen(service, names)) and time.monotonic() < end:
         time.sleep(_PAUSE)
     if seen:
-        with service.writing() as session:
+        with service.changing() as session:
             fill_albums(session, service.now())
     return seen
 

@@ -74,7 +74,7 @@ def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     if not (given["before"] is None or is_uid(given["before"], PHOTO)):
         msg = "before: send a photo UID"
         raise InvalidValueError(msg, field="before")
-    with service.writing() as session:
+    with service.changing() as session:
         album = album_to_change(session, album_uid, sees_private=who.sees_private)
         arrange_photos(session, album, given["photos"], given["before"], service.now(), sees_private=who.sees_private)
     return _in_order(album_uid)
@@ -158,7 +158,7 @@ def _with_photos(
         photos = select_photos(session, selection, sees_private=who.sees_private)
     changed: list[int] = []
     for portion in in_portions(list(photos)):
-        with service.writing() as session:
+        with service.changing() as session:
             album = album_to_change(session, album_uid, sees_private=who.sees_private)
             changed += change(session, album, portion, service.now())
     record = record_of_album(album_uid)

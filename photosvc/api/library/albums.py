@@ -122,7 +122,7 @@ def read_album(album_uid: str) -> Response:
 def create_album(given: dict[str, Any]) -> Response:
     """Make an album; with a `Filter` a smart one, which contains what that query finds."""
     service = current_service()
-    with service.writing() as session:
+    with service.changing() as session:
         uid = make_album(session, given, service.now()).uid
     return json_answer(record_of_album(uid))
 
@@ -185,7 +185,7 @@ def _delete(album_uid: str) -> str:
     """Delete an album in as many transactions as its photos need; gives its title."""
     service, who = current_service(), principal()
     while True:
-        with service.writing() as session:
+        with service.changing() as session:
             album = album_to_change(session, album_uid, sees_private=who.sees_private)
             title, done = album.title, delete_album(session, album, service.now())
         if done:
@@ -194,7 +194,7 @@ def _delete(album_uid: str) -> str:
 
 def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
     service, who = current_service(), principal()
-    with service.writing() as session:
+    with service.changing() as session:
         album = album_to_change(session, album_uid, sees_private=who.sees_private)
         change_album(session, album, values, service.now())
     return record_of_album(album_uid)

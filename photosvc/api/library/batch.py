@@ -141,7 +141,7 @@ def _batch(
 ) -> Response:
     service, who = current_service(), principal()
     now = service.now()
-    with service.writing() as session:
+    with service.changing() as session:
         connection = session.connection()
         with limiting(connection, who.owner_uid):
             photo_ids = selected_photos(connection, given, most=most, sees_private=who.sees_private)

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 
 from photosvc.api.photos import record_of
 from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.core.ids import PHOTO, is_uid
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
-from photosvc.library.edit import apply, approve, changing, load_photos
+from photosvc.library.edit import apply, approve, changing, load_photo
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
 from photosvc.records.edit import PhotoEditSchema
@@ -117,14 +118,16 @@ def change_one(
     """
     service, who = current_service(), principal()
     now = service.now()
-    with service.writing() as session:
-        seen = files_of_photo(session.connection(), photo_uid, sees_private=who.sees_private)
-        if not seen:
+    valid = is_uid(photo_uid, PHOTO)  # PostgreSQL refuses texts with NUL
+    with service.changing() as session:
+        seen = files_of_photo(session.connection(), photo_uid, sees_private=who.sees_private) if valid else ()
+        photo = load_photo(session, photo_uid) if seen else None
+        if photo is None:
             msg = "there is no such photo"
             raise NotFoundError(msg, field="uid")
-        (photo,) = load_photos(session, [seen[0].photo_id])
-        if request.if_match:
+        if "If-Match" in request.headers:
             _, etag = record_of(session, seen, photo, sees_private=who.sees_private)
+            # An empty or unreadable header names no state either.
             if not request.if_match.contains(etag):
                 raise PhotoChangedError
         catalog = Catalog(session, Gazetteer.load())

@@ -53,10 +53,11 @@ def read_history(photo_uid: str) -> Response:
     count = parse_number(request.args.get("count", ""), "count", 1, _MOST, 100)
     before = parse_number(request.args.get("before", ""), "before", 1, _LAST, _LAST)
     service, who = current_service(), principal()
+    valid = is_uid(photo_uid, PHOTO)  # PostgreSQL refuses texts with NUL
     with service.reading() as connection:
-        seen = files_of_photo(connection, photo_uid, sees_private=who.sees_private)
+        seen = files_of_photo(connection, photo_uid, sees_private=who.sees_private) if valid else ()
     with service.loading() as session:
-        known = seen or (who.role == ADMIN and is_uid(photo_uid, PHOTO))
+        known = seen or (who.role == ADMIN and valid)
         changes = changes_of(session, photo_uid, count=count, before=before) if known else []
         if not (seen or changes):
             msg = "there is no such photo"

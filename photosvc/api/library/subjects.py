@@ -105,11 +105,11 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
         msg = "Name: send a name with letters or digits"
         raise InvalidValueError(msg, field="Name")
     person, now = _find(subject_uid), service.now()
-    with service.writing() as session:
+    with service.changing() as session:
         uid, names = choose_name(session, person, name, now)
     while photo_ids := _photos_with(names):  # an index run may add one under an earlier name meanwhile
         for start in range(0, len(photo_ids), MOST_RENAMED):
-            with service.writing() as session:
+            with service.changing() as session:
                 rename_photos(session, photo_ids[start : start + MOST_RENAMED], names, name, now)
     return json_answer(_subject.dump(_find(uid)))
 

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import BindParameter, ColumnElement, Update, and_, bindparam, func, not_, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
+from photosvc.core.clock import shifted
 from photosvc.core.sources import AUTO, DEFAULT, ESTIMATE
 from photosvc.index.estimates.positions import WINDOW
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Photo
@@ -105,9 +106,9 @@ def _spans(moments: Iterable[tuple[datetime, bool]]) -> list[tuple[datetime, dat
 
 def _span(camera_id: int, serial: str, first: datetime, last: datetime, window: timedelta) -> dict[str, object]:
     """The parameters of `_MARK` for the moments from `first` to `last`."""
-    before, after = first - window, last + window
+    before, after = shifted(first, -window), shifted(last, window)
     span = {"camera": camera_id, "serial": serial, "first": first, "last": last, "before": before, "after": after}
-    return span | {"earliest": before - _FURTHEST, "latest": after + _FURTHEST}
+    return span | {"earliest": shifted(before, -_FURTHEST), "latest": shifted(after, _FURTHEST)}
 
 
 def _mark_span() -> Update:

@@ -5,7 +5,7 @@ from typing import Any, Final
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from photosvc.core.clock import Clock
+from photosvc.core.clock import Clock, shifted
 from photosvc.core.sources import AUTO, ESTIMATE
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
@@ -15,7 +15,7 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.run_lock import Lease
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, File, LibraryState, Photo, Place
-from photosvc.models.database import begin_write
+from photosvc.models.database import begin_write, lock_library
 from photosvc.models.pace import Pace
 from photosvc.search.projection.project import project
 
@@ -90,16 +90,18 @@ def _estimate(session: Session, photo: Photo) -> Estimate | None:
     seen = sighting(photo)
     if seen is None:
         return None
+    first, last = shifted(seen.at, -WINDOW), shifted(seen.at, WINDOW)
     at = Photo.taken_at if seen.in_utc else Photo.taken_at_local
     query = select(at, Photo.lat, Photo.lng, Photo.place_id).where(
         Photo.camera_id == seen.camera_id,
         Photo.camera_serial == seen.serial,
         LOCATED,
-        Photo.taken_at_local.between(seen.at - 2 * WINDOW, seen.at + 2 * WINDOW),  # for the index; no zone is further
+        # For the index; no zone is further.
+        Photo.taken_at_local.between(shifted(first, -WINDOW), shifted(last, WINDOW)),
     )
     rows: list[Any] = [
-        session.execute(query.where(at.between(seen.at - WINDOW, seen.at)).order_by(at.desc(), Photo.id).limit(1)),
-        session.execute(query.where(at > seen.at, at <= seen.at + WINDOW).order_by(at, Photo.id).limit(1)),
+        session.execute(query.where(at.between(first, seen.at)).order_by(at.desc(), Photo.id).limit(1)),
+        session.execute(query.where(at > seen.at, at <= last).order_by(at, Photo.id).limit(1)),
     ]
     before, after = (Located(*row) if row else None for row in (result.first() for result in rows))
     found = estimate(seen.at, before, after)
@@ -114,6 +116,7 @@ def _mark_all_after_switch(session: Session, *, wanted: bool) -> None:
     last = 0
     while True:
         begin_write(session)
+        lock_library(session)
         ids = session.scalars(select(Photo.id).where(Photo.id > last).order_by(Photo.id).limit(_MANY)).all()
         if not ids:
             break

@@ -6,7 +6,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import PROJECTION, PROJECTION_VERSION, LibraryState, Photo, SearchRow, SearchText
-from photosvc.models.database import begin_write
+from photosvc.models.database import begin_write, lock_library
 from photosvc.models.pace import Pace
 from photosvc.search.projection.project import delete_rows, record_change
 from photosvc.search.projection.update import renew
@@ -30,6 +30,7 @@ def rebuild(session: Session) -> int:
             count += renew(session, batch)
         last = batch[-1]
     begin_write(session)
+    lock_library(session)
     delete_rows(session, SearchRow.photo_id.not_in(select(Photo.id)))
     session.execute(delete(SearchText).where(SearchText.photo_id.not_in(select(Photo.id))))
     record_change(session)
