@@ -25,6 +25,7 @@ from photosvc.search.reading.overview.kept import Kept
 from photosvc.search.reading.overview.people import Label, Person, labels, people
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
+from photosvc.web.starter import Starter
 
 EXTENSION = "photosvc"
 #: Archives that one owner downloads at the same time.
@@ -65,6 +66,8 @@ class Service:
     albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
     people: Kept[list[Person]] = field(default_factory=lambda: Kept(people), init=False)
     labels: Kept[list[Label]] = field(default_factory=lambda: Kept(labels), init=False)
+    indexers: Starter = field(default_factory=Starter, init=False)
+    """Of indexers that run where no other takes wishes."""
     schema_fits: bool = field(default=False, init=False)
     swept_at: datetime | None = field(default=None, init=False)
     """When a log-in of this process last deleted what had expired."""

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
 from dataclasses import fields
 from enum import StrEnum
 from multiprocessing import spawn
@@ -31,7 +30,8 @@ class Indexer(StrEnum):
 def wake_indexer(service: Service) -> Indexer:
     """Start an indexer unless one of this machine runs.
 
-    Call it after the transaction with the wish. Two requests may each start one: the second ends at once.
+    Call it after the transaction with the wish. A worker starts one at a time, and one more after it for all wishes of
+    meanwhile. Two workers may each start one: the second ends at once.
     """
     if takes_wishes(service.settings):
         return Indexer.RUNNING
@@ -39,18 +39,22 @@ def wake_indexer(service: Service) -> Indexer:
     if url.get_backend_name() == "sqlite" and url.database in {None, *_MEMORY}:
         return Indexer.NONE  # no other process sees this database
     database = url.render_as_string(hide_password=False)
+    environment = _environment(service.settings, database)
     try:
-        process = subprocess.Popen(  # noqa: S603 - our own program
-            [os.fsdecode(spawn.get_executable()), "-P", "-c", _PROGRAM, "index", "--wished"],
-            env=_environment(service.settings, database),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,  # it outlives the server
-        )
+        service.indexers.start(lambda: _launch(environment))
     except OSError:
         return Indexer.NONE
-    threading.Thread(target=process.wait, name="photosvc-indexer", daemon=True).start()
     return Indexer.STARTED
+
+
+def _launch(environment: dict[str, str]) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(  # noqa: S603 - our own program
+        [os.fsdecode(spawn.get_executable()), "-P", "-c", _PROGRAM, "index", "--wished"],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,  # it outlives the server
+    )
 
 
 def _environment(settings: Settings, database: str) -> dict[str, str]:
