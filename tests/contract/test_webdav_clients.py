@@ -1,9 +1,12 @@
 """WebDAV clients against two workers: published ones, and the requests of programs that cannot be installed here."""
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from webdav3.client import Client as WebdavClient3
@@ -274,3 +277,25 @@ def test_what_is_uploaded_renamed_and_deleted_changes_in_the_library_within_seco
         assert [photo["UID"] for photo in library.find()] == [uid]
         dav.call("DELETE", "trip/", status=204)
         watching.wait(lambda: library.names() == [])
+
+
+def test_every_command_of_the_guide_runs(dav, tmp_path):
+    guide = (Path(__file__).parents[2] / "docs/webdav.md").read_text()
+    commands = re.findall(r"^    ((?:rclone|curl|cadaver) .*)$", guide, re.MULTILINE)
+    given = {"https://photos.example.org": dav.address, "APP_PASSWORD": dav.password, "~": str(tmp_path)}
+    (tmp_path / "Pictures/2026").mkdir(parents=True)
+    (tmp_path / "Pictures/2026/a.jpg").write_bytes(DATA)
+    (tmp_path / "IMG_0001.JPG").write_bytes(DATA[::-1])
+    host = dav.address.removeprefix("http://").partition(":")[0]
+    (tmp_path / ".netrc").write_text(f"machine {host}\nlogin {USER}\npassword {dav.password}\n")
+    for command in commands:
+        arguments = shlex.split(command)
+        if "…" in command or shutil.which(arguments[0]) is None:
+            continue
+        for written, value in given.items():
+            arguments = [one.replace(written, value) for one in arguments]
+        if arguments[0] == "curl":
+            arguments.insert(1, "--fail")
+        run(arguments, tmp_path, given="ls\nquit\n")
+    assert dav.files() == {"2026/IMG_0001.JPG": DATA[::-1], "2026/a.jpg": DATA}
+    assert len(commands) == 7
