@@ -258,6 +258,13 @@ class Settings:
     session_idle: int = _number(
         60, _TEN_YEARS, "seconds", "Seconds without use until a login session ends", default=604_800
     )
+    sessions_each: int = _number(
+        1,
+        100_000,
+        "sessions",
+        "Login sessions of one account, and of one app password; with one more, the oldest ends",
+        default=100,
+    )
     proxies: int = _number(
         0,
         8,

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Integer, Text, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, OPAQUE
@@ -87,7 +87,19 @@ class Credential(Base):
     """A credential with which a request proves who acts (spec sections 2.4 and 5.2)."""
 
     __tablename__ = TABLE_PREFIX + "credentials"
-    __table_args__ = NEVER_REUSE_IDS
+    __table_args__ = (
+        # The login sessions of an account or app password, the oldest first.
+        Index(f"ix_{TABLE_PREFIX}credentials_owner", "user_id", "kind", "parent_id", "id"),
+        # Those that end without use.
+        Index(
+            f"ix_{TABLE_PREFIX}credentials_idle",
+            "idle_seconds",
+            "last_used_at",
+            sqlite_where=text("idle_seconds IS NOT NULL"),
+            postgresql_where=text("idle_seconds IS NOT NULL"),
+        ),
+        NEVER_REUSE_IDS,
+    )
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
@@ -97,7 +109,7 @@ class Credential(Base):
     """SHA-256 of the secret."""
     name: Mapped[str] = mapped_column(Text, default="")
     scope: Mapped[str] = mapped_column(Text)
-    user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"), index=True)
+    user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"))
     client_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(Client.id, ondelete="CASCADE"), index=True)
     parent_id: Mapped[int | None] = mapped_column(
         RowId, ForeignKey(TABLE_PREFIX + "credentials.id", ondelete="CASCADE"), index=True

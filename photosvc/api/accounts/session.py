@@ -22,7 +22,10 @@ from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, t
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, public, require, roles_of, token_of, uses
 
-_SWEEP_INTERVAL: Final = timedelta(minutes=1)
+#: Of one process. `svc watch` deletes what has expired as well.
+_SWEEP_INTERVAL: Final = timedelta(minutes=5)
+#: Rows of a kind, so that the log-in that deletes them is hardly slower than others.
+_MOST_SWEPT: Final = 100
 _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
 
 
@@ -89,15 +92,15 @@ def _by_account_password(service: Service, body: dict[str, Any], origin: login_s
 
 
 def _sweep(service: Service) -> None:
-    """Delete what has expired, unless others write or this process did so within the last minute.
+    """Delete what has expired, unless others write or this process did so within the last five minutes.
 
     Log-ins are rare and slow by design, so it adds little to them.
     """
     now = service.now()
 
     def sweep(session: Session) -> None:
-        bearer.sweep(session, now)
-        buckets.sweep(session, now)
+        bearer.sweep(session, now, most=_MOST_SWEPT)
+        buckets.sweep(session, now, most=_MOST_SWEPT)
         service.swept_at = now
 
     if service.swept_at is None or not timedelta(0) <= now - service.swept_at < _SWEEP_INTERVAL:

@@ -16,6 +16,8 @@ from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credentia
 from photosvc.models.database import MOST_SWEPT
 
 MAX_NAME = 160
+#: Sessions that one log-in ends.
+_MOST_ENDED = 5
 
 _UID = re.compile(r"sess[0-9a-z]{8}\Z")
 
@@ -202,20 +204,44 @@ def delete_expired(session: Session, credential_id: int) -> None:
     delete_credentials(session, Credential.id == credential_id)
 
 
-def sweep(session: Session, now: datetime) -> int:
-    """Delete credentials that have expired or were idle for too long, about `MOST_SWEPT` at most; gives how many."""
-    swept = _delete_some(session, Credential.expires_at <= now)
-    idle_times = session.scalars(select(Credential.idle_seconds).where(Credential.idle_seconds.is_not(None)).distinct())
-    last_use = func.coalesce(Credential.last_used_at, Credential.created_at)
-    for idle in idle_times.all():
-        ended = now - timedelta(seconds=idle or 0)
-        swept += _delete_some(session, Credential.idle_seconds == idle, last_use <= ended)
+def end_oldest_sessions(session: Session, user_id: int, parent_id: int | None, *, keep: int) -> None:
+    """Delete the oldest login sessions of an account, or of its app password `parent_id`, beyond the `keep` newest.
+
+    In one call about `_MOST_ENDED`: after an upgrade there can be any number.
+    """
+    of_owner = (
+        Credential.user_id == user_id,
+        Credential.kind == LOGIN_SESSION,
+        Credential.parent_id.is_(None) if parent_id is None else Credential.parent_id == parent_id,
+    )
+    newest_surplus = select(Credential.id).where(*of_owner).order_by(Credential.id.desc()).offset(keep).limit(1)
+    surplus = Credential.id <= newest_surplus.scalar_subquery()
+    oldest = select(Credential.id).where(*of_owner, surplus).order_by(Credential.id).limit(_MOST_ENDED)
+    ended = delete(Credential).where(Credential.id.in_(oldest))
+    session.execute(ended.execution_options(synchronize_session=False))
+
+
+def sweep(session: Session, now: datetime, *, most: int = MOST_SWEPT) -> int:
+    """Delete credentials that have expired or were idle for too long, about `most` of them; gives how many."""
+    swept = _delete_some(session, most, Credential.expires_at <= now)
+    idle: int | None = 0
+    while swept < most:
+        # Each value of the setting that there ever was, by the index: DISTINCT would read every session.
+        idle = session.scalar(select(func.min(Credential.idle_seconds)).where(Credential.idle_seconds > idle))
+        if idle is None:
+            break
+        ended = now - timedelta(seconds=idle)
+        for last_use in (
+            (Credential.last_used_at <= ended,),
+            (Credential.last_used_at.is_(None), Credential.created_at <= ended),
+        ):
+            swept += _delete_some(session, most - swept, Credential.idle_seconds == idle, *last_use)
     return swept
 
 
-def _delete_some(session: Session, *conditions: ColumnElement[bool]) -> int:
-    some = session.scalars(select(Credential.id).where(*conditions).limit(MOST_SWEPT)).all()
-    return delete_credentials(session, Credential.id.in_(some))
+def _delete_some(session: Session, most: int, *conditions: ColumnElement[bool]) -> int:
+    some = session.scalars(select(Credential.id).where(*conditions).limit(most)).all()
+    return delete_credentials(session, Credential.id.in_(some)) if some else 0
 
 
 def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> int:

@@ -17,7 +17,7 @@ from photosvc.auth import policy
 from photosvc.auth.accounts import passwords, second_factor
 from photosvc.auth.accounts.user_names import is_name, normal_name
 from photosvc.auth.credentials import tokens
-from photosvc.auth.credentials.bearer import new_credential_uid
+from photosvc.auth.credentials.bearer import end_oldest_sessions, new_credential_uid
 from photosvc.auth.errors import (
     ClientLoginError,
     InvalidCredentialsError,
@@ -106,7 +106,7 @@ def check_login(
 def open_login(
     session: Session, settings: Settings, now: datetime, proof: Proof, origin: Origin | None = None
 ) -> Login:
-    """A login session for what the first step found; spends the passcode.
+    """A login session for what the first step found; spends the passcode, and ends the oldest session beyond the limit.
 
     Raises:
         InvalidCredentialsError: the account or the app password was removed, disabled or changed meanwhile.
@@ -189,6 +189,8 @@ def _store(session: Session, settings: Settings, now: datetime, proof: Proof, sc
     expires_at = now + timedelta(seconds=settings.session_max_age)
     if parent is not None and parent.expires_at is not None:
         expires_at = min(expires_at, parent.expires_at)
+    parent_id = parent.credential_id if parent else None
+    end_oldest_sessions(session, proof.user_id, parent_id, keep=settings.sessions_each - 1)
     session.add(
         Credential(
             uid=new_credential_uid(),
@@ -197,7 +199,7 @@ def _store(session: Session, settings: Settings, now: datetime, proof: Proof, sc
             name=parent.credential_name if parent else "",
             scope=str(scope),
             user_id=proof.user_id,
-            parent_id=parent.credential_id if parent else None,
+            parent_id=parent_id,
             expires_at=expires_at,
             idle_seconds=settings.session_idle,
             last_used_at=now,

@@ -97,9 +97,9 @@ def is_known(session: Session | Connection, key: str, now: datetime) -> bool:
     return until is not None and until > _milliseconds(now)
 
 
-def sweep(session: Session, now: datetime) -> int:
-    """Delete empty buckets and expired keys, at most `MOST_SWEPT`; gives how many."""
-    over = select(ThrottleBucket.key).where(ThrottleBucket.full_at <= _milliseconds(now)).limit(MOST_SWEPT)
+def sweep(session: Session, now: datetime, *, most: int = MOST_SWEPT) -> int:
+    """Delete empty buckets and expired keys, at most `most`; gives how many."""
+    over = select(ThrottleBucket.key).where(ThrottleBucket.full_at <= _milliseconds(now)).limit(most)
     swept = delete(ThrottleBucket).where(ThrottleBucket.key.in_(over)).returning(ThrottleBucket.key)
     return len(session.execute(swept).all())
 
