@@ -13,7 +13,7 @@ from photosvc.models.database import configure_engine
 from photosvc.settings import INSTANCE_VARIABLE, load_settings
 from photosvc.web.answer import add_security_headers
 from photosvc.web.client_address import TrustedProxies
-from photosvc.web.errors import register_errors
+from photosvc.web.errors import register_errors, render_by_path
 
 
 def create_app(
@@ -51,6 +51,6 @@ def create_app(
     if loaded.proxies:
         app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]
     PhotoService(app, db=db, settings=loaded, clock=clock, webdav=webdav)
-    register_errors(app)
+    register_errors(app, render_by_path)
     app.after_request(add_security_headers)
     return app

@@ -226,7 +226,7 @@ def _errors(rule: Rule, contract: Contract, action: str) -> dict[str, Any]:
     """The errors a client must expect: those of the contract and those that every view can answer."""
     statuses = {400, 503, *contract.errors}
     if action != PUBLIC:
-        statuses |= {401, 403}
+        statuses |= {401, 403, 429}
     if rule.arguments:
         statuses.add(404)
     form = {"application/json": {"schema": {"$ref": f"#/components/schemas/{contract.error}"}}}

@@ -72,6 +72,8 @@ class PermissionDeniedError(PhotosvcError):
     """Permission denied."""
 
     status = HTTPStatus.FORBIDDEN
+    by_credential = True
+    """Whether another credential could do it; the answer then says how to show one."""
 
 
 class SettingError(PhotosvcError):

@@ -12,17 +12,17 @@ from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
 
 from authlib.oauth2.rfc6749 import OAuth2Error
-from flask import Blueprint, Flask, Response
+from flask import Blueprint, Flask, Response, request
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError, LoginError
-from photosvc.auth.oauth.metadata import resource_metadata_url
-from photosvc.core.errors import PhotosvcError
+from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError, LinkTokenError, LoginError
+from photosvc.auth.oauth.metadata import API, resource_metadata_url
+from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.web.answer import json_answer
 from photosvc.web.current import current_service
-from photosvc.web.protector import TokenRequiredError
+from photosvc.web.protector import TokenRequiredError, TwoTokensError
 
 _LOG = logging.getLogger("photosvc")
 
@@ -70,6 +70,12 @@ def render(failure: Failure) -> Response:
         answer.headers["WWW-Authenticate"] = _challenge("invalid_token", description=error.message)
     elif isinstance(error, InsufficientScopeError):
         answer.headers["WWW-Authenticate"] = _challenge("insufficient_scope", scope=error.scope)
+    elif isinstance(error, TwoTokensError):
+        answer.headers["WWW-Authenticate"] = _challenge("invalid_request", description=error.message)
+    elif isinstance(error, LinkTokenError):  # the request showed no bearer token, so no error code
+        answer.headers["WWW-Authenticate"] = _challenge()
+    elif isinstance(error, PermissionDeniedError) and error.by_credential:
+        answer.headers["WWW-Authenticate"] = _challenge("insufficient_scope")
     return answer
 
 
@@ -97,7 +103,15 @@ def render_oauth(failure: Failure) -> Response:
         name = "temporarily_unavailable"
     else:
         name = "server_error"
-    return oauth_error(failure.status, name, failure.message)
+    answer = oauth_error(failure.status, name, failure.message)
+    if isinstance(error, MethodNotAllowed):
+        answer.allow.update(error.valid_methods or ())
+    return answer
+
+
+def render_by_path(failure: Failure) -> Response:
+    """An error of the routing, which belongs to no blueprint, in the form of the endpoints beside it."""
+    return (render_oauth if request.path.startswith(f"{API}/oauth/") else render)(failure)
 
 
 def register_errors(target: Blueprint | Flask, renderer: Renderer = render) -> None:

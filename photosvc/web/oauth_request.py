@@ -59,7 +59,8 @@ def read_form(request: Request) -> dict[str, str]:
     """The body's parameters; those without a value count as left out.
 
     Raises:
-        InvalidRequestError: another content type, bad UTF-8, a repeated parameter, or one in the query string.
+        InvalidRequestError: another content type, bad UTF-8, more than 50 fields, a repeated parameter, or one in the
+            query string.
         RequestEntityTooLarge: the body is longer than `MAX_BODY`.
 
     """
@@ -70,9 +71,11 @@ def read_form(request: Request) -> dict[str, str]:
         raise InvalidRequestError(f"Send the header Content-Type: {_FORM}")
     try:
         body = request.get_data(cache=False).decode("ascii")
-        pairs = parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
+        pairs = parse_qsl(body, keep_blank_values=True, errors="strict")
     except ValueError:
         raise InvalidRequestError("The body is not a form in UTF-8") from None
+    if len(pairs) > _MAX_FIELDS:
+        raise InvalidRequestError(f"The form has more than {_MAX_FIELDS} fields")
     form = dict(pairs)
     if len(form) < len(pairs):
         raise InvalidRequestError("A parameter is repeated")

@@ -34,6 +34,13 @@ _MAX_TOKEN = 4096
 _BLANKS = " \t"
 
 
+class TwoTokensError(InvalidValueError):
+    """The request shows two different tokens; send one."""
+
+    def __init__(self) -> None:
+        super().__init__("the request shows two different tokens; send one", field="Authorization")
+
+
 class TokenRequiredError(InvalidTokenError):
     """An access token is needed: send it as `Authorization: Bearer …`."""
 
@@ -44,7 +51,7 @@ def token_of(request: Request) -> str | None:
     Query strings are not read, because logs contain them (RFC 9700 section 4.3.2).
 
     Raises:
-        InvalidValueError: the request has two different tokens (RFC 6750 section 2).
+        TwoTokensError: the request has two different tokens (RFC 6750 section 2).
 
     """
     environ = request.environ
@@ -54,8 +61,7 @@ def token_of(request: Request) -> str | None:
         tokens.add(token.strip(_BLANKS))
     tokens.discard("")
     if len(tokens) > 1:
-        msg = "the request shows two different tokens; send one"
-        raise InvalidValueError(msg, field="Authorization")
+        raise TwoTokensError
     return next(iter(tokens), "")[:_MAX_TOKEN] or None
 
 

@@ -109,7 +109,13 @@ def check(document, path, method, answer):
     schema = {"components": document["components"], **promised["content"]["application/json"]["schema"]}
     assert list(Draft202012Validator(schema).iter_errors(answer.json)) == []
     promised_headers = set(promised.get("headers", {}))
-    assert promised_headers - {"X-Total-Count", "Link"} <= {name for name, _ in answer.headers}
+    assert promised_headers - {"X-Total-Count", "X-Cursor", "Link"} <= {name for name, _ in answer.headers}
+
+
+def test_every_operation_with_a_token_says_that_failures_are_limited(document):
+    operations = [one for methods in document["paths"].values() for one in methods.values() if one["security"]]
+    assert len(operations) > 80
+    assert [one["operationId"] for one in operations if "429" not in one["responses"]] == []
 
 
 def test_searches_answer_as_it_says(api, document):

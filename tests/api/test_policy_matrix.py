@@ -349,7 +349,9 @@ def check_callers(api, secrets, route, callers):
             if status >= 400 and "/oauth/" not in route:
                 check_error(answer, status)
             challenge = answer.headers.get("WWW-Authenticate", "")
-            assert ('error="insufficient_scope"' in challenge) == scope_only, (caller, target, challenge)
+            assert ('error="insufficient_scope", scope=' in challenge) == scope_only, (caller, target, challenge)
+            if answer.status_code == 403:  # RFC 6750 section 3
+                assert challenge.startswith('Bearer realm="photosvc"'), (caller, target, challenge)
         if fresh or (allowed and caller.scope == "*"):
             assert api.is_alive(token) or (fresh and status == 200)
     with api.library.session() as session:

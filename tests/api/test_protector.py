@@ -33,8 +33,11 @@ def test_a_token_is_found_in_each_of_three_headers(api, headers):
 def test_two_different_tokens_are_400_even_when_both_are_valid(api, pair):
     first, second = api.access_token(), api.access_token()
     headers = {pair[0]: first, pair[1]: f"Bearer {second}" if pair[1] == "Authorization" else second}
-    body = check_error(api.call("GET", "/photos", headers=headers), 400)
-    assert body["error"] == "the request shows two different tokens; send one"
+    answer = api.call("GET", "/photos", headers=headers)
+    assert check_error(answer, 400)["error"] == "the request shows two different tokens; send one"
+    assert answer.headers["WWW-Authenticate"].startswith(
+        'Bearer realm="photosvc", error="invalid_request", error_descr'
+    )
 
 
 @pytest.mark.parametrize("place", ["access_token", "token", "t", "auth_token", "X-Auth-Token"])

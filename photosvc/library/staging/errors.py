@@ -12,6 +12,8 @@ from photosvc.core.errors import ConflictError, InvalidValueError, PermissionDen
 class ReadOnlyError(PermissionDeniedError):
     """The originals of this service are read-only (PHOTOSVC_READONLY)."""
 
+    by_credential = False
+
 
 class TooLargeError(PhotosvcError):
     """The file is larger than allowed."""
@@ -57,6 +59,8 @@ class StorageFullError(PhotosvcError):
 
 class StorageReadOnlyError(PermissionDeniedError):
     """The folder of originals cannot be written to."""
+
+    by_credential = False
 
 
 class StorageFailedError(PhotosvcError):

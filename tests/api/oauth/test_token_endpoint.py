@@ -126,11 +126,21 @@ def test_a_charset_on_the_content_type_is_fine(oauth, client):
     assert oauth.post("/token", GRANT, client, content_type=kind).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "body", [b"grant_type=client_credentials&scope=%ff", b"grant_type=client_credentials\xff", b"&" * 60 + b"a=1&" * 60]
-)
+@pytest.mark.parametrize("body", [b"grant_type=client_credentials&scope=%ff", b"grant_type=client_credentials\xff"])
 def test_a_body_that_is_no_form_in_utf_8_is_a_bad_request(oauth, client, body):
     check_oauth_error(oauth.post("/token", body, client), 400, "invalid_request")
+
+
+@pytest.mark.parametrize("fields", [b"a=1&" * 50, b"".join(b"a%d=1&" % number for number in range(50))])
+def test_more_than_fifty_fields_are_named_as_such(oauth, client, fields):
+    answer = oauth.post("/token", fields + b"grant_type=client_credentials", client)
+    check_oauth_error(answer, 400, "invalid_request")
+    assert answer.json["error_description"] == "The form has more than 50 fields"
+
+
+def test_an_unknown_path_below_oauth_is_answered_in_the_form_of_oauth(oauth):
+    answer = oauth.library.app.test_client().get("/api/v1/oauth/none")
+    assert (answer.status_code, answer.json["error"]) == (404, "invalid_request")
 
 
 def test_a_body_too_long_is_refused_unread(oauth, client):
@@ -142,6 +152,10 @@ def test_get_is_not_allowed(oauth):
     for path in ("/token", "/revoke", "/introspect"):
         answer = oauth.library.app.test_client().get("/api/v1/oauth" + path)
         assert (answer.status_code, set(answer.allow)) == (405, {"OPTIONS", "POST"})
+        assert answer.json == {
+            "error": "invalid_request",
+            "error_description": "The method is not allowed for the requested URL.",
+        }
 
 
 def test_placeholders_say_so_in_the_form_of_the_rfc(oauth):
