@@ -27,6 +27,7 @@ NAMES = [
     b"caf\xe9/\xff.png",
     b"line\nbreak;.png",
     b"%FFx.png",
+    ("日" * 75 + "/").encode() * 4 + b"long.png",  # too long for a header in which it would be percent-encoded
 ]
 
 pytestmark = [
@@ -259,3 +260,19 @@ def test_the_shipped_file_names_the_default_prefix(pictures):
     with pictures.library.app.app_context():
         prefix = pictures.library.app.extensions["photosvc"].settings.sendfile_prefix
     assert set(re.findall(r"location \^~ (/[^/]*)/", CONFIG.read_text())) == {prefix}
+
+
+def test_pages_of_long_queries_arrive_through_stock_buffers(nginx, pictures):
+    token = pictures.library.token("photos", role="admin")
+    found, cursor = 0, ""
+    while found == 0 or cursor:
+        path = f"/api/v1/photos?count=1&order=name&q=-{'z' * 3900}&cursor={cursor}"
+        status, headers, _ = nginx(path, X_Auth_Token=token)
+        assert status == 200
+        found, cursor = found + 1, headers.get("X-Cursor", "")
+    assert found == len(NAMES) + 1
+
+
+def test_doubled_slashes_are_not_redirected(nginx):
+    status, headers, _ = nginx("//api/v1//status?" + "a" * 3900)
+    assert (status, "Location" in headers) == (404, False)
