@@ -1,6 +1,7 @@
 """What a process that indexes does as well: imports, the albums of uploads, and deleting what nobody continued."""
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from photosvc.core.errors import ConflictError
@@ -25,7 +26,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     from photosvc.library.imports.on_request import RequestedImports
     from photosvc.library.staging import Staging
     from photosvc.library.trash.empty import sweep as sweep_trash
-    from photosvc.library.uploads.waiting import sweep
+    from photosvc.library.uploads.waiting import known_tokens, sweep
     from photosvc.library.uploads.waiting_albums import fill_albums, has_due_albums
     from photosvc.models.database import UnitOfWork, library_session, write_session
 
@@ -48,7 +49,8 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
         return True
 
     def hourly() -> None:
-        staging.sweep(service.now())
+        with UnitOfWork(service.engine()) as session:
+            staging.sweep(service.now(), partial(known_tokens, session))
         sweep_trash(lambda: library_session(service.engine()), service.settings, service.now())
         swept = 1
         while swept:

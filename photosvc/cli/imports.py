@@ -53,7 +53,7 @@ def import_folder(service: "Service", folder: str, moves: bool, dry_run: bool, a
             done += count
             if progress:
                 progress(done, total)
-    if counts[Fate.IMPORTED] and not dry_run:
+    if not dry_run:
         _index(service)
     _print_counts(counts, dry_run=dry_run, as_json=as_json)
     if counts[Fate.FAILED]:
@@ -61,7 +61,7 @@ def import_folder(service: "Service", folder: str, moves: bool, dry_run: bool, a
 
 
 def _index(service: "Service") -> None:
-    """Index what was imported, unless a process runs that does."""
+    """Index what was imported, also by runs that were killed, unless a process runs that does."""
     from photosvc.cli.chores import chores_of
     from photosvc.index.watch.on_request import RequestedIndexer, indexer_lock
 

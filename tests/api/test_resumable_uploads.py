@@ -142,6 +142,45 @@ def test_bytes_of_a_killed_process_count_only_when_their_checksum_was_compared(a
     assert parts(api) == []
 
 
+def killed(*_arguments, **_options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("moment", ["before the hash", "before the name", "after the name"])
+def test_a_server_that_was_killed_at_the_last_piece_adds_the_file_when_it_is_asked_where_to_go_on(
+    api, token, monkeypatch, moment
+):
+    data = picture(["before the hash", "before the name", "after the name"].index(moment) + 40)
+    path = create(api, token, len(data), filename="a.jpg")
+    with monkeypatch.context() as change:
+        if moment == "before the hash":
+            change.setattr("photosvc.api.library.resumable._store", killed)
+        elif moment == "before the name":
+            change.setattr("photosvc.api.library.resumable._finish", killed)
+        else:
+            change.setattr("photosvc.api.library.adding.delete", killed)
+            change.setattr("photosvc.api.library.adding.update", killed)
+        with pytest.raises(KeyboardInterrupt):
+            patch(api, token, path, data, 0)
+    assert (data in originals(api).values()) == (moment == "after the name")
+    assert offset_of(api, token, path) == len(data)
+    assert data in originals(api).values()
+    assert len(api.call("GET", f"/photos?q=hash:{sha1(data)}", api.app_password()).json) == 1
+    assert parts(api) == []
+
+
+def test_a_complete_file_of_a_bundle_waits_although_its_last_answer_was_lost(api, token, monkeypatch):
+    data = picture(43)
+    path = create(api, token, len(data), filename="a.jpg", upload="lost")
+    with monkeypatch.context() as change:
+        change.setattr("photosvc.api.library.resumable._store", killed)
+        with pytest.raises(KeyboardInterrupt):
+            patch(api, token, path, data, 0)
+    assert put(api, token, "lost").json["files"] == []
+    assert offset_of(api, token, path) == len(data)
+    assert [file["status"] for file in put(api, token, "lost").json["files"]] == ["added"]
+
+
 def test_another_version_of_the_protocol_is_refused(api, token):
     path = create(api, token, 10)
     for method, to in (("POST", "/uploads"), ("HEAD", path), ("PATCH", path), ("DELETE", path), ("POST", path)):
@@ -164,6 +203,9 @@ def test_uploads_that_cannot_be_are_refused(api, token):
     for length in ("", "0", "-5", "x", "1e3"):
         check_error(tus(api, token, "POST", Upload_Length=length), 400)
     check_error(tus(api, token, "POST", Upload_Defer_Length=1), 400)
+    for kind in ("partial", "final;/files/a /files/b", "x"):
+        error = check_error(tus(api, token, "POST", Upload_Length=5, Upload_Concat=kind), 400)
+        assert error["details"][0]["field"] == "Upload-Concat"
     check_error(tus(api, token, "POST", Upload_Length=(1000 << 20) + 1), 413)
     for wrong in ("filename %%%", "a b c", metadata(upload="../x")):
         check_error(tus(api, token, "POST", Upload_Length=5, Upload_Metadata=wrong), 400)

@@ -1,12 +1,13 @@
 """Uploads: POST sends files, PUT adds them to the originals."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.cli.chores import chores_of
+from photosvc.library.staging import Staging
 from photosvc.web.current import current_service
 from tests.api_client import check_error
 from tests.examples import examples
@@ -282,3 +283,22 @@ def test_the_sweep_deletes_uploads_that_were_not_added(api, token):
     api.clock.present -= timedelta(days=4)
     assert parts(api) == []
     assert put(api, token, "old").json["files"] == []
+
+
+def test_the_sweep_deletes_files_that_no_upload_waits_for_after_a_day(api, token):
+    post(api, token, "waits", ("a.jpg", b"x"))
+    (waiting,) = parts(api)
+    orphan = api.library.originals / ".photosvc" / f"{'0' * 32}.kept"
+    orphan.write_bytes(b"of a server that was killed")
+    before, real = api.clock.present, datetime.fromtimestamp(orphan.stat().st_ctime, UTC)
+    with api.library.app.app_context():
+        for hours, left in ((23, {waiting, orphan.name}), (25, {waiting})):
+            Staging(api.library.originals).sweep(
+                real + timedelta(hours=hours), lambda tokens: [token for token in tokens if token in waiting]
+            )
+            assert set(parts(api)) == left
+        orphan.write_bytes(b"again")
+        api.clock.present = real + timedelta(hours=25)
+        chores_of(current_service()).hourly()
+    api.clock.present = before
+    assert orphan.name not in parts(api)

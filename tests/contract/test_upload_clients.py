@@ -1,6 +1,8 @@
 """Published clients that send files and start index runs, unchanged, against gunicorn."""
 
 import asyncio
+import subprocess
+import sys
 from io import BytesIO
 
 import pytest
@@ -10,6 +12,7 @@ from tusclient.client import TusClient
 from tusclient.exceptions import TusCommunicationError
 
 from tests.api_client import API, PASSWORD, open_api
+from tests.library import SURROUNDINGS
 from tests.photoprysm_import import import_photoprysm
 from tests.pictures import clouds, encoded
 from tests.server import serve
@@ -55,6 +58,59 @@ def test_photoprysm_uploads_files_into_an_album_and_starts_an_index_run(served):
         photoprysm.start_index(session, base, path="by hand", rescan=False)
         wait(lambda: session.get(f"{base}photos?count=9&q=path:%22by hand%22", timeout=30).json())
         assert len(session.get(f"{base}photos?count=9&q=path:%22by hand%22", timeout=30).json()) == 1
+
+
+def test_photoprysm_imports_a_folder_into_an_album(served):
+    api, address = served
+    folder = api.library.instance / "import/card"
+    folder.mkdir(parents=True)
+    (folder / "a.jpg").write_bytes(picture(20))
+    base = f"{address}{API}/"
+    with photoprysm.user_session(photoprysm.User("ann", PASSWORD), base) as session:
+        album = photoprysm.create_album(session, base, "Card")
+        photoprysm.start_import(session, base, "card", True, album)
+        wait(lambda: session.get(f"{base}photos?count=9&s={album.uid}", timeout=30).json(), 40)
+        (photo,) = session.get(f"{base}photos?count=9&s={album.uid}", timeout=30).json()
+    assert photo["Hash"] == sha1(picture(20))
+    assert list(folder.iterdir()) == []
+
+
+_PHOTOPRISM_CLIENT = """
+import sys
+from photoprism import Photo, Session
+
+session = Session.Session("ann", sys.argv[2], sys.argv[1])
+session.create()
+photos = Photo.Photo(session)
+print(photos.start_import(path="upload", move=False), photos.start_import(path="none"), photos.stop_import())
+"""
+
+
+def test_photoprism_client_starts_and_stops_an_import(served, tmp_path):
+    api, address = served
+    folder = api.library.instance / "import/upload"
+    folder.mkdir(parents=True, exist_ok=True)
+    packages = installed("photoprism-client>=0.2,<1", tmp_path)
+    run = subprocess.run(
+        [sys.executable, "-c", _PHOTOPRISM_CLIENT, address.removeprefix("http://"), PASSWORD],
+        env={**SURROUNDINGS, "PYTHONPATH": str(packages)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
+    assert run.stdout.splitlines()[-1] == "True False True"
+
+
+def installed(package, folder):
+    """The folder of a published package that is no dependency of the tests: its module has the name of another's."""
+    packages = folder / "packages"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    done = subprocess.run([*pip, "--target", packages, package], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"pip cannot install {package}: {done.stderr.strip().splitlines()[-1:]}")
+    return packages
 
 
 def test_aiophotoprism_starts_an_index_run(served, headers):

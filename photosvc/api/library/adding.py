@@ -13,6 +13,7 @@ from photosvc.core import ids
 from photosvc.core.errors import NotFoundError
 from photosvc.index.run_lock import is_running
 from photosvc.library.albums import album_named, album_of_people, make_album
+from photosvc.library.staging.errors import NameTakenError, PartMissingError
 from photosvc.library.uploads.admit import ADDED, Admission, Admitted
 from photosvc.library.uploads.inspect import ReceivedFile
 from photosvc.library.uploads.waiting_albums import fill_albums
@@ -52,17 +53,20 @@ def add_uploads(
     files = [ReceivedFile(staging.path_of(upload.token), upload.name, upload.size, upload.hash) for upload in uploads]
 
     def place(file: ReceivedFile, name: str) -> None:
-        with staging.resume(tokens[file.path], most_bytes=_MOST, expected_length=file.size) as part:
-            part.place(name, replace=False)
+        try:
+            with staging.resume(tokens[file.path], most_bytes=_MOST, expected_length=file.size) as part:
+                part.place(name, replace=False)
+        except PartMissingError:
+            raise NameTakenError from None  # a server that was killed placed it: perhaps under this name
 
     admission = Admission(service.settings, service.writing, place, now, who.user_id, albums)
     outcomes = admission.admit(files) if files else []
     ids = [upload.id for upload in uploads]
     change = update(Upload).values(finished=True) if keep else delete(Upload)
-    with service.writing() as session:
-        session.execute(change.where(Upload.id.in_(ids)), execution_options={"synchronize_session": False})
     for token in tokens.values():
         staging.delete(token)
+    with service.writing() as session:
+        session.execute(change.where(Upload.id.in_(ids)), execution_options={"synchronize_session": False})
     return outcomes
 
 
@@ -122,7 +126,7 @@ def albums_by_name(service: Service, names: Sequence[str], now: datetime) -> lis
         return []
     who = principal()
     decide(who, "albums.update")
-    with service.writing() as session:
+    with service.changing() as session:
         return [_album(session, name, now) for name in dict.fromkeys(names)]
 
 

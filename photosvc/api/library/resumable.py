@@ -5,6 +5,7 @@ to the originals at once, or with the other files of `PUT /users/<uid>/upload/<t
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from hmac import compare_digest
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -105,6 +106,9 @@ def create_upload() -> Response:
     """
     check_version()
     service, who = current_service(), sender()
+    if "Upload-Concat" in request.headers:
+        msg = "Upload-Concat: files are not put together from several uploads"
+        raise InvalidValueError(msg, field="Upload-Concat")
     length, metadata = whole_number("Upload-Length"), upload_metadata()
     if length == 0:
         msg = "Upload-Length: an empty file is no picture"
@@ -137,14 +141,19 @@ def create_upload() -> Response:
 @with_tus_headers
 @require("files.upload")
 @answers(None, "How much has arrived, in headers.")
-@refuses(404, 410, 412)
+@refuses(404, 410, 412, 422, 423, 429, 503, 507)
 def measure_upload(token: str) -> Response:
-    """Where to continue an upload: `Upload-Offset`."""
+    """Where to continue an upload: `Upload-Offset`.
+
+    A file whose last piece was answered by nobody, because the server ended, is added now: clients that learn that all
+    of it has arrived send nothing more.
+    """
     check_version()
     who = sender()
     upload = _find(who, token)
+    size = upload.size if upload.finished else _measured(who, upload)
     answer = Response()
-    answer.headers["Upload-Offset"] = str(upload.size if upload.finished else who.staging.size_of(token))
+    answer.headers["Upload-Offset"] = str(size)
     answer.headers["Upload-Length"] = str(upload.size)
     answer.headers["Upload-Expires"] = http_date(upload.expires_at)
     if 0 < len(upload.described) <= MOST_METADATA:
@@ -186,11 +195,8 @@ def continue_upload(token: str) -> Response:
                 _append(part, upload.size, checksum)
                 size = part.size
                 sha1 = part.sha1 if size == upload.size else ""
-            with service.writing() as session:
-                change = update(Upload).where(Upload.id == upload.id).values(hash=sha1, expires_at=expires_at)
-                session.execute(change, execution_options={"synchronize_session": False})
+            _store(upload, sha1, expires_at)
             if sha1 and not upload.bundle:
-                upload.hash = sha1
                 _finish(who, upload)
     answer = Response(status=HTTPStatus.NO_CONTENT)
     answer.headers["Upload-Offset"] = str(size)
@@ -256,6 +262,33 @@ def _each_piece(take: Callable[[bytes], None]) -> None:
     stream = request.stream
     while piece := read_piece(stream):
         take(piece)
+
+
+def _measured(who: Sender, upload: Upload) -> int:
+    """Bytes that have arrived; a file that is complete without the knowledge of its client is finished."""
+    try:
+        size = who.staging.size_of(upload.token)
+    except PartMissingError:
+        if not upload.hash:
+            raise
+        size = upload.size  # the server ended after it had placed the file
+    if size < upload.size or (upload.hash and upload.bundle):
+        return size
+    with receiving():
+        if not upload.hash:
+            with who.staging.resume(upload.token, most_bytes=upload.size, expected_length=upload.size) as part:
+                _store(upload, part.sha1, upload.expires_at)
+        if not upload.bundle:
+            _finish(who, upload)
+    return size
+
+
+def _store(upload: Upload, sha1: str, expires_at: datetime) -> None:
+    """Remember the hash of a complete file, and until when the upload may go on."""
+    upload.hash = sha1
+    with current_service().writing() as session:
+        change = update(Upload).where(Upload.id == upload.id).values(hash=sha1, expires_at=expires_at)
+        session.execute(change, execution_options={"synchronize_session": False})
 
 
 def _finish(who: Sender, upload: Upload) -> None:

@@ -4,7 +4,7 @@ import fcntl
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +26,8 @@ from photosvc.library.staging.part import TRIAL, Part, new_hash
 #: Parts that no process writes to are deleted after these seconds, and kept parts after the longer time.
 ABANDONED_SECONDS: Final = 3600
 KEPT_SECONDS: Final = 14 * 86_400
+#: The same for kept parts of which nobody knows: those of requests that were killed. A long request may go on.
+UNKNOWN_SECONDS: Final = 86_400
 _TOKEN: Final = re.compile("[0-9a-f]{32}")
 _KEPT, _UNKEPT = ".kept", ".part"
 _FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -129,14 +131,23 @@ class Staging:
                 with suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=folder)
 
-    def sweep(self, now: datetime) -> int:
-        """Delete the parts that no process has written to for long; gives their number."""
+    def sweep(self, now: datetime, known: Callable[[Sequence[str]], Collection[str]] | None = None) -> int:
+        """Delete the parts that no process has written to for long; gives their number.
+
+        Args:
+            now: the present.
+            known: gives those of some tokens of kept parts that somebody waits for; without it all of them are.
+
+        """
         deleted = 0
         with suppress(PartMissingError), self._folder(create=False) as folder:
             with os.scandir(folder) as entries:
                 names = [entry.name for entry in entries]
+            kept = [name.partition(".")[0] for name in names if not name.endswith(_UNKEPT)]
+            waited = set(kept if known is None else known(kept))
             for name in names:
-                longest = ABANDONED_SECONDS if name.endswith(_UNKEPT) else KEPT_SECONDS
+                longest = KEPT_SECONDS if name.partition(".")[0] in waited else UNKNOWN_SECONDS
+                longest = ABANDONED_SECONDS if name.endswith(_UNKEPT) else longest
                 with suppress(OSError, PartLockedError):
                     file = os.open(name, _FLAGS, dir_fd=folder)
                     with _locked(file):

@@ -118,6 +118,14 @@ def waiting_in(session: Session, user_id: int, bundle: str, limit: int) -> Seque
     return session.scalars(query.where(not_(Upload.finished)).order_by(Upload.id).limit(limit)).all()
 
 
+def known_tokens(session: Session, tokens: Sequence[str]) -> set[str]:
+    """Those of the tokens of kept parts that an upload has."""
+    found: set[str] = set()
+    for start in range(0, len(tokens), _PORTION):
+        found.update(session.scalars(select(Upload.token).where(Upload.token.in_(tokens[start : start + _PORTION]))))
+    return found
+
+
 def sweep(session: Session, staging: Staging, now: datetime) -> int:
     """Delete some expired uploads with their parts, in a write transaction; gives their number."""
     query = select(Upload.id, Upload.token).where(Upload.expires_at <= now).order_by(Upload.expires_at).limit(_PORTION)

@@ -1,0 +1,204 @@
+"""Uploads and imports that meet, are killed, or find the disk full: real servers, real processes."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+import urllib.request
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+
+import pytest
+import requests
+from tusclient.client import TusClient
+from tusclient.exceptions import TusCommunicationError
+
+from photosvc.cli.chores import chores_of
+from photosvc.web.current import current_service
+from tests import forks
+from tests.api_client import API, open_api
+from tests.library import SURROUNDINGS
+from tests.server import serve
+from tests.upload_client import originals, parts, picture, sha1
+
+pytestmark = pytest.mark.slow
+
+
+@contextmanager
+def served(folder, **settings):
+    with open_api(folder) as api:
+        environ = {f"PHOTOSVC_{name.upper()}": str(value) for name, value in settings.items()}
+        options = ["--worker-class", "photosvc.serving.Worker"]
+        with serve(api.library.instance, workers=2, threads=8, options=options, environ=environ) as address:
+            yield api, f"{address}{API}", {"Authorization": f"Bearer {api.app_password('alice', '*')}"}
+
+
+def post(api, base, headers, bundle, *files):
+    given = [("files", (name, data)) for name, data in files]
+    return requests.post(f"{base}{api.user_path()}/upload/{bundle}", files=given, headers=headers, timeout=60)
+
+
+def put(api, base, headers, bundle):
+    return requests.put(f"{base}{api.user_path()}/upload/{bundle}", json={}, headers=headers, timeout=60)
+
+
+def at_once(number, call):
+    with ThreadPoolExecutor(number) as pool:
+        return list(pool.map(call, range(number)))
+
+
+def test_of_eight_puts_of_one_upload_at_once_each_says_what_became_of_the_files(tmp_path):
+    with served(tmp_path, uploads=8) as (api, base, headers):
+        for turn in range(2):
+            data = [picture(turn * 10 + number) for number in range(4)]
+            sent = post(api, base, headers, turn, *((f"{number}.jpg", one) for number, one in enumerate(data)))
+            assert sent.status_code == 200, sent.text
+            answers = at_once(8, lambda _, turn=turn: put(api, base, headers, turn))
+            assert {answer.status_code for answer in answers} == {200}, [answer.text for answer in answers]
+            found = Counter(file["status"] for answer in answers for file in answer.json()["files"])
+            assert found.pop("added") == 4
+            assert set(found) <= {"duplicate"}
+        assert len(originals(api)) == 8
+        assert parts(api) == []
+
+
+def test_uploads_at_once_never_exceed_a_quota(tmp_path):
+    with served(tmp_path, uploads=8, upload_quota=1) as (api, base, headers):
+        data = [picture(number) + bytes(300_000) for number in range(8)]
+        statuses = at_once(8, lambda number: post(api, base, headers, number, ("a.jpg", data[number])).status_code)
+        assert Counter(statuses) == {200: 3, 507: 5}
+        statuses = at_once(8, lambda number: put(api, base, headers, number).status_code)
+        assert set(statuses) == {200}
+        assert len(originals(api)) == 3
+        assert parts(api) == []
+        lengths = {"Tus-Resumable": "1.0.0", "Upload-Length": "200000"}
+        create = f"{base}/uploads"
+        refused = at_once(4, lambda _: requests.post(create, headers=headers | lengths, timeout=60).status_code)
+        assert refused == [507] * 4
+
+
+def kill_a_worker(base):
+    with suppress(OSError), urllib.request.urlopen(f"{base}/status", timeout=5) as answer:
+        os.kill(int(answer.headers["X-Worker"]), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("checked", [False, True], ids=["plain", "checked"])
+def test_a_resumable_upload_is_completed_whenever_its_server_is_killed(tmp_path, checked):
+    chance = random.Random(7)
+    data = picture(1) + chance.randbytes(4_000_000)
+    with served(tmp_path) as (api, base, headers):
+        with ThreadPoolExecutor(1) as pool:
+
+            def upload():
+                client = TusClient(f"{base}/uploads", headers=headers)
+                url, failure = None, "never tried"
+                for _ in range(200):
+                    try:
+                        options = {"url": url} if url else {"metadata": {"filename": "large.jpg"}}
+                        uploader = client.uploader(
+                            file_stream=BytesIO(data), chunk_size=200_000, upload_checksum=checked, **options
+                        )
+                        url = url or uploader.create_url()
+                        uploader.upload()
+                    except (TusCommunicationError, requests.RequestException, OSError) as error:
+                        failure = repr(error)
+                        time.sleep(0.1)
+                    else:
+                        return ""
+                return failure
+
+            done = pool.submit(upload)
+            for _ in range(15):
+                time.sleep(chance.uniform(0.02, 0.8))
+                kill_a_worker(base)
+                assert set(originals(api).values()) <= {data}
+            assert done.result(100) == ""
+        assert list(originals(api).values()) == [data]
+        api.clock.present = datetime.now(UTC) + timedelta(days=4)
+        with api.library.app.app_context():
+            chores_of(current_service()).hourly()
+        assert parts(api) == []
+
+
+def test_an_import_that_is_killed_again_and_again_loses_nothing(tmp_path):
+    chance = random.Random(11)
+    with open_api(tmp_path) as api:
+        card = tmp_path / "card"
+        card.mkdir()
+        given = {f"{number // 20}/IMG_{number}.jpg": picture(number) + chance.randbytes(90_000) for number in range(48)}
+        for name, data in given.items():
+            (card / name).parent.mkdir(exist_ok=True)
+            (card / name).write_bytes(data)
+        environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance), "PHOTOSVC_INDEX_WORKERS": "2"}
+        kills = 0
+        for _ in range(60):
+            with open(os.devnull, "r+") as nothing:  # noqa: PTH123
+                streams = (nothing.fileno(),) * 3
+                run = forks.start("svc", "import", str(card), "--move", environ=environ, streams=streams)
+            with suppress(subprocess.TimeoutExpired):
+                run.wait(chance.uniform(0.5, 2.5))
+            if run.poll() is None:
+                run.kill()
+                run.wait(10)
+                kills += 1
+            left = {path.relative_to(card).as_posix(): path.read_bytes() for path in card.rglob("*.jpg")}
+            stored = set(originals(api).values())
+            assert stored <= set(given.values())
+            assert left.items() <= given.items()
+            assert stored | set(left.values()) == set(given.values())
+            if run.returncode == 0:
+                break
+        assert kills > 2
+        assert (run.returncode, left) == (0, {})
+        assert sorted(originals(api).values()) == sorted(given.values())
+        assert len(api.library.names(count=999)) == 48
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a file system can only be mounted by root")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, small_disk):
+    originals_folder = tmp_path / "instance/originals"
+    originals_folder.parent.mkdir()
+    originals_folder.symlink_to(small_disk)
+    with served(tmp_path) as (api, base, headers):
+        large = picture(1) + bytes(5_000_000)
+        assert post(api, base, headers, "x", ("a.jpg", large)).status_code == 507
+        lengths = {"Tus-Resumable": "1.0.0", "Upload-Length": str(len(large))}
+        assert requests.post(f"{base}/uploads", headers=headers | lengths, timeout=60).status_code == 507
+        assert parts(api) == []
+        assert post(api, base, headers, "y", ("a.jpg", picture(2))).status_code == 200
+        filler = small_disk / "filler"
+        with suppress(OSError), filler.open("wb") as file:
+            file.write(bytes(5_000_000))
+        answer = put(api, base, headers, "y")
+        assert answer.status_code in {200, 507}
+        filler.unlink()
+        if answer.status_code == 507:
+            assert put(api, base, headers, "y").json()["files"][0]["status"] == "added"
+        assert originals(api) == {f"2024/05/20240501_120000_{sha1(picture(2))[:8].upper()}.jpg": picture(2)}
+        card = tmp_path / "card"
+        card.mkdir()
+        (card / "1.jpg").write_bytes(picture(3))
+        (card / "2.jpg").write_bytes(picture(4) + os.urandom(5_000_000))
+        environ = {
+            **SURROUNDINGS,
+            "PHOTOSVC_INSTANCE": str(api.library.instance),
+            "PHOTOSVC_ORIGINALS": str(small_disk),
+        }
+        done = forks.run("import", str(card), "--move", environ=environ, timeout=60)
+        assert (done.returncode, "There is no space left" in done.stderr) == (1, True)
+        assert sorted(path.name for path in card.iterdir()) in (["1.jpg", "2.jpg"], ["2.jpg"])
+        assert parts(api) == []
