@@ -55,7 +55,8 @@ _ERRORS: Mapping[int, str] = {
     423: "Another request is writing to the upload.",
     429: "Too many failed tries, or transfers at once; `Retry-After` says in how many seconds the next is accepted.",
     460: "The checksum is not that of the piece, which was dropped.",
-    503: "The service is busy or its database cannot be reached; `Retry-After` says in how many seconds to try again.",
+    503: "The search took too long, and `details` name its costly parts; or the service is busy or its database cannot "
+    "be reached, and `Retry-After` says in how many seconds to try again.",
     507: "A folder of this service is full or cannot be written, or the account may not upload so much.",
 }
 

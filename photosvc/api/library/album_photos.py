@@ -130,10 +130,10 @@ def add_album_link(album_uid: str) -> Response:
 
 
 def _in_order(album_uid: str) -> Response:
-    sees_private = principal().sees_private
-    with current_service().loading() as session:
-        album = album_of_people(session, album_uid, sees_private=sees_private)
-        uids = photos_in_order(session, album, sees_private=sees_private)
+    who = principal()
+    with searching(who.owner_uid, "uid") as connection, session_on(connection) as session:
+        album = album_of_people(session, album_uid, sees_private=who.sees_private)
+        uids = photos_in_order(session, album, sees_private=who.sees_private)
     return json_answer({"photos": uids})
 
 

@@ -84,12 +84,15 @@ class Read:
         return self.ended is not None
 
     def must_end(self, now: float) -> bool:
-        """Whether the time is over, the client is gone, or its place was given away; notes which."""
+        """Whether the time is over, or of a costly search the client is gone or its place given away; notes which.
+
+        A cheap one is answered to a client that has closed only its own side of the connection.
+        """
         if now >= self.deadline:
             self.ended = SearchesBusyError if self.waited > self.limits.seconds / 2 else SearchTooLongError
         elif self.turn is not None and self.turn.lost:
             self.ended = SearchesBusyError
-        elif self.is_client_gone():
+        elif self.turn is not None and self.is_client_gone():
             self.ended = ClientGoneError
         return self.ended is not None
 

@@ -1,6 +1,7 @@
 """A search ends at its deadline, on both databases, and leaves everything as it was."""
 
 import re
+import socket
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -71,6 +72,18 @@ def test_the_connection_is_good_for_other_requests_afterwards(library):
     assert len(library.find(count=100)) == 70
     with library.app.app_context():
         assert current_service().engine().pool.checkedout() == 0
+
+
+def test_a_cheap_search_is_answered_to_a_client_that_will_send_nothing_more(library):
+    server_side, client = socket.socketpair()
+    with server_side, client:
+        client.shutdown(socket.SHUT_WR)
+        answer = library.app.test_client().get(
+            "/api/v1/photos?q=iso:0-&total=true",
+            headers={"X-Auth-Token": library.token()},
+            environ_overrides={"gunicorn.socket": server_side},
+        )
+    assert (answer.status_code, answer.headers["X-Total-Count"]) == (200, "70")
 
 
 ROUTES = {
