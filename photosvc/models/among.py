@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 import orjson
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, Text, any_, bindparam, column, func, select
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Text, any_, bindparam, column, false, func, select
 from sqlalchemy.orm import Session
 
 
@@ -12,7 +12,9 @@ def among(session: Session, key: Any, values: Collection[int] | Collection[str])
     """`key IN values`, for a column of integers or texts without null characters."""
     given = list(values)
     if session.get_bind().dialect.name == "postgresql":
-        kind = ARRAY(Text if given and isinstance(given[0], str) else BigInteger)
+        if not given:  # of an array without values, nothing says whether they are integers or texts
+            return false()
+        kind = ARRAY(Text if isinstance(given[0], str) else BigInteger)
         every: ColumnElement[bool] = key == any_(bindparam(None, given, type_=kind))
         return every
     listed = func.json_each(bindparam(None, orjson.dumps(given).decode(), type_=Text))

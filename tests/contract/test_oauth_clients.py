@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,11 +50,11 @@ def gunicorn(instance, port, address):
     with log.open("wb") as output:
         server = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
     try:
-        for _ in range(200):
+        for _ in range(600):
             try:
-                urllib.request.urlopen(f"{address}/api/v1/status", timeout=5).close()
+                urllib.request.urlopen(f"{address}/api/v1/status", timeout=20).close()
                 break
-            except (urllib.error.URLError, ConnectionError):
+            except OSError:
                 assert server.poll() is None, log.read_text()
                 time.sleep(0.1)
         yield
