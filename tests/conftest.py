@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts import passwords
@@ -26,6 +26,7 @@ def pytest_configure() -> None:
     costs.hash_passwords_cheaply()
     costs.leave_flushing_to_the_system()
     costs.share_compiled_routes()
+    costs.share_compiled_statements()
     costs.keep_index_workers()
 
 
@@ -69,6 +70,12 @@ def service_hasher(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(passwords, "_HASHER", costs.SERVICE_HASHER)
     yield
     passwords._dummy.cache_clear()
+
+
+@pytest.fixture
+def own_statements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each database keeps its compiled statements itself, as outside of tests."""
+    monkeypatch.delattr(Engine, "_compiled_cache")
 
 
 @pytest.fixture

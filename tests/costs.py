@@ -3,11 +3,15 @@
 import gc
 import sys
 from collections.abc import Callable
+from copy import copy
 from functools import wraps
 from threading import current_thread, main_thread
 from typing import Any, ClassVar, Self
 
 from argon2 import PasswordHasher
+from sqlalchemy import Engine
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
 from photosvc.auth.accounts import passwords
@@ -22,6 +26,9 @@ SERVICE_PRAGMAS = database._PRAGMAS
 #: Log-ins of tests are many and their passwords no secrets.
 TEST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 _KEPT_POOLS = 4
+#: What a route is compiled from, and to.
+_ROUTE = ("rule", "is_leaf", "merge_slashes", "subdomain", "host", "build_only")
+_COMPILED = ("_parts", "_trace", "_converters", "arguments")
 
 
 def hash_passwords_cheaply() -> None:
@@ -40,20 +47,42 @@ def collect_garbage_rarely() -> None:
 
 
 def share_compiled_routes() -> None:
-    """Compile the address builders of equal routes once: each of hundreds of apps has the same ninety."""
-    compile_builder: Callable[..., Any] = Rule._compile_builder
+    """Compile equal routes once: each of hundreds of apps has the same hundred."""
+    compile_rule: Callable[[Rule], None] = Rule.compile
     known: dict[object, Any] = {}
 
-    @wraps(compile_builder)
-    def compile_once(rule: Rule, append_unknown: bool = True) -> Any:
-        if rule.defaults:
-            return compile_builder(rule, append_unknown)
-        key = (tuple(rule._trace), append_unknown)
-        if key not in known:
-            known[key] = compile_builder(rule, append_unknown)
-        return known[key]
+    @wraps(compile_rule)
+    def compile_once(rule: Rule) -> None:
+        key = tuple(getattr(rule, name) for name in _ROUTE)
+        if rule.defaults or rule.map is None:
+            compile_rule(rule)
+        elif key in known:
+            equal = known[key]
+            vars(rule).update({name: copy(getattr(equal, name)) for name in _COMPILED})
+            rule._build, rule._build_unknown = (
+                method.__func__.__get__(rule) for method in (equal._build, equal._build_unknown)
+            )
+        else:
+            compile_rule(rule)
+            known[key] = rule
 
-    Rule._compile_builder = compile_once
+    Rule.compile = compile_once
+
+
+def share_compiled_statements() -> None:
+    """Compile equal statements once for all SQLite databases: each test has one of its own, and they are alike."""
+    shared: Any = LRUCache(2000)
+
+    def cache_of(engine: Any) -> Any:
+        return shared if type(engine.dialect) is SQLiteDialect_pysqlite else vars(engine)["_compiled_cache"]
+
+    def keep(engine: Any, cache: Any) -> None:
+        vars(engine)["_compiled_cache"] = cache
+
+    Engine._compiled_cache = property(cache_of, keep)
+    # Dialects are part of the keys by which compiled statements are kept.
+    SQLiteDialect_pysqlite.__eq__ = lambda one, other: type(one) is type(other)
+    SQLiteDialect_pysqlite.__hash__ = lambda one: hash(type(one))
 
 
 def keep_index_workers() -> None:

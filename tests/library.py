@@ -183,12 +183,23 @@ def copy_library(closed: Library, instance: Path) -> Library:
 
 
 @cache
-def migrated_database() -> bytes:
-    """An SQLite database with its tables: to make one takes longer than most tests."""
+def migrated_database(*, of_a_host: bool = False) -> bytes:
+    """An SQLite database with its tables, configured or left as a host's: to make one takes longer than most tests."""
     with TemporaryDirectory() as folder:
         engine = create_engine(f"sqlite:///{folder}/{DATABASE}")
-        configure_engine(engine)
+        if not of_a_host:
+            configure_engine(engine)
         migrate.upgrade(engine)
+        engine.dispose()
+        return Path(folder, DATABASE).read_bytes()
+
+
+@cache
+def database_of_models() -> bytes:
+    """An SQLite database with the tables of the models and no version."""
+    with TemporaryDirectory() as folder:
+        engine = create_engine(f"sqlite:///{folder}/{DATABASE}")
+        Base.metadata.create_all(engine)
         engine.dispose()
         return Path(folder, DATABASE).read_bytes()
 
@@ -260,9 +271,9 @@ def svc(
 
 def new_engine(folder: Path, name: str = "auth.db") -> Engine:
     """An SQLite database with the tables of the models and no app."""
+    (folder / name).write_bytes(database_of_models())
     engine = create_engine(f"sqlite:///{folder / name}")
     configure_engine(engine)
-    Base.metadata.create_all(engine)
     return engine
 
 

@@ -56,12 +56,12 @@ def serve(
 
 
 def _address(server: forks.Process, log: Path, workers: int) -> str:
-    for _ in range(300):
+    for _ in range(3000):
         text = log.read_text()
         found = re.search(r"Listening at: (http://\S+)", text)
         if found and text.count("Booting worker") == workers:
             return found.group(1)
         if server.poll() is not None:
             break
-        time.sleep(0.1)
+        time.sleep(0.02)
     raise RuntimeError(log.read_text())

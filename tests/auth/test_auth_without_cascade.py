@@ -13,7 +13,6 @@ from photosvc.models import (
     APP_PASSWORD,
     CLIENT_TOKEN,
     LOGIN_SESSION,
-    Base,
     Client,
     Credential,
     RecoveryCode,
@@ -21,12 +20,13 @@ from photosvc.models import (
 )
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_client, add_credential, add_user
+from tests.library import database_of_models
 
 
 @pytest.fixture
 def session(tmp_path):
+    (tmp_path / "host.db").write_bytes(database_of_models())
     engine = create_engine(f"sqlite:///{tmp_path / 'host.db'}")
-    Base.metadata.create_all(engine)
     with Session(engine) as session:
         assert session.connection().exec_driver_sql("PRAGMA foreign_keys").scalar() == 0
         yield session

@@ -20,6 +20,7 @@ from photosvc.index.job import IndexOptions, run_index
 from photosvc.models import migrate
 from photosvc.web.current import current_service
 from tests.clock import MovedClock
+from tests.library import migrated_database
 from tests.pictures import jpeg
 
 
@@ -28,6 +29,7 @@ class Host:
 
     def __init__(self, folder, *, bind_key=None, pictures=1, engine_options=None):
         folder.mkdir()
+        (folder / ("media.db" if bind_key else "host.db")).write_bytes(migrated_database(of_a_host=True))
         self.app = Flask("host", instance_path=str(folder))
         self.app.config.update(
             SQLALCHEMY_DATABASE_URI=f"sqlite:///{folder / 'host.db'}",
@@ -46,7 +48,6 @@ class Host:
         with self.app.app_context():
             self.db.create_all()
             service = current_service()
-            migrate.upgrade(service.engine())
             with Session(service.engine()) as session:
                 run_index(session, service.settings, service.clock, IndexOptions(workers=1))
             with service.writing() as session:
@@ -272,7 +273,7 @@ def open_things():
 
 
 @pytest.mark.skipif(not HANDLES.is_dir(), reason="counts handles as Linux lists them")
-def test_fifty_apps_that_come_and_go_leave_no_handles_and_no_threads(tmp_path):
+def test_fifty_apps_that_come_and_go_leave_no_handles_and_no_threads(tmp_path, own_statements):
     def come_and_go():
         app = create_app(instance=tmp_path, environ={}, clock=MovedClock())
         with app.app_context():
