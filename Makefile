@@ -33,13 +33,13 @@ run: $(VENV)/.run ## Index PHOTOS=dir (or the samples) and serve it on PORT=8080
 	@$(BIN)/svc run $(if $(PHOTOS),--photos "$(PHOTOS)") --host "$(HOST)" --port "$(PORT)"
 
 test: $(VENV)/.dev ## Run the everyday tests
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 test-slow: $(VENV)/.dev ## Run the tests that take minutes
 	$(BIN)/python -m pytest -m slow $(ARGS)
 
 test-examples: $(VENV)/.dev ## Run the tests with random examples, with ten times as many as every day
-	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 2 -m 'hypothesis and not slow' $(ARGS)
+	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 2 --dist worksteal -m 'hypothesis and not slow' $(ARGS)
 
 coverage: $(VENV)/.dev ## Check that tests reach every branch of auth, core and query
 	$(BIN)/coverage erase
