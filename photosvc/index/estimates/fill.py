@@ -1,16 +1,17 @@
 """Estimate the places of the photos that are due, a few in each transaction."""
 
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from photosvc.core.clock import Clock, shifted
+from photosvc.core.clock import Clock
 from photosvc.core.sources import AUTO, ESTIMATE
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
-from photosvc.index.estimates.due import LOCATED, sighting
-from photosvc.index.estimates.positions import WINDOW, Estimate, Located, estimate
+from photosvc.index.estimates.due import sighting
+from photosvc.index.estimates.neighbours import Neighbours
+from photosvc.index.estimates.positions import Estimate, estimate
 from photosvc.index.places import Gazetteer
 from photosvc.index.run_lock import Lease
 from photosvc.index.sidecars.links import sidecars_of
@@ -22,6 +23,8 @@ from photosvc.search.projection.project import project
 _FIRST_BATCH: Final = 20
 _MOST: Final = 200
 _MANY: Final = 5_000
+#: As `Neighbours` remembers best.
+_BY_TIME: Final = (Photo.camera_id, Photo.camera_serial, Photo.taken_at_local, Photo.id)
 _UNLOADED: Final = {"synchronize_session": False}
 _NEEDED: Final = (
     joinedload(Photo.camera),
@@ -50,9 +53,10 @@ def estimate_places(session: Session, clock: Clock, lease: Lease | None, *, want
         with pace.writing(session, len(ids)):
             if lease:
                 lease.check(session)
-            photos = session.scalars(select(Photo).where(Photo.id.in_(ids)).options(*_NEEDED)).all()
+            photos = session.scalars(select(Photo).where(Photo.id.in_(ids)).options(*_NEEDED).order_by(*_BY_TIME)).all()
             catalog = Catalog(session, Gazetteer.load())
-            changed = [photo for photo in photos if _renew(session, photo, catalog, wanted=wanted)]
+            neighbours = Neighbours(session)
+            changed = [photo for photo in photos if _renew(session, photo, catalog, neighbours if wanted else None)]
             sidecars = sidecars_of(session, [photo.id for photo in changed])
             for photo in changed:
                 describe(photo, sidecars, catalog, clock())
@@ -67,12 +71,12 @@ def estimate_places(session: Session, clock: Clock, lease: Lease | None, *, want
     return count
 
 
-def _renew(session: Session, photo: Photo, catalog: Catalog, *, wanted: bool) -> bool:
-    """Set, replace or remove the estimate of a photo; gives whether anything changed."""
+def _renew(session: Session, photo: Photo, catalog: Catalog, neighbours: Neighbours | None) -> bool:
+    """Set or replace the estimate of a photo, or remove it without neighbours; gives whether anything changed."""
     if photo.place_src not in {AUTO, ESTIMATE} or photo.quality < 0:
         return False
     before = (photo.place_src, photo.lat, photo.lng, photo.place_id)
-    found = _estimate(session, photo) if wanted else None
+    found = _estimate(photo, neighbours) if neighbours else None
     if found is None:
         photo.place_src = AUTO  # `describe` removes what belongs to it
         return before[0] == ESTIMATE
@@ -86,25 +90,11 @@ def _renew(session: Session, photo: Photo, catalog: Catalog, *, wanted: bool) ->
     return True
 
 
-def _estimate(session: Session, photo: Photo) -> Estimate | None:
+def _estimate(photo: Photo, neighbours: Neighbours) -> Estimate | None:
     seen = sighting(photo)
     if seen is None:
         return None
-    first, last = shifted(seen.at, -WINDOW), shifted(seen.at, WINDOW)
-    at = Photo.taken_at if seen.in_utc else Photo.taken_at_local
-    query = select(at, Photo.lat, Photo.lng, Photo.place_id).where(
-        Photo.camera_id == seen.camera_id,
-        Photo.camera_serial == seen.serial,
-        LOCATED,
-        # For the index; no zone is further.
-        Photo.taken_at_local.between(shifted(first, -WINDOW), shifted(last, WINDOW)),
-    )
-    rows: list[Any] = [
-        session.execute(query.where(at.between(first, seen.at)).order_by(at.desc(), Photo.id).limit(1)),
-        session.execute(query.where(at > seen.at, at <= last).order_by(at, Photo.id).limit(1)),
-    ]
-    before, after = (Located(*row) if row else None for row in (result.first() for result in rows))
-    found = estimate(seen.at, before, after)
+    found = estimate(seen.at, *neighbours.around(seen))
     return None if found is None or (found.position is None and found.place_id == UNKNOWN_PLACE) else found
 
 
