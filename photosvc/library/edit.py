@@ -78,6 +78,7 @@ def changing(
     sightings = {photo.id: sighting(photo) for photo in photos}
     keywords = {photo.id: list(photo.keywords) for photo in photos}
     markers = {photo.id: _markers(photo) for photo in photos}
+    marks = {photo.id: (photo.edited_at, photo.quality, photo.updated_at) for photo in photos}
     touched: list[Photo] = []
     yield touched
     with session.no_autoflush:
@@ -95,6 +96,12 @@ def changing(
                 score_again(photo, now)
     session.flush()
     changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched if photo.id in wider}
+    for photo in [photo for photo in touched if not changes[photo.id][1]]:  # the files say the same
+        photo.edited_at, photo.quality, photo.updated_at = marks[photo.id]
+        touched.remove(photo)
+    session.flush()
+    if not touched:
+        return
     record(session, change, now, {photo.uid: changes[photo.id] for photo in touched})
     mark_due(session, sightings, {photo.id: sighting(photo) for photo in photos})
     sort_keywords(session, [photo for photo in touched if keywords[photo.id] != photo.keywords])

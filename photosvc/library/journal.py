@@ -4,16 +4,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import orjson
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.library.values import Difference, dump, wire_name
 from photosvc.models import PhotoChange
+
+#: What the values of a change contain that made a photo private, or ended that; no text of a person contains it.
+_PRIVATE: Final = '"private":true'
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,9 @@ def record(session: Session, change: Change, now: datetime, differences: Mapping
     session.connection().execute(insert(PhotoChange.__table__), entries)  # type: ignore[arg-type]
 
 
-def changes_of(session: Session, photo_uid: str, *, count: int, before: int | None = None) -> list[PhotoChange]:
+def changes_of(
+    session: Session, photo_uid: str, *, count: int, before: int | None = None, sees_private: bool = True
+) -> list[PhotoChange]:
     """The last changes of a photo, the newest first.
 
     Args:
@@ -63,16 +68,26 @@ def changes_of(session: Session, photo_uid: str, *, count: int, before: int | No
         photo_uid: the photo.
         count: changes at most.
         before: only changes with a lower id.
+        sees_private: whether to give what changed while the photo was private, too.
 
     """
     query = select(PhotoChange).where(PhotoChange.photo_uid == photo_uid)
+    if not sees_private:
+        query = query.where(PhotoChange.id > _last_private(session, photo_uid))
     if before is not None:
         query = query.where(PhotoChange.id < before)
     return list(session.scalars(query.order_by(PhotoChange.id.desc()).limit(count)))
 
 
-def find_change(session: Session, photo_uid: str, number: str) -> PhotoChange:
-    """The change of a photo with this number.
+def _last_private(session: Session, photo_uid: str) -> int:
+    """The number of the change that ended the last time in which the photo was private; 0: it never was."""
+    written = or_(*(column.contains(_PRIVATE, autoescape=True) for column in (PhotoChange.before, PhotoChange.after)))
+    last = select(func.max(PhotoChange.id)).where(PhotoChange.photo_uid == photo_uid, written)
+    return session.scalar(last) or 0
+
+
+def find_change(session: Session, photo_uid: str, number: str, *, sees_private: bool = True) -> PhotoChange:
+    """The change of a photo with this number; the arguments are those of `changes_of`.
 
     Raises:
         NotFoundError: there is none.
@@ -80,7 +95,8 @@ def find_change(session: Session, photo_uid: str, number: str) -> PhotoChange:
     """
     valid = re.fullmatch(r"[0-9]{1,18}", number, re.ASCII)
     change = session.get(PhotoChange, int(number)) if valid else None
-    if change is None or change.photo_uid != photo_uid:
+    is_seen = sees_private or (change is not None and change.id > _last_private(session, photo_uid))
+    if change is None or change.photo_uid != photo_uid or not is_seen:
         msg = "the photo has no such change"
         raise NotFoundError(msg, field="n")
     return change

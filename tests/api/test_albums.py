@@ -214,6 +214,8 @@ def test_albums_are_listed_in_pages_by_type_title_and_order(call, uids):
     assert titles(call("GET", "/albums?order=favorites")) == ["Castle", "Ärger", "Beach"]
     assert titles(call("GET", "/albums?order=count")) == ["Ärger", "Castle", "Beach"]
     assert titles(call("GET", "/albums?order=name_reverse&count=1&offset=1")) == ["Beach"]
+    for order, same in (("category", "name"), ("moment", "newest")):
+        assert call("GET", f"/albums?order={order}") == call("GET", f"/albums?order={same}")
     assert titles(call("GET", "/albums?q=ARG")) == ["Ärger"]
     assert call("GET", "/albums?type=moment") == []
     for query in ("type=x", "order=x", "count=0", "offset=-1"):

@@ -55,6 +55,14 @@ def test_null_gives_a_value_back_to_the_files(send):
     assert (answer.json["Title"], answer.json["TitleSrc"]) == ("Old", "meta")
 
 
+def test_a_value_given_back_that_the_files_had_set_is_no_edit(library, send):
+    before = send("GET").json
+    answer = send(json={"Title": None, "TakenAt": None, "Details": {"Keywords": None}})
+    assert {**answer.json, "CheckedAt": ""} == {**before, "CheckedAt": ""}
+    assert send("GET", "/history").json == []
+    assert library.find(q="edited:2026-03-01") == []
+
+
 def test_texts_without_a_source_of_their_own_outlive_an_index_run_too(library, send):
     answer = send(json={"Details": {"Keywords": "sun, Lake", "Artist": "Ann"}, "Iso": 200, "Scan": True, "Rating": 4})
     details = answer.json["Details"]

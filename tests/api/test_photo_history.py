@@ -103,6 +103,25 @@ def test_a_change_that_does_not_exist_is_not_found(send, number):
     assert send("POST", f"/history/{number}/undo", status=404)["error"] == "the photo has no such change"
 
 
+def test_what_changed_while_a_photo_was_private_is_hidden_from_those_who_may_not_see_that(library, send):
+    client = library.token("photos")
+    send(json={"Title": "Before"})
+    send(json={"Private": True, "Title": "Secret"})
+    send(json={"Description": "Secret"})
+    send("GET", "/history", token=client, status=404)
+    send(json={"Private": False, "Title": "After", "Description": ""})
+    assert send("GET", "/history", token=client) == []
+    send(json={"Title": '"private":true'})
+    (change,) = send("GET", "/history", token=client)
+    assert change["After"]["Title"] == '"private":true'
+    send(json={"Title": "Now"})
+    every = [change["ID"] for change in send("GET", "/history")]
+    assert [change["ID"] for change in send("GET", "/history?count=9", token=client)] == every[:2]
+    for number in every[2:]:
+        send("POST", f"/history/{number}/undo", token=client, status=404)
+    send("POST", f"/history/{every[0]}/undo", token=client)
+
+
 def test_viewers_see_no_history(library, send):
     send("GET", "/history", token=library.token(role="viewer"), status=403)
     send(json={"Private": True})

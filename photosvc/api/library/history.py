@@ -48,7 +48,8 @@ def _parameters() -> list[dict[str, Any]]:
 def read_history(photo_uid: str) -> Response:
     """Who changed the photo when: `Before` and `After` contain the values that differ, by the names of its record.
 
-    Administrators also see the history of a photo that was deleted; its deletion is the last change.
+    Callers who may not see private photos see what changed since the photo was last private. Administrators also see
+    the history of a photo that was deleted; its deletion is the last change.
     """
     count = parse_number(request.args.get("count", ""), "count", 1, _MOST, 100)
     before = parse_number(request.args.get("before", ""), "before", 1, _LAST, _LAST)
@@ -58,12 +59,18 @@ def read_history(photo_uid: str) -> Response:
         seen = files_of_photo(connection, photo_uid, sees_private=who.sees_private) if valid else ()
     with service.loading() as session:
         known = seen or (who.role == ADMIN and valid)
-        changes = changes_of(session, photo_uid, count=count, before=before) if known else []
+        changes = []
+        if known:
+            changes = changes_of(session, photo_uid, count=count, before=before, sees_private=who.sees_private)
         if not (seen or changes):
             msg = "there is no such photo"
             raise NotFoundError(msg, field="uid")
         records = [_schema.dump(change) for change in changes]
-    return json_answer([{**one, "Before": shown(one["Before"]), "After": shown(one["After"])} for one in records])
+    for one in records:
+        one["Before"], one["After"] = shown(one["Before"]), shown(one["After"])
+        if not who.sees_private:
+            one["Before"].pop("Albums", None)  # of a removed photo that came back: also private ones
+    return json_answer(records)
 
 
 @require("photos.update")
@@ -76,7 +83,7 @@ def undo_change(photo_uid: str, number: str) -> Response:
     """
 
     def change(session: Session, catalog: Catalog, photo: Photo) -> int:
-        found = find_change(session, photo.uid, number)
+        found = find_change(session, photo.uid, number, sees_private=principal().sees_private)
         undo(session, catalog, photo, found)
         return found.id
 

@@ -60,8 +60,10 @@ ORDERS: Final[dict[str, tuple[Callable[[AlbumRecord], Any], bool]]] = {
     "name": (lambda album: fold(album.title), False),
     "title": (lambda album: fold(album.title), False),
     "slug": (lambda album: fold(album.title), False),
+    "category": (lambda album: fold(album.title), False),  # clients ask for it; albums have none
     "name_reverse": (lambda album: fold(album.title), True),
     "newest": (lambda album: (album.year, album.month, album.created_at, album.id), True),
+    "moment": (lambda album: (album.year, album.month, album.created_at, album.id), True),
     "oldest": (lambda album: (album.year, album.month, album.created_at, album.id), False),
     "added": (lambda album: (album.created_at, album.id), True),
     "edited": (lambda album: album.updated_at, True),
