@@ -55,20 +55,24 @@ def check_if(
         DAVError: 412, no list holds.
 
     """
+    etags: dict[str, str | None] = {}  # a header may name one resource in many lists
+    tokens: dict[str, set[str]] = {}
     for one in lists:
         try:
             about = path_of_url(environ, provider.mount_path, one.address) if one.address else path
         except PhotosvcError:  # another server's resource
             continue
-        tokens = set() if all(condition.is_tag for condition in one.conditions) else tokens_on(about)
-        if _hold(one.conditions, provider.get_resource_inst(about, environ), tokens):
+        for is_tag in {condition.is_tag for condition in one.conditions}:
+            if is_tag and about not in etags:
+                found = provider.get_resource_inst(about, environ)
+                etags[about] = None if found is None else found.get_etag()
+            elif not is_tag and about not in tokens:
+                tokens[about] = tokens_on(about)
+        if _hold(one.conditions, etags.get(about), tokens.get(about, set())):
             return
     if lists:
         raise DAVError(HTTP_PRECONDITION_FAILED)
 
 
-def _hold(
-    conditions: Sequence[Condition], found: "OriginalFile | OriginalFolder | None", tokens: Collection[str]
-) -> bool:
-    etag = None if found is None else found.get_etag()
+def _hold(conditions: Sequence[Condition], etag: str | None, tokens: Collection[str]) -> bool:
     return all((one.value == etag if one.is_tag else one.value in tokens) is one.wanted for one in conditions)

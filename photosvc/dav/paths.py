@@ -15,8 +15,10 @@ def key(url: str) -> str:
 
 
 def ancestors(path: str) -> list[str]:
-    """The folders that contain the resource, the nearest first; `path` in the form of `key`."""
+    """The folders that contain the resource and can be locked, the nearest first; `path` in the form of `key`."""
     found = []
+    if len(path) > LONGEST:
+        path = path[: LONGEST + 1]
     while path != "/":
         path = path.rpartition("/")[0] or "/"
         found.append(path)

@@ -1,6 +1,7 @@
 """LOCK and UNLOCK, as clients call them."""
 
 import re
+import time
 
 import pytest
 
@@ -168,3 +169,20 @@ def test_a_refusal_names_the_lock_and_the_condition(dav, method):
     assert answer.status_code == 423
     assert f":{condition}>" in answer.text
     assert f":href>/originals{dav.path}</" in answer.text
+
+
+def test_many_conditions_on_a_deep_address_take_no_time(dav):
+    began = time.process_time()
+    answer = lock(dav, "/a" * 3900, If="(<a>)" * 100)
+    assert answer.status_code == 412
+    assert time.process_time() - began < 0.5
+
+
+def test_a_lock_holds_for_addresses_that_are_too_long_to_be_locked(dav):
+    dav.call("MKCOL", "/deep")
+    token = token_of(lock(dav, "/deep/"))
+    (dav.api.library.originals / "/".join(["deep"] + ["😀" * 60] * 3)).mkdir(parents=True)
+    target = "/deep" + ("/" + "%F0%9F%98%80" * 60) * 3 + "/new.jpg"
+    assert dav.ann.call("PUT", target, b"x").status_code == 423
+    shown = {"If": f"<http://localhost/originals/deep/> ({token})"}
+    assert dav.call("PUT", target, b"x", headers=shown).status_code == 201
