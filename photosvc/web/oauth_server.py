@@ -154,7 +154,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
             with service.reading() as connection:
                 return authenticate(connection, *request.credentials)
         except InvalidClientError:
-            service.throttle.count_unknown_token(service.now(), address=client_address(request))
+            service.throttle.count_unknown_token(service.now(), address=_address())
             raise
 
     def save_token(self, token: dict[str, Any], request: OAuthRequest) -> None:
@@ -194,3 +194,7 @@ def new_token(*, client: AuthenticatedClient, scope: str | None, **_others: obje
         "expires_in": client.token_lifetime,
         "scope": str(granted),
     }
+
+
+def _address() -> str:
+    return client_address(request)
