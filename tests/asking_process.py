@@ -19,7 +19,9 @@ from tests.worker_tasks import count_thumbnails
 
 def find(folder: Path, seconds: str, hashes: list[str]) -> None:
     """Ask for one thumbnail of each."""
-    workers = OnDemandWorkers(count_thumbnails, workers=1, queued=4, timeout=60, memory_bytes=1 << 30)
+    workers = OnDemandWorkers(
+        count_thumbnails, result=list[bytes], workers=1, queued=4, timeout=60, memory_bytes=1 << 30
+    )
     thumbnails = Thumbnails(
         PictureCache(folder / "cache", 1 << 30), lambda: workers, wait=30, waiting=threading.BoundedSemaphore(1)
     )

@@ -41,6 +41,7 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
     settings = service.settings
     pool = WorkerPool(
         make_thumbnails,
+        result=list[bytes],
         workers=workers or settings.index_workers or usable_cores(),
         timeout=settings.index_timeout,
         memory_bytes=settings.index_memory * _MIB,

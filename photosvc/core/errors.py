@@ -36,11 +36,12 @@ class PhotosvcError(Exception):
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle all attributes, so that an error raised in a worker process arrives complete."""
-        return (_rebuild, (type(self), dict(self.__dict__)))
+        """Pickle all attributes."""
+        return (rebuild, (type(self), dict(self.__dict__)))
 
 
-def _rebuild(kind: type[PhotosvcError], state: dict[str, object]) -> PhotosvcError:
+def rebuild(kind: type[PhotosvcError], state: dict[str, object]) -> PhotosvcError:
+    """An error of this class with these attributes, whatever its constructor takes."""
     error = kind.__new__(kind)
     error.__dict__.update(state)
     error.args = (state["message"],)

@@ -146,7 +146,8 @@ def _results(
     again: list[Path] = []
     if options.thumbnails:
         thumbnails = UsualThumbnails(settings.cache, settings.cache_size * _MIB)
-        with _pool(partial(extract_and_show, max_bytes=limit, thumbnails=thumbnails), total, settings, options) as pool:
+        show = partial(extract_and_show, max_bytes=limit, thumbnails=thumbnails)
+        with _pool(show, tuple[Extraction, int, str], total, settings, options) as pool:
             for path, result in pool.run(paths):
                 if isinstance(result, WorkerDiedError | WorkerTimeoutError):
                     again.append(path)  # decoding for thumbnails may fail where metadata and colours can be read
@@ -168,24 +169,27 @@ def _extracted(
     """Each path with its extraction or error; of files whose decoder died, the metadata and that problem."""
     limit = settings.max_file_size * _MIB
     died: dict[Path, FileProblemError] = {}
-    with _pool(partial(extract, max_bytes=limit), total, settings, options) as pool:
+    with _pool(partial(extract, max_bytes=limit), Extraction, total, settings, options) as pool:
         for path, result in pool.run(paths):
             if isinstance(result, WorkerDiedError | WorkerTimeoutError):
                 died[path] = result
             else:
                 yield path, result
     if died:
-        with _pool(partial(extract, max_bytes=limit, decode=False), len(died), settings, options) as careful:
+        with _pool(
+            partial(extract, max_bytes=limit, decode=False), Extraction, len(died), settings, options
+        ) as careful:
             for path, result in careful.run(died):
                 problem = died[path].problem
                 yield path, replace(result, problem=problem) if isinstance(result, Extraction) else died[path]
 
 
 def _pool(
-    function: Callable[[Path], Result], total: int, settings: Settings, options: IndexOptions
+    function: Callable[[Path], Result], result: type[Result], total: int, settings: Settings, options: IndexOptions
 ) -> WorkerPool[Path, Result]:
     return WorkerPool(
         function,
+        result=result,
         workers=min(options.workers or settings.index_workers or usable_cores(), total),
         timeout=settings.index_timeout,
         memory_bytes=settings.index_memory * _MIB,

@@ -44,6 +44,7 @@ class Pictures:
         workers = self._settings.thumb_workers or max(1, usable_cores() // 2)
         return OnDemandWorkers(
             make_thumbnails,
+            result=list[bytes],
             workers=workers,
             queued=workers * _QUEUED_EACH,
             timeout=self._settings.index_timeout,
@@ -54,6 +55,7 @@ class Pictures:
     def _video_workers(self) -> OnDemandWorkers[VideoJob, None]:
         return OnDemandWorkers(
             make_video,
+            result=type(None),
             workers=1,
             queued=_QUEUED_VIDEOS,
             timeout=self._settings.video_timeout,

@@ -17,6 +17,7 @@ from typing import Any, Final
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.memory import address_space
 from photosvc.core.problems import Reason, UnreadableFileError
+from photosvc.workers.answers import write_error, write_result
 
 OUT_OF_MEMORY = 77
 """Exit code of a worker that reached its memory limit: allocations that failed may have left its state broken."""
@@ -37,9 +38,9 @@ def main() -> None:
     try:
         function: Callable[[Any], object] = pickle.loads(_receive(descriptor))  # noqa: S301 - from the pool
     except Exception as error:  # noqa: BLE001 - an import may raise anything; the pool reports it
-        _send(descriptor, pickle.dumps(type(error).__name__))
+        _send(descriptor, write_result(type(error).__name__))
         return
-    _send(descriptor, pickle.dumps(None))
+    _send(descriptor, write_result(None))
     _limit(memory_bytes)
     while True:
         try:
@@ -77,16 +78,16 @@ def _send(descriptor: int, message: bytes) -> None:
 
 
 def _answer(function: Callable[[Any], object], message: bytes) -> bytes:
-    """The pickled result, or the pickled error in its place."""
+    """The result, or the error in its place."""
     try:
-        return pickle.dumps(function(pickle.loads(message)))  # noqa: S301 - from the pool
+        return write_result(function(pickle.loads(message)))  # noqa: S301 - from the pool
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except PhotosvcError as error:
-        return pickle.dumps(error)
+        return write_error(error)
     except BaseException as error:  # noqa: BLE001 - decoders raise anything, even SystemExit
         # Only the name of the type: messages of libraries contain bytes and paths.
-        return pickle.dumps(UnreadableFileError(Reason.READER_ERROR, type(error).__name__[:60]))
+        return write_error(UnreadableFileError(Reason.READER_ERROR, type(error).__name__[:60]))
 
 
 def _end_with(parent: int) -> None:

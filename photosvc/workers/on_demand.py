@@ -10,15 +10,19 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar
+
+import msgspec
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
+from photosvc.workers.answers import Answers
 from photosvc.workers.pool import WorkerStartError, WorkerTimeoutError, death_of
 from photosvc.workers.process import Worker
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Answer = TypeVar("Answer")
 
 _FAREWELL_SECONDS = 1.0
 
@@ -31,7 +35,8 @@ class OnDemandWorkers(Generic[Item, Result]):
     """Applies a function to items in child processes, an item at a time each.
 
     Args:
-        function: takes one item; found by name in a module. Items, at most 32 KiB each, and results can be pickled.
+        function: takes one item; found by name in a module. Items, at most 32 KiB each, can be pickled.
+        result: the type of its results, as for `WorkerPool`.
         workers: processes at most.
         queued: items that may wait in addition to those under way.
         timeout: seconds an item may take.
@@ -44,6 +49,7 @@ class OnDemandWorkers(Generic[Item, Result]):
         self,
         function: Callable[[Item], Result],
         *,
+        result: type[Result],
         workers: int,
         queued: int,
         timeout: float,
@@ -51,6 +57,7 @@ class OnDemandWorkers(Generic[Item, Result]):
         idle_seconds: float = 30,
     ) -> None:
         self._function = pickle.dumps(function)
+        self._answers = Answers(result)
         self._size = workers
         self._queued = queued
         self._timeout = timeout
@@ -143,26 +150,26 @@ class OnDemandWorkers(Generic[Item, Result]):
             worker = Worker[Item](self._function, self._timeout, self._memory_bytes)
         except OSError as error:
             raise WorkerStartError(f"Worker processes cannot start ({error.strerror}).") from None
-        problem = self._receive(worker)
+        problem = self._receive(worker, worker.receive_start)
         if problem is not None:
             worker.end()
             raise WorkerStartError(f"Worker processes cannot start ({problem}).")
         return worker
 
     def _answer(self, worker: Worker[Item]) -> Result:
-        answer = self._receive(worker)
+        answer = self._receive(worker, lambda: worker.receive(self._answers))
         worker.done()
         if isinstance(answer, PhotosvcError):
             raise answer
-        return cast("Result", answer)
+        return answer
 
-    def _receive(self, worker: Worker[Item]) -> object:
+    def _receive(self, worker: Worker[Item], receive: Callable[[], Answer]) -> Answer:
         if not worker.connection.poll(max(0.0, worker.deadline - time.monotonic())):
             worker.end()
             raise WorkerTimeoutError(Reason.TIMEOUT, f"{self._timeout:g}")
         try:
-            return worker.receive()
-        except Exception:  # noqa: BLE001 - a dead or garbled child: unpickling may raise anything
+            return receive()
+        except (EOFError, OSError, msgspec.MsgspecError):  # a dead child, or one that sends what is no answer
             raise death_of(worker.end(_FAREWELL_SECONDS)) from None
 
 

@@ -7,10 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
 from multiprocessing.connection import wait
-from typing import Generic, Self, TypeVar, cast
+from typing import Any, Generic, Self, TypeVar, cast
+
+import msgspec
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import FileProblemError, Reason, signal_symbol
+from photosvc.workers.answers import Answers
 from photosvc.workers.child import OUT_OF_MEMORY
 from photosvc.workers.process import Worker
 
@@ -46,7 +49,8 @@ class WorkerPool(Generic[Item, Result]):
 
     Args:
         function: takes one item. Defined at the top level of a module other than `__main__`, or a `partial` of
-            such a function. Items (at most 32 KiB each) and results must be picklable.
+            such a function. Items (at most 32 KiB each) must be picklable.
+        result: the type of its results: of dataclasses, lists, tuples, texts, numbers, bytes and times.
         workers: processes; at least one is used.
         timeout: seconds an item may take.
         memory_bytes: address space that a worker may map in addition to that at its start.
@@ -58,12 +62,14 @@ class WorkerPool(Generic[Item, Result]):
         self,
         function: Callable[[Item], Result],
         *,
+        result: type[Result],
         workers: int,
         timeout: float = 60,
         memory_bytes: int = 2 << 30,
         queue: int = _LEAST_QUEUE,
     ) -> None:
         self._function = pickle.dumps(function)
+        self._answers = Answers(result)
         self._size = max(1, workers)
         self._queue = queue
         self._timeout = timeout
@@ -158,8 +164,8 @@ class WorkerPool(Generic[Item, Result]):
             error: PhotosvcError = WorkerTimeoutError(Reason.TIMEOUT, f"{self._timeout:g}")
         else:
             try:
-                answer = worker.receive()
-            except Exception:  # noqa: BLE001 - a dead child or a broken answer: unpickling may raise anything
+                answer: Any = worker.receive(self._answers) if had_started else worker.receive_start()
+            except (EOFError, OSError, msgspec.MsgspecError):  # a dead child, or one that sends what is no answer
                 error = death_of(self._discard(worker, patience=_EXIT_SECONDS))
             else:
                 if had_started:

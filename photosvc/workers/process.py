@@ -14,11 +14,16 @@ from multiprocessing import spawn
 from multiprocessing.connection import Connection
 from typing import Generic, TypeVar
 
+from photosvc.core.errors import PhotosvcError
+from photosvc.workers.answers import Answers
+
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _PROGRAM = "from photosvc.workers.child import main; main()"
 _MAX_ITEM = 32 << 10  # bytes: twice as many fit into the buffer of the socket, so sending never blocks
 _MAX_ANSWER = 64 << 20
+_STARTS = Answers[str | None](str | None)  # type: ignore[arg-type] # a type for the decoder
 _START_SECONDS = 60.0
 _STALL_SECONDS = 10  # for the rest of a message that has begun
 
@@ -106,20 +111,32 @@ class Worker(Generic[Item]):
         with suppress(OSError):  # the child died: the next receive raises
             self.connection.send_bytes(message)
 
-    def receive(self) -> object:
-        """The next answer: first the error at its start or None, then for each item its result or error.
+    def receive_start(self) -> str | None:
+        """The first answer: the name of the error that kept the child from starting, or None.
 
         Raises:
-            EOFError, OSError: the child died, or its message is broken.
-            Exception: an answer that cannot be unpickled.
+            EOFError, OSError, msgspec.MsgspecError: the child died, or its message is broken.
 
         """
-        answer: object = pickle.loads(self.connection.recv_bytes(_MAX_ANSWER))  # noqa: S301 - our child, our user
+        answer = _STARTS.read(self._message())
+        return None if answer is None else str(answer)
+
+    def receive(self, answers: Answers[Result]) -> Result | PhotosvcError:
+        """The answer to the first item: its result or error.
+
+        Raises:
+            EOFError, OSError, msgspec.MsgspecError: the child died, or its message is broken.
+
+        """
+        return answers.read(self._message())
+
+    def _message(self) -> bytes:
+        message = self.connection.recv_bytes(_MAX_ANSWER)
         self.deadline = time.monotonic() + self._timeout
         self.started = True
         self._since = self._since or time.monotonic()
         self._answers += 1
-        return answer
+        return message
 
     def end(self, patience: float = 0) -> int:
         """Close the connection, wait `patience` seconds, then kill; gives the exit code, negative for a signal."""

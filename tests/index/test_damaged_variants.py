@@ -21,7 +21,7 @@ def outcomes(folder, *, cuts, flips, workers=1):
     for name, content in variants(samples(folder / "whole"), cuts=cuts, flips=flips):
         (folder / name).write_bytes(content)
     paths = [path for path in folder.iterdir() if path.is_file()]
-    with WorkerPool(partial(extract), workers=workers, timeout=30, memory_bytes=1 << 30) as pool:
+    with WorkerPool(partial(extract), result=Extraction, workers=workers, timeout=30, memory_bytes=1 << 30) as pool:
         return {path.name: result for path, result in pool.run(paths)}
 
 

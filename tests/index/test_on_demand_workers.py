@@ -3,6 +3,7 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,16 @@ from tests.worker_tasks import obey, square
 
 def workers(function=square, **options):
     return OnDemandWorkers(
-        function, **{"workers": 2, "queued": 4, "timeout": 20, "memory_bytes": 1 << 29, "idle_seconds": 0.2, **options}
+        function,
+        **{
+            "result": Any,
+            "workers": 2,
+            "queued": 4,
+            "timeout": 20,
+            "memory_bytes": 1 << 29,
+            "idle_seconds": 0.2,
+            **options,
+        },
     )
 
 

@@ -7,13 +7,14 @@ import textwrap
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.core.problems import UnreadableFileError
 from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerStartError, WorkerTimeoutError
-from tests.worker_tasks import chatter, killed_by_tuples, large, obey, process_id, result_lost_on_the_way, square
+from tests.worker_tasks import chatter, echo, killed_by_tuples, large, no_data, obey, process_id, send_a_pickle, square
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
 
@@ -52,12 +53,12 @@ def no_child_is_left():
 
 
 def outcomes(items, function=obey, **options):
-    with WorkerPool(function, **({"workers": 2, "timeout": 20} | options)) as pool:
+    with WorkerPool(function, **({"result": Any, "workers": 2, "timeout": 20} | options)) as pool:
         return dict(pool.run(items))
 
 
 def test_a_thousand_items_each_come_once():
-    with WorkerPool(square, workers=2) as pool:
+    with WorkerPool(square, result=int, workers=2) as pool:
         results = list(pool.run(range(1000)))
     assert sorted(results) == [(number, number * number) for number in range(1000)]
 
@@ -69,14 +70,14 @@ def test_items_that_arrive_slowly_start_no_more_workers_than_the_pool_has():
             yield number
 
     seen = set()
-    with WorkerPool(square, workers=2, queue=64) as pool:
+    with WorkerPool(square, result=int, workers=2, queue=64) as pool:
         for _ in pool.run(trickle()):
             seen.update(children())
     assert len(seen) == 2
 
 
 def test_no_items_start_no_process():
-    with WorkerPool(square, workers=2) as pool:
+    with WorkerPool(square, result=int, workers=2) as pool:
         assert list(pool.run([])) == []
         assert children() == []
 
@@ -87,7 +88,7 @@ def test_there_is_always_one_worker(workers):
 
 
 def test_all_workers_work_and_live_on_between_runs():
-    with WorkerPool(process_id, workers=2) as pool:
+    with WorkerPool(process_id, result=int, workers=2) as pool:
         first = {pid for _, pid in pool.run(range(20))}
         second = {pid for _, pid in pool.run(range(20))}
         assert first == second == set(children())
@@ -132,7 +133,7 @@ def test_an_item_that_takes_too_long_is_given_up(order):
 
 
 def test_a_slow_caller_is_not_taken_for_a_slow_worker():
-    with WorkerPool(square, workers=1, timeout=0.3) as pool:
+    with WorkerPool(square, result=int, workers=1, timeout=0.3) as pool:
         run = pool.run(range(4))
         assert next(run) == (0, 0)
         time.sleep(0.6)
@@ -150,10 +151,24 @@ def test_errors_travel_by_kind():
     assert answers["interrupt"] == "interrupt"
 
 
-def test_a_result_that_cannot_be_loaded_is_an_error_of_its_item():
-    answers = outcomes([1, 2], result_lost_on_the_way)
-    assert type(answers[1]) is WorkerDiedError
+def test_a_result_that_is_no_data_is_an_error_of_its_item():
+    answers = outcomes([1, 2], no_data)
+    assert type(answers[1]) is UnreadableFileError
     assert answers[2] == 2
+
+
+def test_what_a_taken_over_worker_sends_runs_nothing(tmp_path):
+    mark = tmp_path / "mark"
+    answers = outcomes([str(mark), "well"], send_a_pickle)
+    assert type(answers[str(mark)]) is WorkerDiedError
+    assert answers["well"] == "well"
+    assert not mark.exists()
+
+
+def test_a_result_of_another_type_ends_its_worker():
+    answers = outcomes([1, "one", 2], echo, result=int)
+    assert type(answers["one"]) is WorkerDiedError
+    assert (answers[1], answers[2]) == (1, 2)
 
 
 def test_large_results_arrive_whole():
@@ -162,7 +177,7 @@ def test_large_results_arrive_whole():
 
 
 def test_an_oversized_item_is_refused():
-    with WorkerPool(square, workers=1) as pool, pytest.raises(ValueError, match="too large"):
+    with WorkerPool(square, result=int, workers=1) as pool, pytest.raises(ValueError, match="too large"):
         list(pool.run(["x" * 40_000]))
 
 
@@ -179,7 +194,7 @@ def test_items_are_taken_only_as_workers_have_room():
         for taken in itertools.count(1):  # noqa: UP028 - `taken` is what the test looks at
             yield taken
 
-    with WorkerPool(square, workers=2) as pool:
+    with WorkerPool(square, result=int, workers=2) as pool:
         run = pool.run(source())
         for seen in range(1, 50):
             next(run)
@@ -192,21 +207,21 @@ def test_what_the_items_raise_passes_through_and_the_pool_lives_on():
         yield 1
         raise NotFoundError("The folder is gone.")
 
-    with WorkerPool(square, workers=2) as pool:
+    with WorkerPool(square, result=int, workers=2) as pool:
         with pytest.raises(NotFoundError, match="gone"):
             list(pool.run(source()))
         assert list(pool.run([3])) == [(3, 9)]
 
 
 def test_a_run_left_early_leaves_nothing_behind_for_the_next():
-    with WorkerPool(square, workers=2) as pool:
+    with WorkerPool(square, result=int, workers=2) as pool:
         for _ in pool.run(range(100)):
             break
         assert sorted(pool.run([1000, 2000])) == [(1000, 1_000_000), (2000, 4_000_000)]
 
 
 def test_two_runs_at_a_time_are_refused():
-    with WorkerPool(square, workers=2) as pool:
+    with WorkerPool(square, result=int, workers=2) as pool:
         run = pool.run(range(100))
         next(run)
         with pytest.raises(RuntimeError):
@@ -219,16 +234,19 @@ def test_a_function_that_no_child_can_import_is_reported(monkeypatch):
     hidden.work = lambda item: item
     hidden.work.__module__, hidden.work.__qualname__ = "hidden_module", "work"
     monkeypatch.setitem(sys.modules, "hidden_module", hidden)
-    with WorkerPool(hidden.work, workers=2) as pool, pytest.raises(WorkerStartError, match="ModuleNotFoundError"):
+    with (
+        WorkerPool(hidden.work, result=int, workers=2) as pool,
+        pytest.raises(WorkerStartError, match="ModuleNotFoundError"),
+    ):
         list(pool.run([1, 2, 3]))
 
 
 def test_an_interpreter_that_cannot_start_is_reported(monkeypatch):
     monkeypatch.setattr("multiprocessing.spawn.get_executable", lambda: b"/bin/false")
-    with WorkerPool(square, workers=2) as pool, pytest.raises(WorkerStartError):
+    with WorkerPool(square, result=int, workers=2) as pool, pytest.raises(WorkerStartError):
         list(pool.run([1, 2, 3]))
     monkeypatch.setattr("multiprocessing.spawn.get_executable", lambda: b"/no/such/file")
-    with WorkerPool(square, workers=2) as pool, pytest.raises(WorkerStartError, match="No such file"):
+    with WorkerPool(square, result=int, workers=2) as pool, pytest.raises(WorkerStartError, match="No such file"):
         list(pool.run([1, 2, 3]))
 
 
@@ -238,7 +256,7 @@ PROGRAM = """
     from tests.worker_tasks import obey
 
     print("main", flush=True)  # no main guard: a child that imported this would print, and start children
-    with WorkerPool(obey, workers=2) as pool:
+    with WorkerPool(obey, result=str, workers=2) as pool:
         for item, answer in pool.run(["quick", "hang", "hang"]):
             print(item, flush=True)
 """
@@ -290,7 +308,7 @@ def test_an_idle_child_leaves_when_its_connection_closes(monkeypatch):
 
 def test_a_worker_does_not_inherit_the_secrets_of_the_service(monkeypatch):
     monkeypatch.setenv("PHOTOSVC_SECRET_KEY", "s" * 40)
-    with WorkerPool(os.getenv, workers=1) as pool:
+    with WorkerPool(os.getenv, result=str | None, workers=1) as pool:
         assert dict(pool.run(["PHOTOSVC_SECRET_KEY", "PATH"])) == {
             "PHOTOSVC_SECRET_KEY": None,
             "PATH": os.environ["PATH"],

@@ -80,6 +80,7 @@ def inspection_pool(settings: Settings, files: int = _MOST_WORKERS) -> Inspectio
     """Worker processes that read files, for several calls of `inspect`; no more of them than there are files."""
     return WorkerPool(
         partial(_read, max_bytes=settings.max_file_size * _MIB),
+        result=Extraction,
         workers=min(files, _MOST_WORKERS, settings.index_workers or usable_cores()),
         timeout=settings.index_timeout,
         memory_bytes=settings.index_memory * _MIB,
