@@ -30,6 +30,7 @@ _LEASE: Final = 90
 _RENEWAL: Final = 20.0
 _OWNER_BITS: Final = 30
 _UNLOADED: Final = {"synchronize_session": False}
+_STATES: Final = select(LibraryState.name, LibraryState.value).where(LibraryState.name.in_((CANCELLED, INDEXER)))
 
 
 class RunCancelledError(ConflictError):
@@ -74,9 +75,10 @@ class Lease:
             ConflictError: another machine has.
 
         """
-        if _value(session, CANCELLED):
+        values = {row.name: row.value for row in session.connection().execute(_STATES)}
+        if values.get(CANCELLED):
             raise RunCancelledError
-        if _value(session) % (1 << _OWNER_BITS) != self._owner:
+        if values.get(INDEXER, 0) % (1 << _OWNER_BITS) != self._owner:
             raise ConflictError(_REFUSAL)
 
     def renew_until_ended(self) -> None:

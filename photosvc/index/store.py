@@ -155,17 +155,18 @@ class Store:
 
         Photos of which no file is left are hidden by statements for all of them, the others are described again.
         """
+        session = self._session
         stored = select(File.id, File.name, File.photo_id).where(
-            File.root == ORIGINALS_ROOT, File.name.in_(names), File.missing.is_(False)
+            File.root == ORIGINALS_ROOT, among(session, File.name, names), File.missing.is_(False)
         )
-        rows = self._session.execute(stored.order_by(File.id)).all()
-        files = update(File).where(File.id.in_([row.id for row in rows])).values(missing=True)
-        self._session.execute(files, execution_options=_UNLOADED)
+        rows = session.connection().execute(stored.order_by(File.id)).all()
+        files = update(File).where(among(session, File.id, [row.id for row in rows])).values(missing=True)
+        session.execute(files, execution_options=_UNLOADED)
         photo_ids = {row.photo_id for row in rows}
-        left = select(Photo).where(Photo.id.in_(photo_ids), Photo.files.any(File.missing.is_(False)))
-        shown = self._session.scalars(left.order_by(Photo.id)).all()
-        self._changed |= dict.fromkeys(shown)
-        self._hide(photo_ids.difference(photo.id for photo in shown))
+        present = select(File.photo_id).where(among(session, File.photo_id, photo_ids), File.missing.is_(False))
+        shown = set(session.connection().execute(present).scalars())
+        self._change(shown)
+        self._hide(photo_ids - shown)
         self._rejected |= dict.fromkeys(names)
         sidecars, changed = self._sidecars.remove(names)
         self._change(changed)
@@ -174,7 +175,7 @@ class Store:
     def _hide(self, photo_ids: Collection[int]) -> None:
         if photo_ids:
             self._sightings |= stored_sightings(self._session, photo_ids)
-            hidden = update(Photo).where(Photo.id.in_(photo_ids))
+            hidden = update(Photo).where(among(self._session, Photo.id, photo_ids))
             updated_at = case((Photo.quality == -1, Photo.updated_at), else_=self._now)
             hidden = hidden.values(quality=-1, updated_at=updated_at, checked_at=self._now)
             self._session.execute(hidden, execution_options=_UNLOADED)

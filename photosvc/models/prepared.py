@@ -63,7 +63,7 @@ def prepare_statement(statement: Any, dialect: Dialect) -> Prepared:  # noqa: AN
 
 
 def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  # noqa: ANN401 - whatever the driver takes
-    """All rows of a query written for the driver, in the connection's transaction.
+    """All rows of a statement written for the driver, in the connection's transaction; none of one that gives no rows.
 
     Raises:
         DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
@@ -72,7 +72,7 @@ def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  
     cursor = connection.connection.cursor()
     try:
         cursor.execute(text, values)
-        return cursor.fetchall()
+        return cursor.fetchall() if cursor.description else ()
     except connection.dialect.loaded_dbapi.Error as error:
         raise _refused(error, connection, cursor, text) from error
     finally:

@@ -16,6 +16,7 @@ from photosvc.core.clock import shifted
 from photosvc.core.sources import AUTO, DEFAULT, ESTIMATE
 from photosvc.index.estimates.positions import WINDOW
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Photo
+from photosvc.models.among import among
 
 _VIDEO: Final = "video"
 _UTC_ZONE: Final = "UTC"
@@ -73,7 +74,8 @@ def sighting(photo: Any) -> Sighting | None:  # noqa: ANN401 - a photo or a row 
 
 def stored_sightings(session: Session, photo_ids: Collection[int]) -> dict[int, Sighting | None]:
     """The sightings of these photos, at most some hundreds, as they are in the database."""
-    return {row.id: sighting(row) for row in session.execute(select(*_COLUMNS).where(Photo.id.in_(photo_ids)))}
+    query = select(*_COLUMNS).where(among(session, Photo.id, photo_ids))
+    return {row.id: sighting(row) for row in session.connection().execute(query)}
 
 
 def mark_due(session: Session, before: Mapping[int, Sighting | None], after: Mapping[int, Sighting | None]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 
-from sqlalchemy import Column, bindparam, delete, select
+from sqlalchemy import Column, and_, bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.index.extract import READER_VERSION, Extraction
@@ -21,6 +21,7 @@ from photosvc.index.sidecars.names import confirms, is_read
 from photosvc.index.sidecars.read import Kind
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, File, Sidecar, file_sidecars
+from photosvc.models.among import among
 from photosvc.models.database import insert_into
 
 _BATCH = 500
@@ -140,8 +141,11 @@ class Sidecars:
     def _find(self, names: Collection[str]) -> dict[str, Sidecar]:
         found: dict[str, Sidecar] = {}
         for some in _portions(names):
-            query = select(Sidecar).where(Sidecar.root == ORIGINALS_ROOT, Sidecar.name.in_(some))
-            found |= {row.name: row for row in self._session.scalars(query)}
+            is_one = and_(Sidecar.root == ORIGINALS_ROOT, among(self._session, Sidecar.name, some))
+            ids = self._session.execute(select(Sidecar.id).where(is_one)).scalars().all()
+            if ids:
+                rows = self._session.scalars(select(Sidecar).where(among(self._session, Sidecar.id, ids)))
+                found |= {row.name: row for row in rows}
         return found
 
     def _photos(self, sidecar_ids: Sequence[int]) -> set[int]:

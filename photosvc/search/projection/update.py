@@ -7,11 +7,12 @@ from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import Update, bindparam, select, update
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.models import File, Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
-from photosvc.models.among import among
-from photosvc.models.prepared import run_many
+from photosvc.models.among import among, among_parameter, as_parameter
+from photosvc.models.prepared import run_many, run_text
 from photosvc.search.projection.compute import render_file, render_head, search_rows, search_text
 from photosvc.search.projection.load import load
 from photosvc.search.projection.project import ALBUM_KEYS, albums_of, delete_of_files, project, record_change
@@ -104,9 +105,21 @@ def renew(session: Session, photo_ids: Sequence[int]) -> int:
 def _stored(session: Session, photo_ids: Collection[int]) -> defaultdict[int, dict[int, Stored]]:
     """What is stored of each file of photos, by photo and file."""
     stored: defaultdict[int, dict[int, Stored]] = defaultdict(dict)
-    for row in session.connection().execute(_STORED.where(among(session, SearchRow.photo_id, photo_ids))):
+    connection = session.connection()
+    text, is_positional = _read_stored(connection.dialect)
+    given = as_parameter(connection.dialect.name, photo_ids)
+    # As the driver gives them, without conversions: SQLite's booleans are equal to those of Python.
+    for row in run_text(connection, text, (given,) if is_positional else {"photo_ids": given}):
         stored[row[_PHOTO_ID]][row[_FILE_ID]] = tuple(row)
     return stored
+
+
+@lru_cache(maxsize=8)
+def _read_stored(dialect: Dialect) -> tuple[str, bool]:
+    """`_STORED` of some photos as text for the driver, and whether the driver takes parameters by position."""
+    query = _STORED.where(among_parameter(dialect.name, SearchRow.photo_id, "photo_ids"))
+    compiled = query.compile(dialect=dialect)
+    return compiled.string, compiled.positional
 
 
 def _stored_albums(session: Session, photo_ids: Collection[int]) -> defaultdict[int, set[tuple[int, ...]]]:
