@@ -1,15 +1,16 @@
 """Plain pages beside costly searches: `python -m bench.costly FOLDER [--seconds S]`.
 
-FOLDER holds a library made by `bench.library`; it is served by two gunicorn workers of eight threads. One client asks
-for plain pages: alone, then while eight others send the costliest searches without a pause, first all of one account
-(which is then also the one that asks for the plain pages), then of four accounts. The last column is the ratio of the
-95th percentiles, which must stay below 3.
+FOLDER holds a library made by `bench.library`, whose rows may be in PHOTOSVC_DATABASE_URI; it is served by two gunicorn
+workers of eight threads. One client asks for plain pages: alone, then while eight others send the costliest searches
+without a pause, first all of one account (which is then also the one that asks for the plain pages), then of four
+accounts. The ratio of the 95th percentiles must stay below 3.
 """
 
 import argparse
 import http.client
 import json
 import math
+import os
 import sys
 import tempfile
 import threading
@@ -86,7 +87,7 @@ def measure(port: int, plain: str, costly: list[str], seconds: float) -> tuple[T
 
 def tokens(folder: Path) -> list[str]:
     """App passwords of five fresh accounts."""
-    app = create_app(instance=folder, environ={})
+    app = create_app(instance=folder, environ=os.environ)
     found = []
     with app.app_context():
         service = current_service()

@@ -96,13 +96,13 @@ class Read:
             self.ended = ClientGoneError
         return self.ended is not None
 
-    def join(self) -> bool:
-        """Take a place among the costly searches; False, and noted, when there is none."""
+    def join(self, *, required: bool = True) -> bool:
+        """Take a place among the costly searches; False, and noted, when there is none but one is required."""
         if self.turn is None:
             self.turn = self.limits.turns.join(self.owner)
-            if self.turn is None:
+            if self.turn is None and required:
                 self.ended = SearchesBusyError
-        return self.turn is not None
+        return self.turn is not None or not required
 
     def error(self) -> SearchEndedError | None:
         """What to answer when a statement was ended."""

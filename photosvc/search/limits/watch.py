@@ -15,6 +15,8 @@ _IDLE: Final = 1.0
 #: Seconds of work after which a search is costly, and between two looks whether its client is gone.
 _COSTLY: Final = 0.05
 _STRETCH: Final = 0.1
+#: Seconds after which a search without a place ends. By the clock, a plain page may take more than 50 ms as well.
+_PATIENCE: Final = 0.5
 
 
 class Watched(Protocol):
@@ -29,7 +31,7 @@ class Watched(Protocol):
     def must_end(self, now: float) -> bool:
         """Whether it must end now."""
 
-    def join(self) -> bool:
+    def join(self, *, required: bool) -> bool:
         """Take a place among the costly searches."""
 
 
@@ -81,7 +83,10 @@ class Watch:
         with self._mutex:
             cancel = self._reads.get(read)
             # One that was ended already is ended again: its connection may run the next statement.
-            if cancel is None or (not read.has_ended and not read.must_end(now) and read.join()):
+            if cancel is None:
+                return
+            required = now - read.began >= _PATIENCE
+            if not read.has_ended and not read.must_end(now) and read.join(required=required):
                 return
             try:
                 cancel()
