@@ -125,7 +125,9 @@ def extract(
 
 def _opened(path: Path) -> BufferedReader:
     # Without O_NONBLOCK, opening a named pipe would block the worker until something writes to the pipe.
-    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC))
+    # O_NOFOLLOW: a link may have taken the place of the file that the scan found.
+    flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    return open(path, "rb", opener=lambda name, given: os.open(name, given | flags))
 
 
 def _row(file: BinaryIO, status: os.stat_result, name: str, max_bytes: int) -> Format:

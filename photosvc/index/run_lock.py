@@ -112,7 +112,8 @@ def _logged() -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, ConflictError) as error:
-        _LOG.warning("the lease of the index run: %s", error)
+        reason = getattr(error, "orig", None) or error  # without the statement, which has several lines
+        _LOG.warning("The lease of the index run is renewed later: %s", reason)
 
 
 def _value(session: Session, name: str = INDEXER) -> int:

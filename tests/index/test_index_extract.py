@@ -95,6 +95,14 @@ def test_a_folder_and_a_pipe_named_as_pictures_are_refused_at_once(tmp_path):
         extract(tmp_path / "pipe.jpg")
 
 
+def test_a_link_that_took_the_place_of_a_file_is_not_followed(tmp_path):
+    (tmp_path / "outside.jpg").write_bytes(jpeg())
+    (tmp_path / "a.jpg").symlink_to("outside.jpg")
+    with pytest.raises(UnreadableFileError) as error:
+        extract(tmp_path / "a.jpg")
+    assert error.value.problem.sentence == "the file cannot be read: too many levels of symbolic links"
+
+
 def test_a_file_that_is_gone_has_vanished(tmp_path):
     with pytest.raises(FileChangedError, match="the file vanished"):
         extract(tmp_path / "a.jpg")
