@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-examples test-slow coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-webdav lock clean
+.PHONY: help run test test-examples test-slow test-long coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-webdav lock clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -35,15 +35,18 @@ run: $(VENV)/.run ## Index PHOTOS=dir (or the samples) and serve it on PORT=8080
 test: $(VENV)/.dev ## Run the everyday tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
-test-slow: $(VENV)/.dev ## Run the tests that take minutes
-	$(BIN)/python -m pytest -m slow $(ARGS)
+test-slow: $(VENV)/.dev ## Run the tests that take up to some minutes each
+	$(BIN)/python -m pytest -m 'slow and not long' $(ARGS)
+
+test-long: $(VENV)/.dev ## Run the tests that take longer: 100,000 queries, libraries of 100,000 files
+	$(BIN)/python -m pytest -m long $(ARGS)
 
 test-examples: $(VENV)/.dev ## Run the tests with random examples, with ten times as many as every day
 	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 2 --dist worksteal -m 'hypothesis and not slow' $(ARGS)
 
 coverage: $(VENV)/.dev ## Check that tests reach every branch of auth, core and query
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q $(COVERING)
+	TEST_EXAMPLES=all $(BIN)/coverage run -m pytest -q $(COVERING)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

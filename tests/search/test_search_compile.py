@@ -171,6 +171,7 @@ def test_who_may_not_see_private_photos_never_does(varied_library, refused, quer
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 @MEANING
 @settings(QUICK, max_examples=10_000)
@@ -223,6 +224,7 @@ def test_any_text_is_compiled_or_refused(varied_library, refused, query, sees_pr
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 @at_most(0.5)
 @settings(QUICK, max_examples=100_000)
