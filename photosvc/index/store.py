@@ -185,14 +185,22 @@ class Store:
         """Stack a stored file again."""
         self._stack_keys[file] = keys_of(file.name, read_extraction(file), self._kinds)
 
-    def rename(self, file: File, name: str) -> None:
-        """Let a stored file follow its original, which was renamed, with its photo and all that people set."""
+    def rename(self, file: File, name: str, *, restack: bool = True) -> None:
+        """Let a stored file follow its original, which was renamed, with its photo and all that people set.
+
+        Args:
+            file: the file.
+            name: its new name.
+            restack: whether the name may make it part of another photo.
+
+        """
         self._files.put(file, name, file.hash)
         file.updated_at = self._now
         self._rejected[name] = None
         self._sidecars.link(file, new=False)
         self._changed[file.photo] = None
-        self.restack(file)
+        if restack:
+            self.restack(file)
 
     def finish(self) -> int:
         """Stack the changed files, describe every photo whose files changed and project it; gives their number."""

@@ -55,7 +55,7 @@ class StoredFiles:
 
     def put(self, file: File, name: str, content: str) -> None:
         """Give a file, new or stored, its name and hash."""
-        self.load([name], [content])
+        self.load([name], [content] if file.hash != content else [])
         if file.name != name:
             self._by_name |= {file.name: None, name: file}
         if file.hash != content:

@@ -129,6 +129,18 @@ def test_a_photo_comes_back_from_the_trash_with_all_that_people_set(library):
     call(library, "POST", f"/photos/{uid}/history/{history[1]['ID']}/undo", 409)
 
 
+def test_the_files_of_a_photo_stay_together_when_they_come_back_one_by_one(library, monkeypatch):
+    monkeypatch.setattr("photosvc.library.trash.restore.PORTION", 1)
+    before = uids(library)
+    call(library, "POST", "/batch/photos/delete", json={"photos": sorted({*before.values()})})
+    done = json.loads(svc(library, "trash", "restore", "--all", "--json").stdout)
+    assert sorted(set(done["photos"])) == sorted({*before.values()})
+    assert uids(library) == before
+    library.index(force=True)
+    assert uids(library) == before
+    assert is_projected(library)
+
+
 def test_one_file_of_a_photo_comes_back_to_it(library):
     uid = uids(library)["a/lake.jpg"]
     first, second = call(library, "GET", f"/photos/{uid}")["Files"]

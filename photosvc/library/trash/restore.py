@@ -106,7 +106,7 @@ def restore(writing: Writing, settings: Settings, files: Sequence[Kept], actor: 
         with disk.undo_on_error() as undo, writing() as session:
             done = _restore(session, settings, files[start : start + PORTION], (actor, now), undo)
         total.files += done.files
-        total.photos += done.photos
+        total.photos += [uid for uid in done.photos if uid not in total.photos[-PORTION:]]
         total.taken += done.taken
     for deletion in {kept.deletion for kept in files}:
         trash.drop_empty(deletion)
@@ -152,13 +152,16 @@ def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: da
     for file in rows:
         name = names.get(file.name, file.name)
         if _is_unchanged(settings, name, file):
-            store.rename(file, name)
+            store.rename(file, name, restack=False)
             file.missing = False
             photos.setdefault(file.photo.uid, []).append(name)
     store.finish()
+    counted = set(session.scalars(select(UploadedFile.name).where(UploadedFile.name.in_(names))))
     for kept in files:
-        _count_again(session, kept)
-        relocation.changed(kept.name)
+        if kept.path in counted:
+            _count_again(session, kept)
+    for name in {name.rpartition("/")[0]: name for name in names.values()}.values():
+        relocation.changed(name)  # its folder
     return photos
 
 
