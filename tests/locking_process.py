@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from photosvc.app import create_app
-from photosvc.dav import locks
+from photosvc.dav.locking import locks
 from photosvc.web.current import current_service
 from tests.dav.locking import new_lock
 

@@ -7,10 +7,10 @@ from urllib.parse import quote
 from sqlalchemy.orm import Session
 from wsgidav.dav_error import HTTP_NOT_FOUND, DAVError, PRECONDITION_CODE_MissingLockToken
 
-from photosvc.dav import locks
-from photosvc.dav.conditions import check_headers, check_if
 from photosvc.dav.errors import locked
-from photosvc.dav.if_header import parse_if
+from photosvc.dav.locking import locks
+from photosvc.dav.locking.conditions import check_headers, check_if
+from photosvc.dav.locking.if_header import parse_if
 from photosvc.dav.paths import key
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
 from photosvc.library.journal import Actor

@@ -11,15 +11,15 @@ from flask import Response
 from wsgidav.dav_error import DAVError
 
 from photosvc.dav.addresses import path_in
-from photosvc.dav.copying import copy
 from photosvc.dav.dav_request import Request
 from photosvc.dav.errors import UnfitPathError, dav_error_answer
-from photosvc.dav.get import get
-from photosvc.dav.locking import lock, unlock
-from photosvc.dav.propfind import propfind
-from photosvc.dav.proppatch import proppatch
-from photosvc.dav.put import put
-from photosvc.dav.relocate import delete, make_folder, move
+from photosvc.dav.files.copying import copy
+from photosvc.dav.files.get import get
+from photosvc.dav.files.put import put
+from photosvc.dav.files.relocate import delete, make_folder, move
+from photosvc.dav.locking.methods import lock, unlock
+from photosvc.dav.properties.propfind import propfind
+from photosvc.dav.properties.proppatch import proppatch
 from photosvc.dav.tree import Environ, Originals
 from photosvc.library.relocation import is_junk
 from photosvc.web.current import Service

@@ -492,7 +492,7 @@ def test_copies_and_files_of_one_content_count_in_the_quota_each(tmp_path):
 
 
 def test_too_large_a_folder_is_not_copied(dav, monkeypatch):
-    monkeypatch.setattr("photosvc.dav.copying.MOST", 3)
+    monkeypatch.setattr("photosvc.dav.files.copying.MOST", 3)
     dav.call("MKCOL", dav.top + "/small")
     for name in ("a", "b"):
         put(dav, f"/small/{name}.jpg")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.dav import copying, if_header, locking, locks, properties, propfind, slots, xml_body
+from photosvc.dav.files import copying, slots
+from photosvc.dav.locking import if_header, locks, methods
+from photosvc.dav.properties import propfind, stored, xml_body
 from photosvc.library import relocation
 from photosvc.settings import PREFIX, Settings
 
@@ -23,9 +25,9 @@ def test_every_setting_exists():
     "text",
     [
         f"{locks.MOST_OF_USER} of an account, {locks.MOST_ON_RESOURCE} (shared) of a file, {locks.MOST:,} in all",
-        f"`owner` {locking.LONGEST_OWNER} characters",
-        f"{properties.MOST_ON_RESOURCE} of a file, {properties.LONGEST_VALUE // 1024} KiB each",
-        f"{properties.MOST_OF_USER:,} with {properties.MOST_CHARACTERS_OF_USER >> 20} MiB in all",
+        f"`owner` {methods.LONGEST_OWNER} characters",
+        f"{stored.MOST_ON_RESOURCE} of a file, {stored.LONGEST_VALUE // 1024} KiB each",
+        f"{stored.MOST_OF_USER:,} with {stored.MOST_CHARACTERS_OF_USER >> 20} MiB in all",
         f"{if_header.LONGEST} characters, {if_header.MOST_CONDITIONS} conditions",
         f"over {xml_body.LARGEST // 1024} KiB, {xml_body.DEEPEST} levels, {xml_body.MOST_ELEMENTS} elements",
         f"or {xml_body.MOST_PROPERTIES} properties",
@@ -42,4 +44,4 @@ def test_every_limit_is_the_one_there_is(text):
 def test_locks_last_as_long_as_it_says():
     assert "lasts one week" in GUIDE
     assert "four weeks at most" in GUIDE
-    assert (locking.USUAL, locking.LONGEST_TIME) == (7 * DAY, 28 * DAY)
+    assert (methods.USUAL, methods.LONGEST_TIME) == (7 * DAY, 28 * DAY)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from flask import Response
 
-from photosvc.dav.slots import patiently
+from photosvc.dav.files.slots import patiently
 from photosvc.dav.tree import OriginalFile, etag_of
 from photosvc.web.answer import cache_headers
 from photosvc.web.files import FileAnswer, send_file

@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from photosvc.dav.xml_body import DAV
+from photosvc.dav.properties.xml_body import DAV
 from photosvc.library.trash.names import TRASH_FOLDER
 from photosvc.library.uploads.waiting import bytes_left
 from photosvc.models import File

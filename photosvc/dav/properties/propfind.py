@@ -16,12 +16,13 @@ from flask import Response
 from sqlalchemy.orm import Session
 from wsgidav.dav_error import HTTP_BAD_REQUEST, HTTP_FORBIDDEN, DAVError, PRECONDITION_CODE_PropfindFiniteDepth
 
-from photosvc.dav import locks, multistatus, properties
-from photosvc.dav.live_properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource
-from photosvc.dav.multistatus import element, propstat
-from photosvc.dav.quota import quota_properties
+from photosvc.dav.locking import locks
+from photosvc.dav.properties import multistatus, stored
+from photosvc.dav.properties.live import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource
+from photosvc.dav.properties.multistatus import element, propstat
+from photosvc.dav.properties.quota import quota_properties
+from photosvc.dav.properties.xml_body import DAV, XmlError, read_xml
 from photosvc.dav.tree import OriginalFile, OriginalFolder, Originals, members
-from photosvc.dav.xml_body import DAV, XmlError, read_xml
 from photosvc.models import DavLock
 from photosvc.web.protector import principal
 
@@ -115,12 +116,12 @@ def _inside(root: Path, folder: Resource) -> Iterator[Resource]:
 
 def _stored(
     session: Session, path: str, asked: Asked, depth: str, provider: Originals
-) -> tuple[properties.Found, LockProperties]:
+) -> tuple[stored.Found, LockProperties]:
     """Dead properties and locks of all resources of the answer."""
-    dead: properties.Found = {}
+    dead: stored.Found = {}
     names = None if asked.dead else [name for name in asked.names if name not in _USUAL]
     if names is None or names:
-        dead = properties.find_all(session, path, names, depth)
+        dead = stored.find_all(session, path, names, depth)
     now = provider.service.now()
     found: list[DavLock] = []
     if LOCKDISCOVERY in asked.names and asked.values:
@@ -133,13 +134,13 @@ def _stored(
 def _response(
     resource: Resource,
     asked: Asked,
-    dead: properties.Found,
+    dead: stored.Found,
     covering: LockProperties,
     mount: str,
     quota: Mapping[str, str],
 ) -> str:
     path = quote(resource.path) or "/"
-    stored = dead.get(path, {})
+    own = dead.get(path, {})
     present, missing = [], []
     for name in asked.names:
         if name in LIVE:
@@ -150,13 +151,13 @@ def _response(
         elif name in quota and resource.is_folder:
             rendered = element(name, quota[name] if asked.values else "")
         else:
-            rendered = stored.get(name)
+            rendered = own.get(name)
         if rendered is not None:
             present.append(rendered)
         elif not asked.dead or name not in _USUAL:
             missing.append(element(name))
     if asked.dead:
-        others = {name: value for name, value in stored.items() if name not in asked.names}
+        others = {name: value for name, value in own.items() if name not in asked.names}
         present += others.values() if asked.values else map(element, others)
     propstats = [propstat(HTTPStatus.OK, "".join(present))] if present or not missing else []
     if missing:

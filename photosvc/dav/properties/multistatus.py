@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from photosvc.dav.xml_body import DAV
+from photosvc.dav.properties.xml_body import DAV
 
 CONTENT_TYPE: Final = "application/xml; charset=utf-8"
 BEGIN: Final = '<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus xmlns:D="DAV:">\n'

@@ -16,8 +16,8 @@ from wsgidav.dav_error import (
     DAVError,
 )
 
-from photosvc.dav.relocate import keep_replaced
-from photosvc.dav.slots import patiently
+from photosvc.dav.files.relocate import keep_replaced
+from photosvc.dav.files.slots import patiently
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, etag_of
 from photosvc.library import disk
 from photosvc.library.staging import Part, Staging

@@ -10,7 +10,7 @@ from wsgidav.dav_error import HTTP_PRECONDITION_FAILED, DAVError
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.dav.addresses import path_of_url
-from photosvc.dav.if_header import Condition, List
+from photosvc.dav.locking.if_header import Condition, List
 
 if TYPE_CHECKING:
     from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals

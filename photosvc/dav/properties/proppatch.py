@@ -13,11 +13,11 @@ from flask import Response
 from werkzeug.http import parse_date
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.dav import multistatus, properties
-from photosvc.dav.live_properties import LAST_SECOND, Resource
-from photosvc.dav.multistatus import element, propstat
+from photosvc.dav.properties import multistatus, stored
+from photosvc.dav.properties.live import LAST_SECOND, Resource
+from photosvc.dav.properties.multistatus import element, propstat
+from photosvc.dav.properties.xml_body import DAV, XmlError, element_text, read_xml
 from photosvc.dav.tree import OriginalFile, OriginalFolder, Originals
-from photosvc.dav.xml_body import DAV, XmlError, element_text, read_xml
 from photosvc.library import disk
 
 if TYPE_CHECKING:
@@ -51,20 +51,20 @@ def proppatch(request: "Request") -> Response:
     refused = {name: status for name, one in changes.items() if (status := _refusal(name, one))}
     path, user_uid = request.key(request.path), request.user_uid
     values = {name: None if one is None else element_text(one) for name, one in changes.items()}
-    stored = {name: value for name, value in values.items() if name not in _IGNORED | _MODIFIED}
-    written = {name: value for name, value in stored.items() if value is not None}
+    kept = {name: value for name, value in values.items() if name not in _IGNORED | _MODIFIED}
+    written = {name: value for name, value in kept.items() if value is not None}
     with request.writing() as session:
         found = request.existing()
         request.check_conditions(found)
         request.check_writable(request.path)
         if not refused:
             try:
-                properties.check(session, path, written, user_uid)
-            except properties.PropertyLimitError as error:
+                stored.check(session, path, written, user_uid)
+            except stored.PropertyLimitError as error:
                 refused = dict.fromkeys(written, error.status)
         if not refused:
-            properties.remove(session, path, stored.keys() - written.keys())
-            properties.write(session, path, written, user_uid)
+            stored.remove(session, path, kept.keys() - written.keys())
+            stored.write(session, path, written, user_uid)
     if modified and modified[-1] is not None and not refused:
         with suppress(PhotosvcError):  # gone meanwhile
             disk.set_modified(request.provider.root, request.name, modified[-1])

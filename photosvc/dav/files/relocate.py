@@ -14,8 +14,9 @@ from wsgidav.dav_error import (
     DAVError,
 )
 
-from photosvc.dav import locks, properties
 from photosvc.dav.addresses import path_of_url
+from photosvc.dav.locking import locks
+from photosvc.dav.properties import stored
 from photosvc.dav.tree import OriginalFile, OriginalFolder
 from photosvc.library import disk
 from photosvc.library.relocation import is_junk
@@ -45,7 +46,7 @@ def delete(request: "Request") -> Response:
         request.check_writable(request.path, deep=True)
         kept = remove(request, request.name, found, undo)
         request.relocation().gone(request.name, is_folder=found.is_collection, kept=kept)
-        properties.remove_all(session, request.key(request.path))
+        stored.remove_all(session, request.key(request.path))
         locks.release_all(session, request.key(request.path))
     return Response(status=204)
 
@@ -79,7 +80,7 @@ def move(request: "Request") -> Response:
         relocation.moved(request.name, name, is_folder=found.is_collection)
         locks.release_all(session, request.key(request.path))
         locks.release_all(session, request.key(path))
-        properties.move(session, request.key(request.path), request.key(path))
+        stored.move(session, request.key(request.path), request.key(path))
     return Response(status=201 if replaced is None else 204)
 
 

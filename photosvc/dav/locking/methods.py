@@ -19,12 +19,14 @@ from wsgidav.dav_error import (
     PRECONDITION_CODE_LockTokenMismatch,
 )
 
-from photosvc.dav import locks, multistatus, paths
+from photosvc.dav import paths
 from photosvc.dav.errors import locked
-from photosvc.dav.live_properties import LOCKDISCOVERY, LockProperties
-from photosvc.dav.multistatus import element
+from photosvc.dav.locking import locks
+from photosvc.dav.properties import multistatus
+from photosvc.dav.properties.live import LOCKDISCOVERY, LockProperties
+from photosvc.dav.properties.multistatus import element
+from photosvc.dav.properties.xml_body import DAV, XmlError, element_text, read_xml
 from photosvc.dav.tree import OriginalFolder
-from photosvc.dav.xml_body import DAV, XmlError, element_text, read_xml
 from photosvc.library import disk
 from photosvc.library.staging.names import checked_name
 from photosvc.models import DavLock

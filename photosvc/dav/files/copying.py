@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Response
 from wsgidav.dav_error import HTTP_FORBIDDEN, DAVError
 
-from photosvc.dav import properties
-from photosvc.dav.relocate import (
+from photosvc.dav.files.relocate import (
     Resource,
     check_depth,
     check_target,
@@ -16,7 +15,8 @@ from photosvc.dav.relocate import (
     remove,
     target_path,
 )
-from photosvc.dav.slots import patiently
+from photosvc.dav.files.slots import patiently
+from photosvc.dav.properties import stored
 from photosvc.dav.tree import OriginalFile, OriginalFolder, members
 from photosvc.library import disk
 from photosvc.library.staging import Staging
@@ -56,7 +56,7 @@ def copy(request: "Request") -> Response:
         elif deep:
             _copy_members(request, found, name)
     with request.writing() as session:
-        properties.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
+        stored.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
         request.relocation().changed(name, is_folder=found.is_collection)
     return Response(status=201 if replaced is None else 204)
 
@@ -95,7 +95,7 @@ def _make_room(request: "Request", found: Resource, path: str, name: str) -> Res
         if replaced is not None and (replaced.is_collection or found.is_collection):
             kept = remove(request, name, replaced, undo)
             request.relocation().gone(name, is_folder=replaced.is_collection, kept=kept)
-            properties.remove_all(session, request.key(path))
+            stored.remove_all(session, request.key(path))
         if found.is_collection:
             disk.make_folder(request.provider.root, name)
             undo.callback(disk.remove_folder, request.provider.root, name)

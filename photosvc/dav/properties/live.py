@@ -10,10 +10,10 @@ from xml.sax.saxutils import escape
 
 from werkzeug.http import http_date
 
-from photosvc.dav.multistatus import text
 from photosvc.dav.paths import ancestors
+from photosvc.dav.properties.multistatus import text
+from photosvc.dav.properties.xml_body import DAV
 from photosvc.dav.tree import content_type_of, etag_of
-from photosvc.dav.xml_body import DAV
 from photosvc.models import DavLock
 
 #: The last second that an HTTP date can name.

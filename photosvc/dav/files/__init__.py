@@ -1,0 +1,1 @@
+"""The content of files and folders: GET, PUT, COPY, MOVE, DELETE and MKCOL."""
