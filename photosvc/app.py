@@ -8,12 +8,16 @@ from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.core.clock import Clock, system_clock
+from photosvc.core.closed import close_files, close_folder
 from photosvc.extension import PhotoService
 from photosvc.models.database import configure_engine
 from photosvc.settings import INSTANCE_VARIABLE, load_settings
 from photosvc.web.answer import add_security_headers
 from photosvc.web.client_address import TrustedProxies
 from photosvc.web.errors import register_errors, render_by_path
+
+#: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
+_SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "config.py")
 
 
 def create_app(
@@ -42,10 +46,12 @@ def create_app(
     app = Flask("photosvc", instance_path=str(Path(folder).absolute()) if folder else None, static_folder=None)
     app.url_map.merge_slashes = False
     instance_folder = Path(app.instance_path)
-    instance_folder.mkdir(parents=True, exist_ok=True)
+    instance_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     loaded = load_settings(instance_folder, environ=environ, given=settings)
+    close_folder(instance_folder, passable=bool(loaded.sendfile_header))
+    close_files(path for name in _SECRET for path in instance_folder.glob(name))
     app.config["SQLALCHEMY_DATABASE_URI"] = loaded.database_uri
-    db = SQLAlchemy(app)
+    db = SQLAlchemy(app, engine_options={"hide_parameters": True})  # values may be secrets, and errors are logged
     with app.app_context():
         configure_engine(db.engine)
     if loaded.proxies:

@@ -46,14 +46,17 @@ def status() -> Response:
 @require("metrics.view")
 @answers(TEXT, "Prometheus text format 0.0.4.", media_type="text/plain")
 def metrics() -> Response:
-    """How large the library is, and how many requests were answered in what time; numbers only."""
+    """How large the library is, and how many requests were answered in what time; numbers only.
+
+    Private photos and albums count for clients that may see them.
+    """
     # Prometheus' own counters would need a folder in the environment before their import, for the whole process and so
     # for a host app as well, 25 ms at each start and four times as long for each request. Only their text is used.
     from prometheus_client import CollectorRegistry, generate_latest
 
     service = current_service()
     with searching(principal().owner_uid, "metrics") as connection, session_on(connection) as session:
-        found = figures(session)
+        found = figures(session, sees_private=principal().sees_private)
     registry = CollectorRegistry(auto_describe=False)
     counts = service.requests
     registry.register(_Collected([*_library(found), *_requests(counts.read()), _searches(counts.ended_searches())]))

@@ -67,10 +67,24 @@ class LazyGroup(click.Group):
             where = f": {error.filename}" if error.filename else ""
             raise PlainError(f"{error.strerror or type(error).__name__}{where}", 1) from error
         except Exception as error:
-            if type(error).__name__ == "OperationalError" and type(error).__module__.startswith("sqlalchemy"):
-                msg = f"The database cannot be used: {str(getattr(error, 'orig', error)).strip()}"
-                raise PlainError(msg, 1) from error
+            if sentence := _database_sentence(error):
+                raise PlainError(sentence, 1) from error
             raise
+
+
+def _database_sentence(error: Exception) -> str | None:
+    """What is wrong with the database, when that is what failed; None for other errors."""
+    if not type(error).__module__.startswith("sqlalchemy"):  # commands without a database do not import it
+        return None
+    from sqlalchemy.exc import DBAPIError, OperationalError
+
+    from photosvc.models.database import DAMAGED, is_damaged
+
+    if isinstance(error, DBAPIError) and is_damaged(error):
+        return f"The database cannot be used: {DAMAGED}."
+    if isinstance(error, OperationalError):
+        return f"The database cannot be used: {str(error.orig).strip()}"
+    return None
 
 
 def _drop_unprinted() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Mapping[str, Any]
+
+#: What spreadsheets take for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?[\d.]+")
 
 _FORMATS = {
     "json": ("-j", "Print JSON"),
@@ -124,10 +129,15 @@ def _write(output: str, headings: list[str], cells: list[list[str]]) -> None:
     elif output in {"csv", "tsv"}:
         text = io.StringIO()
         writer = csv.writer(text, delimiter="," if output == "csv" else "\t", lineterminator="\n")
-        writer.writerows([headings, *cells])
+        writer.writerows([headings, *(map(_harmless, line) for line in cells)])
         click.echo(text.getvalue(), nl=False)
     else:
         _write_table(headings, cells)
+
+
+def _harmless(cell: str) -> str:
+    """The cell as spreadsheets show it: what they would take for a formula begins with an apostrophe (OWASP)."""
+    return f"'{cell}" if cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell) else cell
 
 
 def _write_table(headings: list[str], cells: list[list[str]]) -> None:

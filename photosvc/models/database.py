@@ -4,13 +4,15 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
+from photosvc.core.closed import make_closed
 from photosvc.core.errors import SchemaError
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX
 from photosvc.models.prepared import run_text
@@ -49,6 +51,7 @@ def configure_engine(engine: Engine) -> None:
     """Configure an SQLite engine of our own; engines of host apps are left unchanged."""
     if engine.dialect.name != "sqlite":
         return
+    event.listen(engine, "do_connect", _before_connect)
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     engine.update_execution_options(**{_CONFIGURED: True})
@@ -72,6 +75,11 @@ def open_reader(engine: Engine) -> Connection:
     return connection
 
 
+def _before_connect(_dialect: Any, _record: Any, arguments: list[Any], _options: Any) -> None:  # noqa: ANN401
+    if arguments and arguments[0] != ":memory:" and not str(arguments[0]).startswith("file:"):
+        make_closed(Path(arguments[0]))  # SQLite would let all accounts read it; its other files have the same rights
+
+
 def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:  # noqa: ANN401
     connection.isolation_level = None  # `_on_begin` begins transactions
     for pragma in _PRAGMAS:
@@ -85,6 +93,16 @@ def _on_begin(connection: Connection) -> None:
     driver: Any = connection.connection.driver_connection
     if immediate or not driver.in_transaction:
         run_text(connection, "BEGIN IMMEDIATE" if immediate else "BEGIN", ())
+
+
+#: What to do about a database that is damaged.
+DAMAGED = "its file is damaged or no database; restore a backup of photosvc.db, or move it away and index again"
+
+
+def is_damaged(error: DBAPIError) -> bool:
+    """Whether SQLite says that its file is damaged, or no database at all."""
+    code = getattr(error.orig, "sqlite_errorcode", 0)
+    return code & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 class PendingChangesError(RuntimeError):

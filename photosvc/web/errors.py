@@ -13,13 +13,14 @@ from typing import NamedTuple, TypeAlias
 
 from authlib.oauth2.rfc6749 import OAuth2Error
 from flask import Blueprint, Flask, Response, request
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError, LinkTokenError, LoginError
 from photosvc.auth.oauth.metadata import API, resource_metadata_url
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
+from photosvc.models.database import DAMAGED, is_damaged
 from photosvc.web.answer import json_answer
 from photosvc.web.current import current_service
 from photosvc.web.protector import TokenRequiredError, TwoTokensError
@@ -155,6 +156,9 @@ def _failure(error: Exception) -> Failure:
         case OperationalError() | NoConnectionError():
             _LOG.error("database: %s", error.orig if isinstance(error, OperationalError) else error)
             return Failure(error, 503, "The database is busy or cannot be reached; try again.", _RETRY_AFTER)
+        case DatabaseError() if is_damaged(error):
+            _LOG.error("database: %s (%s)", DAMAGED, error.orig)
+            return Failure(error, 503, "The database is damaged; the operator must restore it.", _RETRY_AFTER)
         case _ if _is_broken_body(error):
             return Failure(error, 400, "The body of the request is cut off or not in valid chunks.")
         case _:  # a defect: logged in full, not described to clients

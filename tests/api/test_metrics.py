@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import select
 
+from photosvc.models import Album, Photo
+from photosvc.models.database import begin_write
+from tests.clock import NOW
 from tests.library import open_library
 from tests.pictures import jpeg
 from tests.server import serve
@@ -49,6 +53,24 @@ def test_metrics_count_photos_by_type_and_files_that_are_gone_or_broken(library)
     assert found["photosvc_files_missing",] == 1
     assert found["photosvc_files_broken",] == 1
     assert "# TYPE photosvc_photos gauge" in answer.text.splitlines()
+
+
+def test_private_photos_and_albums_are_counted_for_those_who_may_see_them(library):
+    library.put("one.jpg", jpeg())
+    library.put("two.jpg", jpeg(80, 48))
+    library.index()
+    with library.session() as session:
+        begin_write(session)
+        session.scalars(select(Photo)).first().private = True
+        session.add(Album(uid="a" + "2" * 15, title="x", private=True, created_at=NOW, updated_at=NOW))
+        session.commit()
+
+    def counts(role):
+        found = samples(library.get(path="/api/v1/metrics", token=library.token("metrics", role=role)).text)
+        return [found["photosvc_photos", ("type", "image")], found["photosvc_files",], found["photosvc_albums",]]
+
+    assert counts("admin") == [2, 2, 1]
+    assert counts("") == [1, 1, 0]
 
 
 def test_a_token_for_photos_reads_no_metrics(library):

@@ -219,7 +219,7 @@ def test_client_tokens_have_no_session_to_read(api):
         assert api.is_alive(token)
 
 
-@pytest.mark.parametrize("named", ["", "session_id", "id"])
+@pytest.mark.parametrize("named", ["", "session_id"])
 def test_logging_out_ends_this_session_at_once_and_no_other(api, named):
     first, other = api.log_in().json, api.session_of()
     rest = f"/{first[named]}" if named else ""
@@ -239,6 +239,14 @@ def test_a_session_is_read_and_ended_by_its_own_token_only(api):
         for name in (theirs["session_id"], theirs["access_token"], "0" * 64, "%00", "sess00000000"):
             check_error(api.call(method, f"/sessions/{name}", mine["access_token"]), 403)
     assert api.is_alive(theirs["access_token"])
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_a_token_in_the_address_is_refused(api, method):
+    token = api.session_of()
+    answer = api.call(method, f"/session/{token}", token)
+    assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "session_id")
+    assert api.is_alive(token)
 
 
 def test_an_app_password_is_not_logged_out(api):

@@ -13,7 +13,7 @@ from photosvc.auth.credentials import bearer, login_sessions
 from photosvc.auth.principal import Principal
 from photosvc.auth.throttle import buckets
 from photosvc.core import ids
-from photosvc.core.errors import PermissionDeniedError
+from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema
 from photosvc.web.answer import json_answer
@@ -129,13 +129,16 @@ def _own_token(session_id: str | None) -> str:
     """The token of the request.
 
     Raises:
+        InvalidValueError: the path holds the token, which addresses must not: they are logged on the way.
         PermissionDeniedError: the path names another session than the token's own.
 
     """
     token = token_of(request) or ""
     if session_id is not None:
-        own = (ids.digest(token), token, principal().credential_uid)
-        if session_id not in own:
+        if session_id == token:
+            msg = "session_id: a token does not belong into an address; leave it out, or send the session's own id"
+            raise InvalidValueError(msg, field="session_id")
+        if session_id not in (ids.digest(token), principal().credential_uid):
             msg = "This is not your own session."
             raise PermissionDeniedError(msg)
     return token

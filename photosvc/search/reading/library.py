@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from photosvc.models import CHANGES, PROJECTION_VERSION, STATE, Album, File, LibraryState, Photo
 from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.query.canonical import canonical_text
+from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.request import SearchRequest
 
 
@@ -62,14 +63,17 @@ class Figures:
     changes: int
 
 
-def figures(session: Session) -> Figures:
-    """The figures of the library, private photos included."""
+def figures(session: Session, *, sees_private: bool) -> Figures:
+    """The figures of the library, as somebody with or without the right to private photos may know them."""
+    seen = [] if sees_private else [Photo.private.is_(False)]
 
     def count(*conditions: ColumnElement[bool]) -> int:
-        return session.scalar(select(func.count()).select_from(File).where(*conditions)) or 0
+        files = select(func.count()).select_from(File)
+        files = files if sees_private else files.join(Photo, Photo.id == File.photo_id)
+        return session.scalar(files.where(*conditions, *seen)) or 0
 
-    shown = select(Photo.type, func.count()).where(Photo.quality >= 0, Photo.archived_at.is_(None))
-    albums = select(func.count()).select_from(Album).where(Album.deleted_at.is_(None))
+    shown = select(Photo.type, func.count()).where(Photo.quality >= 0, Photo.archived_at.is_(None), *seen)
+    albums = select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))
     changes = select(LibraryState.value).where(LibraryState.name == CHANGES)
     return Figures(
         photos={kind: number for kind, number in session.execute(shown.group_by(Photo.type))},  # noqa: C416 - typed rows
