@@ -8,8 +8,9 @@ from photosvc.web.errors import oauth_error, register_errors, render_oauth
 from photosvc.web.oauth_server import current_oauth_server
 from photosvc.web.protector import public, uses
 
+_CLIENT = dict.fromkeys(("client_id", "client_secret", "client_assertion_type", "client_assertion"), TEXT)
 _TOKEN_REQUEST = json_object(
-    "grant_type", grant_type={"const": "client_credentials"}, scope=TEXT, client_id=TEXT, client_secret=TEXT
+    "grant_type", grant_type={"const": "client_credentials"}, scope=TEXT, resource=TEXT, **_CLIENT
 )
 _TOKEN = json_object(
     "access_token token_type expires_in scope",
@@ -18,7 +19,7 @@ _TOKEN = json_object(
     expires_in=NUMBER,
     scope=TEXT,
 )
-_NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, client_id=TEXT, client_secret=TEXT)
+_NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, **_CLIENT)
 
 
 def add_routes(api: Blueprint) -> None:

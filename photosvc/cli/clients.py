@@ -14,6 +14,7 @@ from photosvc.core.accounts import (
     CLIENT_TOKEN_LIFETIME,
     CLIENT_TOKENS,
     MAX_CLIENT_TOKEN_LIFETIME,
+    MOST_KEY_BYTES,
     OPAQUE,
     TOKEN_FORMATS,
 )
@@ -80,6 +81,13 @@ def _settings(*, defaults: bool) -> Callable[[Function], Function]:
             show_default=defaults,
             help="Whether others can read the tokens (RFC 9068).",
         ),
+        click.option(
+            "--public-keys",
+            type=click.File("r", encoding="utf-8", errors="replace"),
+            metavar="FILE",
+            callback=lambda _context, _option, file: file and file.read(MOST_KEY_BYTES + 1),
+            help="JWK or JWK set; the client signs assertions with its private key instead of showing a secret.",
+        ),
     ]
 
     def decorate(function: Function) -> Function:
@@ -127,7 +135,7 @@ def add(
     limit: int,
     **rest: Any,  # noqa: ANN401
 ) -> None:
-    """Register a client. Its secret is shown only now.
+    """Register a client. Its secret is shown only now; with --public-keys it has none.
 
     With USERNAME it belongs to that account: it is refused while that is disabled, but gets none of its rights.
     """
@@ -149,6 +157,9 @@ def add(
         registered = register(session, now, name=name, scope=wanted, lifetime=lifetime, limit=limit, user=user, **rest)
         session.refresh(registered.client)
         record = {**_row(registered.client), "client_secret": registered.secret}
+    if rest["public_keys"] is not None:
+        print_record(_COLUMNS, record)
+        return
     with printing_secret(service, lambda session: remove_client(session, record["client_id"])):
         print_record({**_SECRET, **_COLUMNS}, record)
 
@@ -171,7 +182,7 @@ def show(service: "Service", identifier: str) -> None:
 @_settings(defaults=False)
 @click.option("--user", "-u", metavar="USERNAME", help="Account the client belongs to; empty for none.")
 @click.option("--enable/--disable", "enabled", default=None, help="Whether it gets tokens; disabling revokes them.")
-@click.option("--regenerate", is_flag=True, help="Make a new secret; the old one and its tokens are revoked.")
+@click.option("--regenerate", is_flag=True, help="Make a new secret; the old one, keys and tokens are revoked.")
 @format_options(short=False)
 @with_database
 def mod(

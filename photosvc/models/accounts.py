@@ -60,6 +60,8 @@ class Client(Base):
     uid: Mapped[str] = mapped_column(Text, unique=True)
     """The `client_id` of RFC 6749."""
     secret_digest: Mapped[str] = mapped_column(Text)
+    public_keys: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """A JWK set: the client signs assertions, and its secret is refused. Empty: it shows its secret."""
     name: Mapped[str] = mapped_column(Text)
     role: Mapped[str] = mapped_column(Text, default=CLIENT)
     scope: Mapped[str] = mapped_column(Text)

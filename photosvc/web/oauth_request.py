@@ -14,23 +14,34 @@ from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Request
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from flask import Request
 
+from photosvc.auth.oauth.client_assertions import ASSERTION_TYPE
 from photosvc.auth.oauth.client_authentication import refused
 from photosvc.web.contract import MAX_BODY
 
 _FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 50
 _NAMES = frozenset(
-    {"grant_type", "client_id", "client_secret", "scope", "token", "token_type_hint", "username", "password"}
+    {
+        *("grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type"),
+        *("scope", "resource", "token", "token_type_hint", "username", "password"),
+    }
 )
 #: Authlib refuses plain http but for localhost; behind a proxy, or at home, that is for the owner to decide.
 _ADDRESS = "https://localhost/"
 
 
 class ClientCredentials(NamedTuple):
-    """What a client shows to say who it is."""
+    """What most clients show to say who they are."""
 
     client_id: str
     secret: str
+
+
+class ClientAssertion(NamedTuple):
+    """What a client with a key shows instead (RFC 7523 section 2.2)."""
+
+    assertion: str
+    client_id: str | None
 
 
 class OAuthRequest(OAuth2Request):  # type: ignore[misc] # Authlib has no types
@@ -45,7 +56,9 @@ class OAuthRequest(OAuth2Request):  # type: ignore[misc] # Authlib has no types
 
     def __init__(self, request: Request) -> None:
         super().__init__(request.method, _ADDRESS, headers=request.headers)
-        self._parameters = read_form(request)
+        pairs = read_form(request)
+        self.resources = [value for name, value in pairs if name == "resource" and value]
+        self._parameters = {name: value for name, value in pairs if value and name != "resource"}
         self.payload = BasicOAuth2Payload(self._parameters)
         self.credentials = shown_credentials(request.headers.get("Authorization", ""), self._parameters)
 
@@ -55,8 +68,8 @@ class OAuthRequest(OAuth2Request):  # type: ignore[misc] # Authlib has no types
         return self._parameters
 
 
-def read_form(request: Request) -> dict[str, str]:
-    """The body's parameters; those without a value count as left out.
+def read_form(request: Request) -> list[tuple[str, str]]:
+    """The body's parameters; only `resource` may be repeated (RFC 8707 section 2).
 
     Raises:
         InvalidRequestError: another content type, bad UTF-8, more than 50 fields, a repeated parameter, or one in the
@@ -76,21 +89,29 @@ def read_form(request: Request) -> dict[str, str]:
         raise InvalidRequestError("The body is not a form in UTF-8") from None
     if len(pairs) > _MAX_FIELDS:
         raise InvalidRequestError(f"The form has more than {_MAX_FIELDS} fields")
-    form = dict(pairs)
-    if len(form) < len(pairs):
+    names = [name for name, _ in pairs if name != "resource"]
+    if len(set(names)) < len(names):
         raise InvalidRequestError("A parameter is repeated")
-    return {name: value for name, value in form.items() if value}
+    return pairs
 
 
-def shown_credentials(authorization: str, form: Mapping[str, str]) -> ClientCredentials | None:
-    """The client's credentials, by `client_secret_basic` or `client_secret_post`; None when it shows none.
+def shown_credentials(authorization: str, form: Mapping[str, str]) -> ClientCredentials | ClientAssertion | None:
+    """The client's credentials, by one of the `AUTH_METHODS`; None when it shows none.
 
     Raises:
-        InvalidRequestError: both methods at once (section 2.3), or two different client ids.
+        InvalidRequestError: two methods at once (section 2.3), two different client ids, or an assertion of another
+            type.
         InvalidClientError: the Authorization header cannot be read, or has another scheme.
 
     """
     client_id, secret = form.get("client_id"), form.get("client_secret")
+    assertion, assertion_type = form.get("client_assertion"), form.get("client_assertion_type")
+    if assertion or assertion_type:
+        if authorization.strip() or secret:
+            raise InvalidRequestError("Two ways to authenticate the client at once; use one")
+        if not assertion or assertion_type != ASSERTION_TYPE:
+            raise InvalidRequestError(f"Send client_assertion with client_assertion_type={ASSERTION_TYPE}")
+        return ClientAssertion(assertion, client_id)
     if not authorization.strip():
         return ClientCredentials(client_id, secret) if client_id and secret else None
     if secret:

@@ -12,22 +12,32 @@ from flask import Response, current_app, request
 from photosvc.auth import policy
 from photosvc.auth.credentials import bearer, tokens
 from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.oauth.client_assertions import check_assertion, client_of
 from photosvc.auth.oauth.client_authentication import (
     AUTH_METHODS,
     AuthenticatedClient,
     ClientCredentialsGrant,
     authenticate,
+    find_with_keys,
     granted_scope,
     refused,
 )
 from photosvc.auth.oauth.client_tokens import new_jwt_token, store_token
+from photosvc.auth.oauth.metadata import API
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.throttle import buckets
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
 from photosvc.web.client_address import client_address
-from photosvc.web.current import current_service
-from photosvc.web.oauth_request import OAuthRequest
+from photosvc.web.current import Service, current_service
+from photosvc.web.oauth_request import ClientAssertion, OAuthRequest
+
+
+class InvalidTargetError(OAuth2Error):  # type: ignore[misc] # Authlib has no types
+    """The requested resource is not one that tokens are issued for (RFC 8707 section 2)."""
+
+    error = "invalid_target"
 
 
 class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no types
@@ -132,6 +142,9 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         """The grant that is asked for (RFC 6749 section 4.4.2 requires the parameter)."""
         if not request.payload.grant_type:
             raise InvalidRequestError("The parameter grant_type is missing")
+        base_url = current_service().settings.base_url
+        if not all(_is_part_of(base_url, resource) for resource in request.resources):
+            raise InvalidTargetError("The resource is not a part of this service")
         return super().get_token_grant(request)
 
     def authenticate_client(
@@ -151,6 +164,8 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
             raise refused()
         service = current_service()
         try:
+            if isinstance(request.credentials, ClientAssertion):
+                return _by_assertion(service, request.credentials)
             with service.reading() as connection:
                 return authenticate(connection, *request.credentials)
         except InvalidClientError:
@@ -171,6 +186,26 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
     def handle_error_response(self, request: OAuthRequest, error: OAuth2Error) -> Response:  # noqa: ARG002
         """All errors are answered in one place, by the blueprint."""
         raise error
+
+
+def _is_part_of(base_url: str, resource: str) -> bool:
+    return resource == base_url or (resource.startswith(f"{base_url}/") and "#" not in resource)
+
+
+def _by_assertion(service: Service, shown: ClientAssertion) -> AuthenticatedClient:
+    """The client that signed an assertion, which is accepted once (RFC 7523 section 3)."""
+    base_url, now = service.settings.base_url, service.now()
+    client_id = client_of(shown.assertion)
+    if shown.client_id not in {None, client_id}:
+        raise refused()
+    with service.reading() as connection:
+        client, keys = find_with_keys(connection, client_id)
+    audiences = {base_url, f"{base_url}{API}/oauth/token", base_url + request.path}
+    found = check_assertion(shown.assertion, keys, client_id=client_id, audiences=audiences, now=now)
+    with service.writing() as session:
+        if not buckets.remember_once(session, found.key, found.expires_at, now):
+            raise refused()
+    return client
 
 
 def current_oauth_server() -> OAuthServer:

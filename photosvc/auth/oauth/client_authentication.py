@@ -1,4 +1,4 @@
-"""Authentication of clients by `client_id` and secret, and their grant (RFC 6749 section 4.4).
+"""Authentication of clients by `client_id` and secret or key, and their grant (RFC 6749 section 4.4).
 
 It is the only grant: RFC 9700 section 2.4 forbids password grants.
 """
@@ -7,10 +7,11 @@ import hmac
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
 from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
 from authlib.oauth2.rfc6749.grants import ClientCredentialsGrant as AuthlibClientCredentialsGrant
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from photosvc.auth.errors import ScopeTooWideError
 from photosvc.auth.principal import Principal
@@ -69,15 +70,37 @@ def authenticate(connection: Connection, client_id: str, secret: str) -> Authent
     """The client with this `client_id` and secret.
 
     Raises:
-        InvalidClientError: unknown, disabled, of a disabled account, or a wrong secret; the same error for all.
+        InvalidClientError: unknown, disabled, of a disabled account, one with public keys, or a wrong secret; the same
+            error for all.
 
     """
-    row = None
-    if ids.is_uid(client_id, ids.CLIENT):
-        row = connection.execute(_BY_UID, {"uid": client_id}).first()
+    row = _find(connection, client_id)
     expected = _DUMMY if row is None else row.secret_digest
     matches = hmac.compare_digest(ids.digest(secret), expected)
-    if row is None or not matches or not row.enabled or row.user_disabled:
+    if row is None or not matches or row.public_keys:
+        raise refused()
+    return _authenticated(row)
+
+
+def find_with_keys(connection: Connection, client_id: str) -> tuple[AuthenticatedClient, str]:
+    """The client with this `client_id` and its public keys; who asks has to prove that it is that client.
+
+    Raises:
+        InvalidClientError: unknown, disabled, of a disabled account, or without public keys; the same error for all.
+
+    """
+    row = _find(connection, client_id)
+    if row is None or not row.public_keys:
+        raise refused()
+    return _authenticated(row), row.public_keys
+
+
+def _find(connection: Connection, client_id: str) -> Row[Any] | None:
+    return connection.execute(_BY_UID, {"uid": client_id}).first() if ids.is_uid(client_id, ids.CLIENT) else None
+
+
+def _authenticated(row: Row[Any]) -> AuthenticatedClient:
+    if not row.enabled or row.user_disabled:
         raise refused()
     return AuthenticatedClient(
         id=row.id,
@@ -97,7 +120,7 @@ def refused() -> InvalidClientError:
 
 
 GRANT_TYPES = (CLIENT_CREDENTIALS,)
-AUTH_METHODS = ("client_secret_basic", "client_secret_post")
+AUTH_METHODS = ("client_secret_basic", "client_secret_post", "private_key_jwt")
 
 
 class ClientCredentialsGrant(AuthlibClientCredentialsGrant):  # type: ignore[misc] # Authlib has no types

@@ -8,6 +8,7 @@ from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session, selectinload
 
 from photosvc.auth.credentials.bearer import check_name, check_scope
+from photosvc.auth.oauth.client_keys import check_public_keys
 from photosvc.auth.oauth.client_tokens import end_tokens, end_tokens_beyond, keep_newest
 from photosvc.auth.scopes import Scope
 from photosvc.core import ids
@@ -44,6 +45,7 @@ class Changes:
     lifetime: int | None = None
     limit: int | None = None
     token_format: str | None = None
+    public_keys: str | None = None
     enabled: bool | None = None
     user: User | None = None
     unbind: bool = False
@@ -60,6 +62,7 @@ def register(
     lifetime: int = CLIENT_TOKEN_LIFETIME,
     limit: int = CLIENT_TOKENS,
     token_format: str = OPAQUE,
+    public_keys: str | None = None,
     user: User | None = None,
 ) -> Registered:
     """A new client that may ask for tokens.
@@ -73,6 +76,7 @@ def register(
         lifetime: of each token, 1 to 2678400 seconds (31 days).
         limit: live tokens at a time, at least 1; -1 for no limit.
         token_format: `opaque` or `jwt`.
+        public_keys: a JWK or JWK set; the client then signs assertions, and its secret is refused.
         user: the account the client belongs to. It gets none of its rights, but is refused while that is disabled.
 
     Raises:
@@ -90,6 +94,7 @@ def register(
         token_lifetime=check_lifetime(lifetime),
         token_limit=check_limit(limit),
         token_format=_check_format(token_format),
+        public_keys="" if public_keys is None else check_public_keys(public_keys),
         created_at=now,
         updated_at=now,
     )
@@ -154,6 +159,10 @@ def change_client(session: Session, client_id: str, now: datetime, changes: Chan
         client.token_lifetime = check_lifetime(changes.lifetime)
     if changes.token_format is not None:
         client.token_format = _check_format(changes.token_format)
+    if changes.public_keys is not None:
+        client.public_keys = check_public_keys(changes.public_keys)
+        client.secret_digest = ids.digest(ids.new_client_secret())  # also refuses requests under way with the old one
+        end_tokens(session, client.id)
     if changes.user is not None or changes.unbind:
         client.user_id = None if changes.user is None else changes.user.id
     if changes.scope is not None:
@@ -173,7 +182,7 @@ def change_client(session: Session, client_id: str, now: datetime, changes: Chan
 
 
 def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
-    """A new secret for a client, shown only now. The old one is refused, and the tokens issued for it are deleted.
+    """A new secret for a client, shown only now. The old one and its public keys are refused, its tokens deleted.
 
     Raises:
         NotFoundError: there is no such client.
@@ -182,6 +191,7 @@ def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
     client = find_client(session, client_id, lock=True)
     secret = ids.new_client_secret()
     client.secret_digest = ids.digest(secret)
+    client.public_keys = ""
     client.updated_at = now
     end_tokens(session, client.id)
     session.flush()

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from photosvc.auth.oauth.client_authentication import AUTH_METHODS, GRANT_TYPES
+from photosvc.auth.oauth.client_keys import ALGORITHMS
 from photosvc.auth.oauth.signing_keys import SigningKeys
 
 API = "/api/v1"
@@ -69,10 +70,13 @@ def _common(base_url: str, scopes: Sequence[str]) -> Metadata:
         "issuer": base_url,
         "token_endpoint": f"{base_url}{API}/oauth/token",
         "token_endpoint_auth_methods_supported": list(AUTH_METHODS),
+        "token_endpoint_auth_signing_alg_values_supported": list(ALGORITHMS),
         "revocation_endpoint": f"{base_url}{API}/oauth/revoke",
         "revocation_endpoint_auth_methods_supported": [*AUTH_METHODS, "none"],
+        "revocation_endpoint_auth_signing_alg_values_supported": list(ALGORITHMS),
         "introspection_endpoint": f"{base_url}{API}/oauth/introspect",
         "introspection_endpoint_auth_methods_supported": list(AUTH_METHODS),
+        "introspection_endpoint_auth_signing_alg_values_supported": list(ALGORITHMS),
         "jwks_uri": f"{base_url}{WELL_KNOWN}/{JWKS}",
         "scopes_supported": sorted(scopes),
         "response_types_supported": list(_RESPONSE_TYPES),

@@ -91,6 +91,18 @@ def remember(session: Session, key: str, until: datetime) -> None:
     session.execute(insert.on_conflict_do_update(index_elements=[ThrottleBucket.key], set_={"full_at": moment}))
 
 
+def remember_once(session: Session, key: str, until: datetime, now: datetime) -> bool:
+    """Store `key` until then; False if it is stored already."""
+    moment = _milliseconds(until)
+    insert = insert_into(ThrottleBucket, session).values(key=key, full_at=moment)
+    stored = insert.on_conflict_do_update(
+        index_elements=[ThrottleBucket.key],
+        set_={"full_at": moment},
+        where=ThrottleBucket.full_at <= _milliseconds(now),
+    ).returning(ThrottleBucket.key)
+    return session.execute(stored).first() is not None
+
+
 def is_known(session: Session | Connection, key: str, now: datetime) -> bool:
     """Whether `key` is stored and has not expired."""
     until = session.scalar(select(ThrottleBucket.full_at).where(ThrottleBucket.key == key))
