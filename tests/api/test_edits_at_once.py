@@ -2,10 +2,11 @@
 
 import pytest
 
-from photosvc.models import Photo, PhotoChange
+from photosvc.models import File, Photo, PhotoChange
 from photosvc.search.projection.verify import differing
+from tests.api_client import ApiClient
 from tests.factories.photos import add_photos
-from tests.library import open_library
+from tests.library import hashes, open_library
 from tests.processes import at_once
 
 pytestmark = pytest.mark.slow
@@ -147,6 +148,32 @@ def test_photos_that_are_removed_while_others_change_them_are_gone_and_nothing_f
 
     at_once(library, work, settings=address)
     assert len(uids_of(library)) < PHOTOS
+    check(library)
+
+
+def test_originals_that_several_delete_at_once_lie_in_the_trash_once_and_all_come_back(library, address):
+    with library.session() as session:
+        for number, file in enumerate(session.query(File).filter_by(missing=False)):
+            file.size = number
+            path = library.put(file.name, b"x" * number)
+            file.mtime_ns = path.stat().st_mtime_ns
+    before, every, deleting = hashes(library.originals), uids_of(library), {**address, "PHOTOSVC_DELETE_ORIGINALS": "1"}
+
+    def delete(_number, own, chance):
+        count = 0
+        for _ in range(3):
+            answer = send(own, "POST", "/batch/photos/delete", json={"photos": chance.sample(every, 5)})
+            assert answer.status_code == 200, answer.text
+            count += answer.json["photos"]
+        return count
+
+    counts = at_once(library, delete, settings=deleting)
+    left = {record["UID"] for record in library.find(token=library.token(role="admin"), count=1000)}
+    assert sum(counts) == PHOTOS - len(left)
+    assert sorted(hashes(library.originals).values()) == sorted(before.values())
+    assert ApiClient(library).svc("trash", "restore", "--all").returncode == 0
+    assert hashes(library.originals) == before
+    assert {record["UID"] for record in library.find(token=library.token(role="admin"), count=1000)} == set(every)
     check(library)
 
 
