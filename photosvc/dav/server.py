@@ -55,11 +55,13 @@ class Server:
             answer = _METHODS[environ["REQUEST_METHOD"]](request)
         except DAVError as error:
             return dav_error_answer(error, quote(mount))
-        if request.has_wished and not is_junk(request.name):
+        if request.has_wished and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(request.name)):
             wake_indexer(self._service)
         return answer
 
 
+#: Methods that name a second file: programs save under a hidden name first.
+_NAMING: Final = frozenset({"MOVE", "COPY"})
 _METHODS: Final[dict[str, Callable[[Request], Response]]] = {
     "GET": get,
     "HEAD": get,

@@ -514,6 +514,10 @@ def test_an_indexer_is_woken_after_changes_of_files_and_not_for_junk(dav, monkey
     assert len(woken) == 1
     assert put(dav, "/a.jpg").status_code == 423
     assert len(woken) == 1
+    put(dav, "/.goutputstream-X")
+    assert len(woken) == 1
+    assert to(dav, "MOVE", "/.goutputstream-X", "/b.jpg").status_code == 201
+    assert len(woken) == 2
 
 
 def test_nothing_is_written_where_the_originals_are_read_only(tmp_path):
