@@ -42,7 +42,7 @@ def server(tmp_path):
 
 
 def wait_for(port):
-    for _ in range(200):
+    for _ in range(1200):
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
@@ -60,7 +60,7 @@ def test_two_workers_answer_with_the_specs_headers_and_stop_on_a_signal(server):
     library.clock.present = datetime.now(UTC)
     token = library.token("photos")
     for _ in range(10):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         connection.request("GET", "/api/v1/photos?count=2&order=name", headers={"X-Auth-Token": token})
         answer = connection.getresponse()
         body = json.loads(answer.read())
@@ -71,7 +71,7 @@ def test_two_workers_answer_with_the_specs_headers_and_stop_on_a_signal(server):
         assert found == ("application/json; charset=utf-8", "2", "2", "0")
         assert [record["FileName"] for record in body] == ["2020/a.jpg", "2021/b.jpg"]
         connection.close()
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", "/api/v1/photos")
     answer = connection.getresponse()
     assert (answer.status, answer.getheader("WWW-Authenticate")) == (401, 'Bearer realm="photosvc"' + RESOURCE)

@@ -37,7 +37,7 @@ class VideoClient(PictureClient):
 
     def ready(self, content_hash, name="avc"):
         """The video, asked for as players do: again while it is converted."""
-        for _ in range(100):
+        for _ in range(600):
             answer = self.video(content_hash, name)
             if answer.status_code != 503:
                 assert answer.status_code == 200, answer.text
@@ -329,7 +329,7 @@ def test_a_killed_worker_leaves_no_half_file_and_the_next_request_converts_again
     while not any(path.name.endswith("h264.mp4") for path in temporary(movies)):
         time.sleep(0.005)
     os.kill(worker(), signal.SIGKILL)
-    for _ in range(500):
+    for _ in range(3000):
         if not temporary(movies):
             break
         time.sleep(0.01)
@@ -355,7 +355,7 @@ def writes_video(link):
 
 
 def test_only_some_requests_wait_for_videos_so_that_threads_stay_free(movies, slow_movie, monkeypatch):
-    monkeypatch.setattr(movies.service, "_wait", 20.0)
+    monkeypatch.setattr(movies.service, "_wait", 60.0)
     began = time.monotonic()
     with ThreadPoolExecutor(10) as pool:
         answers = list(pool.map(lambda _: (movies.video(slow_movie).status_code, time.monotonic() - began), range(10)))
@@ -366,7 +366,7 @@ def test_only_some_requests_wait_for_videos_so_that_threads_stay_free(movies, sl
 
 
 def test_many_threads_that_ask_for_one_new_video_start_one_conversion(movies, slow_movie, monkeypatch):
-    monkeypatch.setattr(movies.service, "_wait", 20.0)
+    monkeypatch.setattr(movies.service, "_wait", 60.0)
     jobs = []
     workers = movies.service._workers()
     submit = workers.submit
