@@ -3,7 +3,7 @@
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,9 @@ def open_reader(engine: Engine) -> Connection:
 
 def _before_connect(_dialect: Any, _record: Any, arguments: list[Any], _options: Any) -> None:  # noqa: ANN401
     if arguments and arguments[0] != ":memory:" and not str(arguments[0]).startswith("file:"):
-        make_closed(Path(arguments[0]))  # SQLite would let all accounts read it; its other files have the same rights
+        # SQLite would let all accounts read it; its other files have the same rights.
+        with suppress(OSError):  # then SQLite cannot open it either, and says so
+            make_closed(Path(arguments[0]))
 
 
 def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:  # noqa: ANN401

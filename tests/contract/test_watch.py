@@ -80,6 +80,7 @@ def test_a_watcher_finds_what_comes_changes_moves_and_goes(library):
         assert watching.process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_file_that_is_written_slowly_is_read_once_and_whole(library):
     data = os.urandom(40_000)
     whole = jpeg(320, 240) + data
