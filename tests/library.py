@@ -176,10 +176,10 @@ def open_library(
     return Library(app, clock, instance)
 
 
-def copy_library(closed: Library, instance: Path) -> Library:
+def copy_library(closed: Library, instance: Path, *, settings: Mapping[str, object] | None = None) -> Library:
     """A library with the files and the SQLite database of a closed one."""
     shutil.copytree(closed.instance, instance)
-    return open_library(instance, upgrade=False)
+    return open_library(instance, settings=settings, upgrade=False)
 
 
 @cache
