@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ARRAY, BigInteger, Connection, func, literal, select
 
 from photosvc.models import (
     FILTER_COLUMNS,
@@ -27,7 +27,7 @@ from photosvc.search.reading.conditions.columns import in_days
 from photosvc.search.reading.conditions.compile import compile_query, members
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.day_bounds import days_of
-from photosvc.search.reading.vocabulary import estimate, expand, have_more
+from photosvc.search.reading.vocabulary import estimate, expand, find_by_index, have_more
 
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
@@ -139,9 +139,12 @@ def expected(parts: Sequence[Node], context: Context, connection: Connection, co
     if words is None:
         return None
     found = _found_by(words, parts, {}, context)
-    number = estimate(full_text.as_tsquery(words), connection)
+    asked = full_text.as_tsquery(words)
+    number = estimate(asked, connection)
     if number > counter.limit and terms(words) > 1:
-        return found if counter.count(found) <= counter.limit else None
+        ids = find_by_index(asked, counter.limit + 1, connection)
+        number = len(ids)
+        found = replace(found, photos=select(func.unnest(literal(ids, ARRAY(BigInteger)))))
     return found if counter.record(found, number) <= counter.limit else None
 
 
