@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import orjson
-from sqlalchemy import ARRAY, BigInteger, Connection, func, literal, select
+from sqlalchemy import Connection, func, select
 
 from photosvc.models import (
     FILTER_COLUMNS,
@@ -23,7 +22,7 @@ from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import Filter, Node, terms
 from photosvc.query.operands import Choice, Operand, Pattern, Range, Since, TakenOut
 from photosvc.search.reading.conditions import full_text
-from photosvc.search.reading.conditions.columns import in_days
+from photosvc.search.reading.conditions.columns import in_days, select_ids
 from photosvc.search.reading.conditions.compile import compile_query, members
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.day_bounds import days_of
@@ -94,13 +93,12 @@ class Counter:
         some = candidates.photos.limit(self.limit + 1).subquery()
         return self.record(candidates, self._connection.scalar(select(func.count()).select_from(some)) or 0)
 
-    def find(self, candidates: Candidates) -> tuple[Candidates, int]:
+    def find(self, candidates: Candidates, context: Context) -> tuple[Candidates, int]:
         """The candidates and their number; an index that is read as a whole is read only once."""
         if not candidates.scanned:
             return candidates, self.count(candidates)
         ids = self._connection.scalars(candidates.photos.limit(self.limit + 1)).all()
-        listed = func.json_each(orjson.dumps(ids).decode()).table_valued("value")
-        return replace(candidates, photos=select(listed.c.value)), self.record(candidates, len(ids))
+        return replace(candidates, photos=select_ids(ids, context)), self.record(candidates, len(ids))
 
     def record(self, candidates: Candidates, count: int) -> int:
         """Note how many candidates there are; gives their number."""
@@ -123,7 +121,7 @@ def most_selective(
     """
     best, fewest = None, 0
     for candidates in _candidates(parts, walked, context, connection, counter):
-        found, count = counter.find(candidates)
+        found, count = counter.find(candidates, context)
         if count <= counter.limit and (best is None or count < fewest):
             best, fewest = found, count
     return best
@@ -144,7 +142,7 @@ def expected(parts: Sequence[Node], context: Context, connection: Connection, co
     if number > counter.limit and terms(words) > 1:
         ids = find_by_index(asked, counter.limit + 1, connection)
         number = len(ids)
-        found = replace(found, photos=select(func.unnest(literal(ids, ARRAY(BigInteger)))))
+        found = replace(found, photos=select_ids(ids, context))
     return found if counter.record(found, number) <= counter.limit else None
 
 

@@ -194,7 +194,7 @@ def _by_rank(
     if not are_many(candidates, context, connection):
         return candidates, ()
     (words,) = candidates.parts
-    return candidates, tiers(words, {}, ranked, context, connection)
+    return candidates, tiers(words, ranked, context, connection)
 
 
 def plan_all(node: Node, context: Context, connection: Connection) -> Plan:

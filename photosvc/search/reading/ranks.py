@@ -5,7 +5,7 @@ them have one of few ranks. Photos of such a frequent rank are found by walking 
 all other ranks are few, and sorted. Sorting all of them would read every row: 240 ms for 73,000 photos of a million.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
@@ -35,21 +35,18 @@ class Tier:
     """Their ids; None for all photos of one frequent rank, `low`."""
 
 
-def tiers(
-    words: Node, expanded: Mapping[str, Sequence[str]], ranked: Sequence[Term], context: Context, connection: Connection
-) -> tuple[Tier, ...]:
+def tiers(words: Node, ranked: Sequence[Term], context: Context, connection: Connection) -> tuple[Tier, ...]:
     """The photos that the full-text index finds, best ranks first; none when the ranks are too many.
 
     Args:
         words: a query of words, `And` and `Or` alone.
-        expanded: as for `full_text.matching`.
         ranked: the terms that the order ranks by.
         context: the database.
         connection: where the ranks are read: the text of each of the photos is.
 
     """
     rank = points(ranked, context).label("rank")
-    found = select(SearchText.photo_id, rank).where(in_index(words, expanded, context))
+    found = select(SearchText.photo_id, rank).where(in_index(words, context))
     sample = found.limit(_SAMPLE).subquery()
     counts = connection.execute(select(sample.c.rank, func.count()).group_by(sample.c.rank)).all()
     least = _FREQUENT * sum(count for _, count in counts)

@@ -13,7 +13,7 @@ from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocum
 from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading.conditions import full_text
-from photosvc.search.reading.conditions.columns import listed
+from photosvc.search.reading.conditions.columns import select_ids
 from photosvc.search.reading.conditions.compile import compile_all
 from photosvc.search.reading.conditions.context import Column, Context, unindexed
 from photosvc.search.reading.conditions.visible import asked_open, visible
@@ -136,7 +136,9 @@ class Search:
             behind = behind[1:] if behind and behind[0] == tier.low else None
         else:
             keys = [full_text.rank(request.ranked, context).label("rank"), *map(unindexed, keys)]
-            query = select(SearchRow.file_id, *keys).where(shown, listed(SearchRow.photo_id, tier.photos, context))
+            query = select(SearchRow.file_id, *keys).where(
+                shown, SearchRow.photo_id.in_(select_ids(tier.photos, context))
+            )
         if behind:
             query = query.where(tuple_(*keys) < tuple_(*behind))
         return _in_order(query, request.order, keys).limit(count)

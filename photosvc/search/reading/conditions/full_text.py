@@ -142,7 +142,7 @@ def matching(words: Node, expanded: Mapping[str, Sequence[str]], context: Contex
 
     """
     if context.on_postgresql:
-        return select(SearchText.photo_id).where(in_index(words, expanded, context))
+        return select(SearchText.photo_id).where(in_index(words, context))
     index = table(WORD_INDEX, column("rowid"))
 
     def written(word: str, prefix: bool) -> str:
@@ -154,10 +154,10 @@ def matching(words: Node, expanded: Mapping[str, Sequence[str]], context: Contex
     return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(asked))
 
 
-def in_index(words: Node, expanded: Mapping[str, Sequence[str]], context: Context) -> Condition:
-    """As `matching`: a condition on `SearchText`."""
+def in_index(words: Node, context: Context) -> Condition:
+    """Whether the full-text index finds a photo: a condition on `SearchText`."""
     if not context.on_postgresql:
-        return SearchText.photo_id.in_(matching(words, expanded, context))
+        return SearchText.photo_id.in_(matching(words, {}, context))
     terms: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
     found: Condition = terms.op("@@")(cast(as_tsquery(words), _TsQuery))
     return found
