@@ -148,7 +148,11 @@ _LAYERS = st.sampled_from((
 
 #: Groups in groups up to the depth that queries may have, and beyond; patterns of many pieces and values; signs that
 #: grow when they are folded; quotes that nothing closes.
-NESTED_QUERIES = st.builds(_nested, st.lists(_LAYERS, min_size=1, max_size=24), st.one_of(QUERIES, ODD_QUERIES))
+NESTED_QUERIES = st.one_of(
+    st.builds(_nested, st.lists(_LAYERS, min_size=1, max_size=9), QUERIES),
+    st.builds(_nested, st.lists(_LAYERS, min_size=1, max_size=9), QUERIES),
+    st.builds(_nested, st.lists(_LAYERS, min_size=1, max_size=24), st.one_of(QUERIES, ODD_QUERIES)),
+)
 GROWING_QUERIES = st.one_of(
     st.builds(
         lambda name, piece, pieces, join, values: f"{name}:" + join.join(["*".join([piece] * pieces)] * values),
