@@ -27,6 +27,7 @@ from photosvc.auth.throttle.attempts import (
     network_of,
 )
 from photosvc.auth.throttle.buckets import Allowance, Charge
+from photosvc.core import ids
 from photosvc.models import ThrottleBucket
 from photosvc.models.database import write_if_free, write_session
 from tests.clock import NOW, SECOND
@@ -283,6 +284,29 @@ def test_an_app_password_gets_in_past_wrong_passwords_from_its_address(door, ses
         door.knock("wrong horse")
     assert door.knock(PASSWORD) == 429
     assert door.knock(app.secret) == 200
+
+
+def test_wrong_app_passwords_are_limited_as_unknown_tokens_and_apart_from_account_passwords(door):
+    wrong = ids.new_app_password()
+    assert [door.knock(wrong) for _ in range(61)] == [401] * 60 + [429]
+    assert door.knock(wrong, address="198.51.100.9") == 401
+    assert door.knock(PASSWORD) == 200
+
+
+def test_an_account_password_that_looks_like_an_app_password_is_not_counted(throttle):
+    looks = ids.new_app_password()
+    for _ in range(61):
+        with throttle.login_attempt(NOW, username="alice", password=looks, address="192.0.2.7"):
+            pass
+
+
+def test_a_log_in_is_counted_as_successful_in_the_write_of_its_caller(session, throttle):
+    charge = Charge(THREE, "x")
+    for _ in range(9):
+        with throttle.guarded(NOW, [charge]) as settle:
+            settle(session)
+            session.commit()
+    assert takes(session, charge, 4) == [0, 0, 0, 60]
 
 
 @pytest.mark.parametrize("error", [PasscodeRequiredError(), ClientLoginError(), RuntimeError()])

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from click.testing import CliRunner
-from joserfc.jwk import ECKey, RSAKey
+from joserfc.jwk import RSAKey
 
 from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.cli import svc as command
@@ -250,13 +250,7 @@ def test_a_client_with_a_public_key_has_no_secret(api, tmp_path):
     ("text", "message"),
     [
         ("no json", "expected a JSON Web Key"),
-        ("[]", "expected a JSON Web Key"),
-        ('{"keys": []}', "expected a JSON Web Key"),
-        ("{}", "a key cannot be read"),
-        ('{"kty": "oct", "k": "YWFh"}', "private or symmetric"),
         (json.dumps(RSAKey.generate_key(2048).as_dict(private=True)), "private or symmetric"),
-        ('{"kty": "RSA", "e": "AQAB", "n": "' + "_" * 170 + 'w"}', "RSA of 2048 bits or more"),
-        (json.dumps(ECKey.generate_key("secp256k1").as_dict(private=False)), "P-256 or P-384"),
         ('{"kty": "RSA", "n": "' + "A" * 20_000 + '"}', "in at most 16384 bytes"),
     ],
 )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.paths import clamped_time, clean_name, disk_name, inside, open_inside
+from photosvc.core.paths import clamped_time, clean_name, disk_name, inside, open_folder, open_inside
 from tests.examples import examples
 
 NAMES = st.binary(min_size=1, max_size=60).filter(lambda raw: b"\0" not in raw).map(os.fsdecode)
@@ -140,6 +140,38 @@ def test_no_descriptor_is_left_open(tmp_path):
         with pytest.raises(OSError, match=r"Errno"):
             opened(tmp_path, name)
     assert open_descriptors() == before
+
+
+def test_folders_are_made_only_when_asked_for(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        open_folder(tmp_path, ["a", "b"])
+    for _ in range(2):
+        folder = open_folder(tmp_path, ["a", "b"], create=True)
+        assert os.path.samestat(os.fstat(folder), (tmp_path / "a/b").stat())
+        os.close(folder)
+
+
+def test_a_folder_that_another_process_makes_meanwhile_is_opened(tmp_path, monkeypatch):
+    make = os.mkdir
+
+    def make_late(*arguments, **options):
+        make(*arguments, **options)
+        make(*arguments, **options)
+
+    monkeypatch.setattr(os, "mkdir", make_late)
+    os.close(open_folder(tmp_path, ["a"], create=True))
+    assert (tmp_path / "a").is_dir()
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_no_folder_is_made_in_place_of_a_link_or_a_file(tmp_path, kind):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "file").write_bytes(b"")
+    before = open_descriptors()
+    with pytest.raises(NotADirectoryError):
+        open_folder(tmp_path, [kind, "b"], create=True)
+    assert (open_descriptors(), list((tmp_path / "elsewhere").iterdir())) == (before, [])
 
 
 def test_a_named_pipe_does_not_make_the_opener_wait(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.fold import LONGEST_WORD, fold, words
+from photosvc.query.fold import LONGEST_WORD, fold, fold_recurring, words, words_recurring
 from tests.examples import examples
 
 
@@ -51,6 +51,12 @@ def test_long_words_are_cut_and_many_words_are_limited() -> None:
     assert words("x" * 1000) == ("x" * LONGEST_WORD,)
     assert words("a b c d", limit=2) == ("a", "b")
     assert words("a b", limit=2) == ("a", "b")
+
+
+@pytest.mark.parametrize("text", ["", "Côte d’Azur", "Ärger " * 13, "Ärger " * 14])
+def test_texts_that_recur_fold_as_others_do(text: str) -> None:
+    for _ in range(2):
+        assert (fold_recurring(text), words_recurring(text)) == (fold(text), words(text))
 
 
 @examples(400)

@@ -176,6 +176,8 @@ def test_and_and_or_change_20_times_inside_each_other_and_no_more() -> None:
         parse_query(nested(21))
     with pytest.raises(InvalidQueryError, match=r"\(character 31\)"):
         parse_query(nested(31))
+    with pytest.raises(InvalidQueryError, match=r"more than 20 changes .*\(character 1\)"):
+        parse_query("c|" + nested(20))
 
 
 def test_a_negated_or_counts_as_an_and() -> None:

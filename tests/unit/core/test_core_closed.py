@@ -1,0 +1,50 @@
+"""Folders and files that no other account may read."""
+
+from pathlib import Path
+
+import pytest
+
+from photosvc.core.closed import close_files, close_folder, make_closed
+
+
+def mode(path):
+    return path.stat().st_mode & 0o7777
+
+
+def test_a_folder_is_made_closed_with_its_parents(tmp_path):
+    close_folder(tmp_path / "a" / "b")
+    assert mode(tmp_path / "a" / "b") == 0o700
+
+
+@pytest.mark.parametrize(
+    ("passable", "before", "after"),
+    [(False, 0o755, 0o700), (False, 0o500, 0o500), (True, 0o755, 0o711), (True, 0o700, 0o700), (True, 0o2770, 0o2710)],
+)
+def test_an_open_folder_loses_the_rights_of_others_and_gains_none(tmp_path, passable, before, after):
+    tmp_path.chmod(before)
+    close_folder(tmp_path, passable=passable)
+    assert mode(tmp_path) == after
+
+
+def test_files_that_exist_are_closed_and_no_others_made(tmp_path):
+    there, missing = tmp_path / "a.db", tmp_path / "a.db-wal"
+    there.touch(0o644)
+    close_files([missing, there, tmp_path])
+    assert mode(there) == 0o600
+    assert not missing.exists()
+
+
+def test_a_file_is_made_closed_and_an_old_one_left_as_it_is(tmp_path):
+    make_closed(tmp_path / "new")
+    assert (mode(tmp_path / "new"), (tmp_path / "new").read_bytes()) == (0o600, b"")
+    (tmp_path / "old").write_bytes(b"kept")
+    make_closed(tmp_path / "old")
+    assert (tmp_path / "old").read_bytes() == b"kept"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no file system whose rights nobody changes")
+def test_rights_that_cannot_be_changed_are_told_with_the_command(caplog):
+    close_files([Path("/proc/self/stat")])
+    assert caplog.messages == [
+        "/proc/self/stat can be read by other accounts of this machine: as its owner, run chmod 400 /proc/self/stat"
+    ]
