@@ -1,30 +1,35 @@
-"""GET /photos/<uid> and /files/<hash>: the records of one photo and of one file (spec sections 2.2 and 2.3)."""
+"""GET /photos/<uid>, also as YAML, and /files/<hash>: the records of a photo and of a file (spec 2.2 and 2.3)."""
 
 import hashlib
 from collections.abc import Sequence
+from typing import Final
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.models import Photo
 from photosvc.records.entity import FileEntitySchema, PhotoSchema
+from photosvc.records.yaml_text import yaml_text
 from photosvc.search.reading.entity import load_file, load_photo
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_photo
 from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh
-from photosvc.web.contract import ETAG, answers
+from photosvc.web.contract import ETAG, answers, refuses
 from photosvc.web.current import current_service
+from photosvc.web.files import disposition
 from photosvc.web.protector import principal, require
 
+_YAML: Final = "text/x-yaml; charset=utf-8"
 _photo_schema, _file_schema = PhotoSchema(), FileEntitySchema()
 
 
 def add_routes(api: Blueprint) -> None:
     """Add the records of photos and files to the API."""
     api.add_url_rule("/photos/<photo_uid>", view_func=read_photo, methods=["GET"])
+    api.add_url_rule("/photos/<photo_uid>/yaml", view_func=read_photo_as_yaml, methods=["GET"])
     api.add_url_rule("/files/<content_hash>", view_func=read_file, methods=["GET"])
 
 
@@ -35,6 +40,33 @@ def read_photo(photo_uid: str) -> Response:
 
     It has every field of a merged search result, and the records that those fields refer to.
     """
+    body, etag = _record(photo_uid)
+    if is_fresh(etag):
+        return ReadyResponse(status=304, headers=cache_headers(etag))
+    return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
+
+
+@require("photos.view")
+@answers({"type": "string"}, "The photo as YAML.", media_type="text/x-yaml", headers=ETAG)
+@refuses(404)
+def read_photo_as_yaml(photo_uid: str) -> Response:
+    """The record of a photo as YAML, to keep or to read; with `download` as a file of its name."""
+    body, etag = _record(photo_uid)
+    if is_fresh(etag):
+        return ReadyResponse(status=304, headers=cache_headers(etag))
+    headers = cache_headers(etag)
+    if "download" in request.args:
+        headers.append(disposition(f"{photo_uid}.yml"))
+    return ReadyResponse(yaml_text(orjson.loads(body)), content_type=_YAML, headers=headers)
+
+
+def _record(photo_uid: str) -> tuple[bytes, str]:
+    """The record of a photo as JSON, and its entity tag.
+
+    Raises:
+        NotFoundError: there is none, or it may not be seen.
+
+    """
     service, sees_private = current_service(), principal().sees_private
     with service.reading() as connection:
         # PostgreSQL refuses texts with NUL, so only what has the form of a UID is looked up.
@@ -44,10 +76,7 @@ def read_photo(photo_uid: str) -> Response:
             msg = "there is no such photo"
             raise NotFoundError(msg, field="uid")
     with service.loading() as session:
-        body, etag = record_of(session, seen, sees_private=sees_private)
-    if is_fresh(etag):
-        return ReadyResponse(status=304, headers=cache_headers(etag))
-    return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
+        return record_of(session, seen, sees_private=sees_private)
 
 
 def record_of(

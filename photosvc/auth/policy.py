@@ -73,6 +73,7 @@ _TABLE = (
     Rule("people.search",              "people",   _R,   _ANY,     _ALL,      _,    "List people"),
     Rule("people.update",              "people",   _W,   _ANY,     _WRITERS,  _,    "Rename and merge people"),
     Rule("labels.search",              "labels",   _R,   _ANY,     _ALL,      _,    "List keywords"),
+    Rule("labels.update",              "labels",   _W,   _ANY,     _WRITERS, _,    "Rename and remove keywords"),
     Rule("files.view",                 "files",    _R,   _ANY,     _ALL,      _,    "See one file"),
     Rule("files.upload",               "files",    _W,   _PERSON,  _EDITORS,  _,    "Add files to the originals"),
     Rule("files.import",               "files",    _W,   _ANY,     _ADMIN,    _,    "Import a folder of files"),

@@ -155,6 +155,11 @@ def approve(photo: Photo) -> None:
     _mark(photo, "approved", manual=True)
 
 
+def keep_keywords(photo: Photo) -> None:
+    """Let no file change the keywords that a photo has now, inside `changing`."""
+    _mark(photo, "keywords", manual=True)
+
+
 def is_manual(photo: Photo, name: str) -> bool:
     """Whether a person set this value, one of those without a source column."""
     return name in photo.manual.split()

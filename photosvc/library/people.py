@@ -46,6 +46,7 @@ def choose_name(session: Session, person: Person, name: str, now: datetime) -> t
         if own is not None:
             move = update(SubjectName).where(SubjectName.subject_id == own.id).values(subject_id=kept.id)
             session.execute(move)
+            kept.favorite = kept.favorite or own.favorite
             session.execute(delete(Subject).where(Subject.id == own.id))
     kept.name, kept.folded, kept.updated_at = name, new, now
     session.flush()
@@ -57,6 +58,14 @@ def choose_name(session: Session, person: Person, name: str, now: datetime) -> t
     owned = session.scalars(select(SubjectName.folded).where(SubjectName.subject_id == kept.id))
     replaced = {old, new, *owned}
     return kept.uid, frozenset(known for known in every if fold(known) in replaced and known != name)
+
+
+def mark_favorite(session: Session, person: Person, now: datetime, *, favorite: bool) -> None:
+    """Make a person a favourite, or not, in a write transaction; the names on markers stay as they are."""
+    own = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
+    own = own or _new(session, person.uid, person.name, now)
+    own.favorite, own.updated_at = favorite, now
+    record_change(session)
 
 
 def photos_with(connection: Connection, names: Collection[str]) -> Sequence[int]:

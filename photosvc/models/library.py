@@ -2,9 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from photosvc.core.ids import LABEL, computed_uid
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
 
 #: The id of the unknown camera and of the unknown lens.
@@ -73,6 +74,12 @@ class Keyword(Base):
     word: Mapped[str] = mapped_column(Text)
     folded: Mapped[str] = mapped_column(Text, unique=True)
     """Without case and accents: keywords that are equal in this are one."""
+    favorite: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+    @property
+    def uid(self) -> str:
+        """Its UID, which follows from the folded text."""
+        return computed_uid(LABEL, self.folded)
 
 
 photo_keywords = Table(

@@ -1,10 +1,10 @@
-"""People that were renamed: names come from files, so what a person chose instead is stored apart from them."""
+"""People that were renamed or are favourites: names come from files, so what people chose is stored apart."""
 
 from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ForeignKey, Text, select
+from sqlalchemy import ForeignKey, Text, false, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from photosvc.core.ids import SUBJECT, computed_uid
@@ -15,7 +15,7 @@ _MOST_NAMES: Final = 500
 
 
 class Subject(Base):
-    """A person with a chosen name. Others have no row: their names are those of the markers."""
+    """A person with a chosen name, or a favourite. Others have no row: their names are those of the markers."""
 
     __tablename__ = TABLE_PREFIX + "subjects"
 
@@ -24,6 +24,7 @@ class Subject(Base):
     name: Mapped[str] = mapped_column(Text)
     folded: Mapped[str] = mapped_column(Text, unique=True)
     """The name without case and accents."""
+    favorite: Mapped[bool] = mapped_column(default=False, server_default=false())
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 

@@ -176,6 +176,25 @@ class FileEntitySchema(FileSchema):
     DeletedAt = _never()
 
 
+class PhotoLabelSchema(Schema):
+    """Dumps a keyword of a photo, given both as a pair."""
+
+    PhotoID = fields.Function(lambda pair: pair[0].id, metadata=_NUMBER)
+    LabelID = fields.Function(lambda pair: pair[1].id, metadata=_NUMBER)
+    LabelSrc = fields.Function(lambda pair: MANUAL if "keywords" in pair[0].manual.split() else "", metadata=_TEXT)
+    Uncertainty = fields.Constant(0, metadata=_NUMBER)
+    Label = fields.Function(lambda pair: _label(pair[1]), metadata={"type": "object"})
+
+
+def _label(keyword: Any) -> dict[str, Any]:  # noqa: ANN401
+    name = slug(keyword.word)
+    named = {"Name": keyword.word, "Slug": name, "CustomSlug": name, "Favorite": keyword.favorite, "Priority": 0}
+    return {"ID": keyword.id, "UID": keyword.uid, **named}
+
+
+_photo_label: Final = PhotoLabelSchema()
+
+
 class PhotoSchema(PhotoResultSchema):
     """Dumps what `PhotoResultSchema` dumps, with the `albums` of the photo and all records it refers to."""
 
@@ -189,4 +208,7 @@ class PhotoSchema(PhotoResultSchema):
     Cell = fields.Nested(CellSchema, attribute="photo", dump_only=True)
     Place = fields.Nested(PlaceSchema, attribute="photo.place")
     Albums = fields.List(fields.Nested(AlbumSchema), attribute="albums")
-    Labels: fields.Constant[list[object]] = fields.Constant([], metadata={"type": "array", "items": {"type": "object"}})
+    Labels = fields.Function(
+        lambda entity: [_photo_label.dump((entity.photo, keyword)) for keyword in entity.photo.keywords],
+        metadata={"type": "array", "items": {"type": "object"}},
+    )

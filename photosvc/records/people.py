@@ -1,9 +1,9 @@
-"""People and labels as the API sends them, and what people send to rename somebody."""
+"""People and labels as the API sends them, and what people send to change them."""
 
 import re
 from typing import Any, Final
 
-from marshmallow import EXCLUDE, Schema, fields, validate
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from photosvc.core.clock import ZERO_TIME
 from photosvc.records.entity import slug
@@ -12,6 +12,8 @@ from photosvc.records.fields import AnyCaseSchema, rfc3339
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _TEXT, _FLAG, _NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "integer"}
 _LONGEST: Final = 160
+#: As keywords in the metadata of files.
+_LONGEST_LABEL: Final = 255
 
 
 def _text(value: str = "") -> fields.Constant[str]:
@@ -33,11 +35,11 @@ class _NamedSchema(Schema):
     Thumb = _text()
     ThumbSrc = _text()
     Notes = _text()
-    Favorite = _no()
+    Favorite = fields.Boolean(attribute="favorite")
     PhotoCount = fields.Integer(attribute="photo_count")
     CreatedAt = _never()
     UpdatedAt = _never()
-    DeletedAt: fields.Constant[None] = fields.Constant(None, metadata={"type": ["string", "null"]})
+    DeletedAt: fields.Field[Any] = fields.Constant(None, metadata={"type": ["string", "null"]})
 
 
 class SubjectSchema(_NamedSchema):
@@ -62,6 +64,13 @@ class LabelSchema(_NamedSchema):
     Description = _text()
 
 
+class LabelEntitySchema(LabelSchema):
+    """Dumps a keyword that was changed: strict clients read two times more."""
+
+    PublishedAt = _never()
+    DeletedAt = _never()
+
+
 class _Name(fields.String):
     """A name without control characters and blanks around it."""
 
@@ -71,11 +80,64 @@ class _Name(fields.String):
 
 
 class SubjectEditSchema(AnyCaseSchema):
-    """Loads the new name of a person."""
+    """Loads the new name of a person, and whether they are a favourite."""
 
     class Meta:
         """Unknown fields are ignored: clients send the whole record back."""
 
         unknown = EXCLUDE
 
-    Name = _Name(attribute="name", required=True, validate=validate.Length(1, _LONGEST))
+    Name = _Name(attribute="name", validate=validate.Length(1, _LONGEST))
+    Favorite = fields.Boolean(attribute="favorite", truthy={True}, falsy={False})
+
+
+class _LabelName(_Name):
+    """A name without commas, which separate keywords."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if "," in text:
+            msg = "send a name without commas"
+            raise ValidationError(msg)
+        return text
+
+
+class LabelEditSchema(SubjectEditSchema):
+    """Loads the new name of a label, and whether it is a favourite."""
+
+    Name = _LabelName(attribute="name", validate=validate.Length(1, _LONGEST_LABEL))
+
+
+class PhotoLabelEditSchema(AnyCaseSchema):
+    """Loads a label of a photo."""
+
+    class Meta:
+        """Unknown fields are ignored: clients send a priority too."""
+
+        unknown = EXCLUDE
+
+    Name = _LabelName(attribute="name", validate=validate.Length(1, _LONGEST_LABEL), allow_none=True, load_default=None)
+    Uncertainty = fields.Integer(
+        attribute="uncertainty",
+        allow_none=True,
+        load_default=None,
+        validate=validate.Range(0, 100),
+        metadata={"description": "100 takes the label from the photo, another number confirms it."},
+    )
+
+
+class LabelSelectionSchema(Schema):
+    """Loads a selection of labels."""
+
+    class Meta:
+        """Unknown fields are ignored: clients send selections of every kind."""
+
+        unknown = EXCLUDE
+
+    labels = fields.List(
+        fields.String(),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(max=1000),
+        metadata={"description": "Label UIDs."},
+    )

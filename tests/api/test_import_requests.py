@@ -19,7 +19,7 @@ from tests.upload_client import changed, originals, parts, picture, sha1
 def api(tmp_path, monkeypatch):
     for name in ("photosvc.library.uploads.inspect", "photosvc.index.job"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
-    monkeypatch.setattr("photosvc.api.library.imports.wake_indexer", lambda _: Indexer.STARTED)
+    monkeypatch.setattr("photosvc.api.upkeep.imports.wake_indexer", lambda _: Indexer.STARTED)
     with open_api(tmp_path) as api, changed(api, watch_settle=0):
         (api.library.instance / "import").mkdir()
         yield api

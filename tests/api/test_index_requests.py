@@ -17,7 +17,7 @@ from tests.pictures import clouds, encoded
 @pytest.fixture
 def api(tmp_path, monkeypatch):
     monkeypatch.setattr("photosvc.index.job.WorkerPool", InlinePool)
-    monkeypatch.setattr("photosvc.api.library.index_runs.wake_indexer", lambda _: Indexer.STARTED)
+    monkeypatch.setattr("photosvc.api.upkeep.index_runs.wake_indexer", lambda _: Indexer.STARTED)
     with open_api(tmp_path) as api:
         yield api
 

@@ -197,7 +197,7 @@ def test_a_renaming_that_was_interrupted_is_finished_by_the_next(library, call, 
 
     ada = uid_of("Ada")
     with monkeypatch.context() as patched:
-        patched.setattr("photosvc.api.library.subjects.rename_photos", stop)
+        patched.setattr("photosvc.api.names.subjects.rename_photos", stop)
         call("PUT", f"/subjects/{ada}", 500, json={"Name": "Zed"})
     assert library.names(q="people:zed") == []
     assert call("PUT", f"/subjects/{ada}", json={"Name": "Abe"})["UID"] == ada

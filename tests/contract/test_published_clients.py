@@ -124,6 +124,28 @@ def test_photoprism_edits_archives_and_removes_photos(served):
         photoprism(served, change_missing)
 
 
+def test_photoprism_labels_photos(served):
+    p = served.uids
+
+    async def use(client):
+        labelled = await client.photos.add_label(p["p1"], form.Label(name="Boat"))
+        assert labelled.uid == p["p1"]
+        await client.photos.add_label(p["p2"], form.Label(name="boat"))
+        await client.photos.add_label(p["p2"], form.Label(name="Sea"))
+        labels = {label["Name"]: label["UID"] for label in served.get("labels")}
+        assert (await client.photos.update_label(p["p2"], labels["Sea"])).uid == p["p2"]
+        renamed = await client.labels.update(labels["Boat"], "Ship")
+        assert (renamed.name, renamed.photo_count) == ("Ship", 2)
+        await client.labels.set_favorite(renamed.uid, favorite=True)
+        await client.photos.remove_label(p["p1"], renamed.uid)
+        await client.labels.batch_delete([labels["Sea"]])
+
+    photoprism(served, use)
+    found = [(label["Name"], label["PhotoCount"], label["Favorite"]) for label in served.get("labels")]
+    assert found == [("Ship", 1, True)]
+    assert served.found("label:ship") == {"p2"}
+
+
 def test_photoprism_fills_and_downloads_an_album(served, tmp_path):
     p = served.uids
 

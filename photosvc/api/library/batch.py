@@ -8,6 +8,8 @@ from flask import Blueprint, Response
 from sqlalchemy.orm import Session
 
 from photosvc.api.library.taking import taking_originals
+from photosvc.core.errors import NotFoundError
+from photosvc.core.ids import PHOTO, is_uid
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
 from photosvc.library import flags
@@ -49,6 +51,7 @@ def add_routes(api: Blueprint) -> None:
         ("delete", delete_photos),
     ):
         api.add_url_rule(f"/batch/photos/{name}", view_func=view, methods=["POST"])
+    api.add_url_rule("/photos/<photo_uid>", view_func=remove_photo, methods=["DELETE"])
 
 
 @require("photos.update")
@@ -116,8 +119,24 @@ def delete_photos(given: dict[str, Any]) -> Response:
     """Remove photos from the library.
 
     Their originals stay, and only `svc index --force` adds them again; with `PHOTOSVC_DELETE_ORIGINALS` the originals
-    move into the trash, from which `svc trash restore` brings the photos back.
+    move into the trash, from which they can be restored with all that people set.
     """
+    return _remove(given)
+
+
+@require("photos.delete")
+@answers(_COUNTED, "The photo is removed.")
+@refuses(404, 507)
+def remove_photo(photo_uid: str) -> Response:
+    """Remove one photo from the library, as `POST /batch/photos/delete` does."""
+    answer = _remove({"photos": [photo_uid], "q": None}) if is_uid(photo_uid, PHOTO) else None
+    if answer is None or not (answer.json or {}).get("photos"):
+        msg = "there is no such photo"
+        raise NotFoundError(msg, field="uid")
+    return answer
+
+
+def _remove(given: dict[str, Any]) -> Response:
     change = Change("photos.delete", Actor.of(principal()))
     with taking_originals() as deletion:
 

@@ -46,7 +46,15 @@ READS = PHOTOS | {
     "config.view",
 }
 #: What everyone but viewers may do with the right to write.
-WRITES = {"photos.update", "photos.delete", "people.update", "albums.create", "albums.update", "albums.delete"}
+WRITES = {
+    "photos.update",
+    "photos.delete",
+    "people.update",
+    "labels.update",
+    "albums.create",
+    "albums.update",
+    "albums.delete",
+}
 #: What everyone but viewers may read in addition.
 HISTORY = {"photos.history"}
 SESSION = {"session.read", "session.end"}

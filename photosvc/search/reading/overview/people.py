@@ -21,6 +21,7 @@ class Person:
     photo_count: int
     names: frozenset[str] = field(default=frozenset())
     """All spellings of the name on markers."""
+    favorite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Label:
     uid: str
     name: str
     photo_count: int
+    favorite: bool = False
 
 
 def people(connection: Connection, sees_private: bool) -> list[Person]:
@@ -43,13 +45,15 @@ def people(connection: Connection, sees_private: bool) -> list[Person]:
         folded = fold(name)
         photos[folded].add(photo_id)
         names[folded][name] = names[folded].get(name, 0) + 1
-    chosen = {row.folded: row for row in connection.execute(select(Subject.folded, Subject.uid, Subject.name))}
+    stored = select(Subject.folded, Subject.uid, Subject.name, Subject.favorite)
+    chosen = {row.folded: row for row in connection.execute(stored)}
     found = [
         Person(
             chosen[folded].uid if folded in chosen else subject_uid(folded),
             chosen[folded].name if folded in chosen else max(spellings, key=lambda name: (spellings[name], name)),
             len(photos[folded]),
             frozenset(spellings),
+            folded in chosen and chosen[folded].favorite,
         )
         for folded, spellings in names.items()
     ]
@@ -62,6 +66,10 @@ def labels(connection: Connection, sees_private: bool) -> list[Label]:
     shown = select(SearchRow.photo_id).where(visible(sees_private=sees_private))
     query = select(photo_keywords.c.keyword_id, func.count()).where(photo_keywords.c.photo_id.in_(shown))
     counts = {row[0]: row[1] for row in connection.execute(query.group_by(photo_keywords.c.keyword_id))}
-    rows = connection.execute(select(Keyword.id, Keyword.word, Keyword.folded))
-    found = [Label(row[0], computed_uid(LABEL, row[2]), row[1], counts[row[0]]) for row in rows if row[0] in counts]
+    rows = connection.execute(select(Keyword.id, Keyword.word, Keyword.folded, Keyword.favorite))
+    found = [
+        Label(row.id, computed_uid(LABEL, row.folded), row.word, counts[row.id], row.favorite)
+        for row in rows
+        if row.id in counts
+    ]
     return sorted(found, key=lambda label: (fold(label.name), label.id))

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.api.library.adding import albums_by_name
-from photosvc.api.library.index_runs import INDEXER, MESSAGES
+from photosvc.api.upkeep.index_runs import INDEXER, MESSAGES
 from photosvc.library.imports import wishes
 from photosvc.library.imports.folder import ImportFolder
 from photosvc.library.staging.errors import ReadOnlyError

@@ -1,0 +1,1 @@
+"""What photos are called by: people, marked areas and labels."""
