@@ -1,5 +1,6 @@
 """The app factory: a Flask app with photosvc as its only content."""
 
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,8 +8,10 @@ from pathlib import Path
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
+from photosvc.auth.audit.lines import LOGGER
 from photosvc.core.clock import Clock, system_clock
 from photosvc.core.closed import close_files, close_folder
+from photosvc.core.log_lines import write_lines
 from photosvc.extension import PhotoService
 from photosvc.models.database import configure_engine
 from photosvc.settings import INSTANCE_VARIABLE, load_settings
@@ -58,5 +61,7 @@ def create_app(
         app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]
     PhotoService(app, db=db, settings=loaded, clock=clock, webdav=webdav)
     register_errors(app, render_by_path)
+    write_lines("photosvc", loaded.log_format)
+    logging.getLogger(LOGGER).setLevel(logging.INFO)
     app.after_request(add_security_headers)
     return app

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from photosvc.core.errors import SettingError
+from photosvc.core.log_lines import JSON, TEXT
 from photosvc.core.paths import read_or_create
 from photosvc.core.stacks import DEFAULT_KINDS, KINDS, parse_kinds
 
@@ -91,6 +92,13 @@ def _secret(value: object) -> str:
 def _stack_by(value: object) -> str:
     kinds = parse_kinds(_text(value))
     return " ".join(kind for kind in KINDS if kind in kinds) or "none"
+
+
+def _log_format(value: object) -> str:
+    if value not in {TEXT, JSON}:
+        msg = f"expected {TEXT} or {JSON}"
+        raise ValueError(msg)
+    return str(value)
 
 
 def _switch(value: object) -> bool:
@@ -264,6 +272,19 @@ class Settings:
         "sessions",
         "Login sessions of one account, and of one app password; with one more, the oldest ends",
         default=100,
+    )
+    audit_entries: int = _number(
+        100,
+        1_000_000,
+        "entries",
+        "Entries of the security log to keep of each kind: refusals, accesses, changes",
+        default=10_000,
+    )
+    log_format: str = _setting(
+        _log_format,
+        "`text` or `json`",
+        "How lines of the log are written to stderr; not inside another app",
+        default=TEXT,
     )
     proxies: int = _number(
         0,

@@ -18,6 +18,7 @@ from photosvc.api.names import labels, photo_labels, subjects
 from photosvc.api.pictures import downloads, thumbnails, videos, zips
 from photosvc.api.upkeep import imports, index_runs
 from photosvc.web.answer import add_security_headers, count_request, start_timer
+from photosvc.web.auditing import write_due_refusals
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.client_address import warn_of_unread_proxy
 from photosvc.web.current import current_service
@@ -41,6 +42,7 @@ def create_api() -> Blueprint:
         service = current_service()
         service.require_schema()
         warn_of_unread_proxy(service, request)
+        write_due_refusals(service)
 
     @api.after_request
     def end(answer: Response) -> Response:

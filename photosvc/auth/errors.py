@@ -17,6 +17,8 @@ class InvalidTokenError(PhotosvcError):
     """The access token is missing, expired or not valid."""
 
     status = HTTPStatus.UNAUTHORIZED
+    shown = True
+    """Whether the request shows a token at all."""
 
 
 class ExpiredTokenError(InvalidTokenError):

@@ -11,6 +11,7 @@ from photosvc.models.accounts import (
     ThrottleBucket,
     User,
 )
+from photosvc.models.audit import AuditEntry
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.dav import DavLock, DavProperty
 from photosvc.models.journal import PhotoChange
@@ -83,6 +84,7 @@ __all__ = [
     "VALUE_COLUMNS",
     "Album",
     "AlbumPhoto",
+    "AuditEntry",
     "Base",
     "Camera",
     "Cell",

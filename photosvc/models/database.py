@@ -193,12 +193,16 @@ def insert_for(table: Any, dialect: str) -> Any:  # noqa: ANN401 - either dialec
     return (postgresql if dialect == "postgresql" else sqlite).insert(table)
 
 
-def write_if_free(engine: Engine, write: Callable[[Session], object]) -> None:
-    """Do and commit a write that may be left out. It is left out when other writers hold the lock for over 50 ms.
+def write_if_free(engine: Engine, write: Callable[[Session], object], *, lasting: bool = True) -> bool:
+    """Do and commit a write that may be left out; whether it was done.
+
+    It is left out when other writers hold the lock for over 50 ms.
 
     Args:
         engine: the caller must hold none of its connections: the pool may have no second one.
         write: gets a session in a write transaction.
+        lasting: whether the write must outlast a loss of power. On PostgreSQL it waits for the disk then; SQLite, with
+            `synchronous=NORMAL`, never does.
 
     """
     try:
@@ -206,10 +210,14 @@ def write_if_free(engine: Engine, write: Callable[[Session], object]) -> None:
             begin_write(session)
             if connection.dialect.name == "postgresql":
                 session.execute(text(f"SET LOCAL lock_timeout = {_SHORT_WAIT}"))
+                if not lasting:
+                    session.execute(text("SET LOCAL synchronous_commit = off"))
             write(session)
             session.commit()
     except OperationalError as error:
         _LOG.info("left out a write: %s", error.orig)
+        return False
+    return True
 
 
 @contextmanager

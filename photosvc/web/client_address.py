@@ -40,9 +40,14 @@ def client_address(request: Request) -> str:
     return host if colon and port.isdecimal() and _is_ipv4(host) else address
 
 
+def is_behind_proxy(request: Request) -> bool:
+    """Whether a proxy in front is configured, whose headers are trusted."""
+    return _FIXED in request.environ
+
+
 def warn_of_unread_proxy(service: Service, request: Request) -> None:
     """Log once that a request came through a proxy whose `X-Forwarded-For` is not read."""
-    if request.environ.get(_FORWARDED) and _FIXED not in request.environ and not service.warned_of_proxy:
+    if request.environ.get(_FORWARDED) and not is_behind_proxy(request) and not service.warned_of_proxy:
         service.warned_of_proxy = True
         _LOG.warning(
             "X-Forwarded-For arrived from %s, but PHOTOSVC_PROXIES is 0: all clients behind a proxy count as one "

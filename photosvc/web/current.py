@@ -10,6 +10,8 @@ from flask import current_app, g, has_request_context
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
+from photosvc.auth.audit import lines
+from photosvc.auth.audit.pending import Pending
 from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
@@ -71,6 +73,8 @@ class Service:
     schema_fits: bool = field(default=False, init=False)
     swept_at: datetime | None = field(default=None, init=False)
     """When a log-in of this process last deleted what had expired."""
+    refusals: Pending = field(default_factory=Pending, init=False)
+    """For the security log."""
     warned_of_proxy: bool = field(default=False, init=False)
     """Whether this process has logged that the headers of a proxy are not read."""
 
@@ -118,6 +122,7 @@ class Service:
                 yield session
             finally:
                 g.pop(_OPEN, None)
+        lines.log_committed(session)
 
     @contextmanager
     def changing(self) -> Iterator[Session]:
@@ -131,15 +136,21 @@ class Service:
             lock_library(session)
             yield session
 
-    def write_if_free(self, write: Callable[[Session], object]) -> None:
-        """Do and commit a write that may be left out; it is when other writers hold the lock for over 50 ms.
+    def write_if_free(self, write: Callable[[Session], object], *, lasting: bool = True) -> bool:
+        """Do and commit a write that may be left out; whether it was done.
+
+        It is left out when other writers hold the lock for over 50 ms.
+
+        Args:
+            write: gets a session in a write transaction.
+            lasting: whether it must outlast a loss of power.
 
         Raises:
             RuntimeError: a write transaction is open.
 
         """
         self.end_reading()
-        write_if_free(self.engine(), write)
+        return write_if_free(self.engine(), write, lasting=lasting)
 
     def end_reading(self) -> None:
         """End the read transaction, if there is one.

@@ -22,8 +22,9 @@ from photosvc.auth.oauth.metadata import API, resource_metadata_url
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.models.database import DAMAGED, is_damaged
 from photosvc.web.answer import json_answer
+from photosvc.web.auditing import refuse_for
 from photosvc.web.current import current_service
-from photosvc.web.protector import TokenRequiredError, TwoTokensError
+from photosvc.web.protector import TokenRequiredError, TwoTokensError, required_action
 
 _LOG = logging.getLogger("photosvc")
 
@@ -122,6 +123,7 @@ def register_errors(target: Blueprint | Flask, renderer: Renderer = render) -> N
 
 def error_answer(error: Exception, renderer: Renderer = render) -> Response:
     """The answer to a request that failed with this exception; the log has those that are defects of ours."""
+    refuse_for(error, required_action())
     failure = _failure(error)
     answer = renderer(failure)
     if failure.retry_after is not None:

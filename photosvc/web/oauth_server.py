@@ -10,6 +10,7 @@ from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 from flask import Response, current_app, request
 
 from photosvc.auth import policy
+from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import bearer, tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.oauth.client_assertions import check_assertion, client_of
@@ -29,6 +30,7 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.auth.throttle import buckets
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
+from photosvc.web.auditing import record
 from photosvc.web.client_address import client_address
 from photosvc.web.current import Service, current_service
 from photosvc.web.oauth_request import ClientAssertion, OAuthRequest
@@ -177,7 +179,9 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         service = current_service()
         scope = parse_scope(token["scope"], known_only=False)
         with service.writing() as session:
-            store_token(session, request.client, token["access_token"], scope, service.now())
+            uid = store_token(session, request.client, token["access_token"], scope, service.now())
+            by = request.client.principal(service.now())
+            record(session, Event.TOKEN_GRANTED, by=by, target=uid, detail=f"scope {scope}")
 
     def handle_response(self, status: int, payload: Any, headers: list[tuple[str, str]]) -> Response:  # noqa: ANN401
         """Authlib's answer as Flask's."""

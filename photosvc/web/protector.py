@@ -8,10 +8,12 @@ from typing import Any, ParamSpec, TypeVar
 from flask import Request, current_app, g, request
 
 from photosvc.auth import policy
+from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import bearer, link_tokens, tokens
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError, LoginError
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError
+from photosvc.web.auditing import refuse
 from photosvc.web.client_address import client_address
 from photosvc.web.current import Service, current_service
 
@@ -43,6 +45,8 @@ class TwoTokensError(InvalidValueError):
 
 class TokenRequiredError(InvalidTokenError):
     """An access token is needed: send it as `Authorization: Bearer …`."""
+
+    shown = False
 
 
 def token_of(request: Request) -> str | None:
@@ -129,8 +133,8 @@ def _by_link(verify: Callable[..., Principal], token: str, action: str) -> None:
             who = verify(connection, service.settings, token, service.now())
     except InvalidTokenError:
         raise LinkTokenError from None
-    policy.decide(who, action)
     g.photosvc_principal = who
+    policy.decide(who, action)
 
 
 def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
@@ -150,6 +154,13 @@ def uses(*actions: str) -> Callable[[View], View]:
         return view
 
     return mark
+
+
+def required_action() -> str:
+    """The action of the policy that the view of the current request requires; empty if none."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    action: str = getattr(view, ACTION, PUBLIC)
+    return "" if action == PUBLIC else action
 
 
 def mounted_actions() -> frozenset[str]:
@@ -225,4 +236,5 @@ def proving() -> Iterator[None]:
         with service.throttle.password_check(service.now(), credential_uid=principal().credential_uid):
             yield
     except LoginError as error:
+        refuse(Event.PASSWORD_REFUSED, detail=error.field or "")
         raise InvalidValueError(error.message, field=error.field) from None

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.api.config import ClientConfig, client_config
 from photosvc.auth.accounts import users
+from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import bearer, login_sessions
 from photosvc.auth.principal import Principal
 from photosvc.auth.throttle import buckets
@@ -17,6 +18,7 @@ from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema
 from photosvc.web.answer import json_answer
+from photosvc.web.auditing import record
 from photosvc.web.client_address import client_address
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
@@ -71,7 +73,7 @@ def log_in(body: dict[str, Any]) -> Response:
         proof = login_sessions.find_app_password(connection, now, username=username, password=password)
     if proof is not None:
         with service.writing() as session:
-            login = login_sessions.open_login(session, service.settings, now, proof, origin)
+            login = _open(session, service, proof, origin)
     else:
         login = _by_account_password(service, body, origin)
     answer = _answer(service, login.principal, login.secret)
@@ -86,8 +88,17 @@ def _by_account_password(service: Service, body: dict[str, Any], origin: login_s
         with service.reading() as connection:
             proof = login_sessions.check_login(connection, now, username=username, password=password, code=body["code"])
         with service.writing() as session:
-            login = login_sessions.open_login(session, service.settings, now, proof, origin)
+            login = _open(session, service, proof, origin)
             settle(session)
+    return login
+
+
+def _open(
+    session: Session, service: Service, proof: login_sessions.Proof, origin: login_sessions.Origin
+) -> login_sessions.Login:
+    login = login_sessions.open_login(session, service.settings, service.now(), proof, origin)
+    made = login.principal
+    record(session, Event.LOGIN, by=made, target=made.credential_uid, detail=made.standing.replace("_", " "))
     return login
 
 
@@ -122,6 +133,7 @@ def log_out(session_id: str | None = None) -> Response:
     token = _own_token(session_id)
     with current_service().writing() as session:
         login_sessions.log_out(session, principal())
+        record(session, Event.LOGOUT, target=principal().credential_uid)
     return json_answer({"code": 200, "status": "deleted", "session_id": ids.digest(token)})
 
 

@@ -76,15 +76,16 @@ def new_jwt_token(key: "SigningKey", issuer: str, client: AuthenticatedClient, s
     return key.sign(claims, kind=_JWT_TYPE)
 
 
-def store_token(session: Session, client: AuthenticatedClient, secret: str, scope: Scope, now: datetime) -> None:
-    """Store `secret` as a token of `client`; evicts its oldest tokens beyond the limit.
+def store_token(session: Session, client: AuthenticatedClient, secret: str, scope: Scope, now: datetime) -> str:
+    """Store `secret` as a token of `client`, and evict its oldest tokens beyond the limit; gives the UID of the token.
 
     Raises:
         InvalidClientError: the client was removed, disabled or given another secret meanwhile.
 
     """
+    uid = new_credential_uid()
     token = {
-        "uid": new_credential_uid(),
+        "uid": uid,
         "kind": CLIENT_TOKEN,
         "digest": ids.digest(secret),
         "name": client.name,
@@ -102,6 +103,7 @@ def store_token(session: Session, client: AuthenticatedClient, secret: str, scop
     else:
         keep_newest(session, client.id, limit - 1, now)
     connection.execute(_STORE, token)
+    return uid
 
 
 def keep_newest(session: Session, client_id: int, count: int, now: datetime) -> None:

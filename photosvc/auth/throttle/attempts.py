@@ -66,7 +66,7 @@ class Throttle:
         self,
         reading: Callable[[], AbstractContextManager[Connection]],
         writing: Callable[[], AbstractContextManager[Session]],
-        write_if_free: Callable[[Write], None],
+        write_if_free: Callable[[Write], object],
     ) -> None:
         self._reading = reading
         self._writing = writing

@@ -1,0 +1,104 @@
+"""Refusals of this process: equal ones are counted for a minute, so that no flood of them fills the log or the disk.
+
+The first of each kind is told at once, and the number of those that followed when the minute is over. A kind is what
+happened, to whom, by whom, and from which network. Beyond a few kinds from one network, and some from all, they are
+only counted together: what a minute adds to the log is bounded, whatever arrives.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+from typing import Final
+
+from photosvc.auth.audit.entry import Entry
+from photosvc.auth.throttle.attempts import network_of
+
+WINDOW: Final = timedelta(minutes=1)
+#: Kinds of one network, and of all, that are counted apart.
+MOST_OF_NETWORK: Final = 8
+MOST_KINDS: Final = 32
+#: Entries that wait for the database; beyond these the oldest are left out of it, not out of the lines.
+MOST_WAITING: Final = 256
+
+_OTHERS: Final = "others"
+_ANY_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Pending:
+    """What is counted, and what waits for the database. Threads may share it."""
+
+    _began: datetime | None = None
+    _counts: dict[Entry, int] = field(default_factory=dict)
+    """By kind: how many followed the first."""
+    _of_network: Counter[str] = field(default_factory=Counter)
+    _waiting: deque[Entry] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
+    _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is counted and nothing waits."""
+        return self._began is None
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether the minute is over."""
+        return self._began is not None and not timedelta() <= now - self._began < WINDOW
+
+    def note(self, entry: Entry) -> list[Entry]:
+        """Count a refusal; gives what is to be told of it now, which from now on waits for the database too."""
+        with self._lock:
+            told = self._end_minute(entry.created_at)
+            self._began = self._began or entry.created_at
+            kind, first = self._kind(entry)
+            if kind in self._counts:
+                self._counts[kind] += 1
+            else:
+                self._counts[kind] = 0
+                self._of_network[kind.address] += 1
+                told.append(first)
+            self._waiting.extend(told)
+        return told
+
+    def end_minute(self, now: datetime) -> list[Entry]:
+        """If the minute is over, what is to be told of it, which from now on waits for the database too."""
+        with self._lock:
+            told = self._end_minute(now)
+            self._waiting.extend(told)
+        return told
+
+    def take(self) -> list[Entry]:
+        """Everything that waits for the database, the oldest first; the caller writes it or gives it back."""
+        with self._lock:
+            taken = list(self._waiting)
+            self._waiting.clear()
+        return taken
+
+    def give_back(self, taken: Iterable[Entry], now: datetime) -> None:
+        """Let what could not be written wait for the end of this minute."""
+        with self._lock:
+            self._waiting.extendleft(reversed(list(taken)))
+            self._began = self._began or now
+
+    def _end_minute(self, now: datetime) -> list[Entry]:
+        if not self.is_due(now):
+            return []
+        told = [replace(kind, created_at=now, times=count) for kind, count in self._counts.items() if count]
+        self._began = None
+        self._counts.clear()
+        self._of_network.clear()
+        return told
+
+    def _kind(self, entry: Entry) -> tuple[Entry, Entry]:
+        """The kind of an entry, and what is told of the first of it."""
+        kind = replace(entry, created_at=_ANY_TIME, address=network_of(entry.address), request_id="")
+        if kind in self._counts:
+            return kind, entry
+        if len(self._counts) >= MOST_KINDS:
+            kind = Entry(created_at=_ANY_TIME, event=entry.event, detail=_OTHERS)
+        elif self._of_network[kind.address] >= MOST_OF_NETWORK:
+            kind = Entry(created_at=_ANY_TIME, event=entry.event, detail=_OTHERS, address=kind.address)
+        else:
+            return kind, entry
+        return kind, replace(kind, created_at=entry.created_at)

@@ -1,0 +1,92 @@
+"""Lines of the log: as text, or as JSON for programs that collect logs."""
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+#: Attribute of a log record: its message as names and values.
+FIELDS: Final = "photosvc_fields"
+#: The formats of lines.
+TEXT, JSON = "text", "json"
+
+_PLAIN = re.compile(r"[\w.:@/+-]+\Z")
+
+
+def as_text(fields: Mapping[str, Any]) -> str:
+    """`name=value` separated by blanks; a value that is not plain stands in quotation marks, as in JSON."""
+    return " ".join(f"{name}={_quoted(str(value))}" for name, value in fields.items())
+
+
+def _quoted(value: str) -> str:
+    return value if _PLAIN.match(value) else json.dumps(value, ensure_ascii=False)
+
+
+class LineFormatter(logging.Formatter):
+    """One line for each message, whatever it contains; a traceback follows in lines of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The time in UTC, level, logger and message."""
+        message = _one_line(record.getMessage())
+        text = f"{_time_of(record)} {record.levelname} {record.name}: {message}"
+        return f"{text}\n{self.formatException(record.exc_info)}" if record.exc_info else text
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object in one line for each message, with ASCII characters only."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """`time`, `level`, `logger`, then the fields of the message, or else `message`; and `exception`."""
+        line = {"time": _time_of(record), "level": record.levelname, "logger": record.name}
+        line |= getattr(record, FIELDS, None) or {"message": record.getMessage()}
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def _time_of(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def _one_line(text: str) -> str:
+    """The text without characters that begin a line or control a terminal."""
+    return "".join(character if character.isprintable() else f"\\x{ord(character):02x}" for character in text)
+
+
+class OwnHandler(logging.StreamHandler[Any]):
+    """Writes to the present stderr, unless the operator has configured logging: then that decides."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> Any:  # noqa: ANN401 - whatever stderr is
+        """The present stderr: tests and servers replace it."""
+        return sys.stderr
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write, if no handler of the root logger does."""
+        if not logging.root.handlers:
+            super().emit(record)
+
+
+def write_lines(logger: str, style: str, *, level: int = logging.NOTSET) -> None:
+    """Write what `logger` and those below it log to stderr.
+
+    Args:
+        logger: its name.
+        style: `text` or `json`.
+        level: nothing below it is written.
+
+    """
+    target = logging.getLogger(logger)
+    handler = next((one for one in target.handlers if isinstance(one, OwnHandler)), None)
+    if handler is None:
+        handler = OwnHandler()
+        target.addHandler(handler)
+    handler.setFormatter(JsonFormatter() if style == JSON else LineFormatter())
+    handler.setLevel(level)

@@ -1,0 +1,136 @@
+"""Entries of the security log: who acts in the current request or command, what is recorded, what is refused.
+
+`record` belongs into the write transaction of what it tells about, so that neither happens without the other:
+
+    with service.writing() as session:
+        users.set_password(session, user, service.now(), new)
+        record(session, Event.PASSWORD_CHANGED, subject=user)
+"""
+
+import logging
+import re
+import secrets
+
+from flask import g, has_request_context, request
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from photosvc.auth.audit import lines, table
+from photosvc.auth.audit.entry import COMMAND_LINE, Actor, new_entry
+from photosvc.auth.audit.events import Event
+from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, ThrottledError
+from photosvc.auth.principal import Principal
+from photosvc.core.errors import PermissionDeniedError
+from photosvc.models import Client, User
+from photosvc.web.client_address import client_address, is_behind_proxy
+from photosvc.web.current import Service, current_service
+
+_LOG = logging.getLogger("photosvc")
+
+#: An id that a proxy gives to a request.
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
+
+
+def record(
+    session: Session,
+    event: Event,
+    *,
+    subject: User | Client | None = None,
+    target: str = "",
+    detail: str = "",
+    by: Principal | None = None,
+) -> None:
+    """Record in the security log what the session's write transaction does; rolled back with it.
+
+    Args:
+        session: that of `Service.writing`.
+        event: what happens.
+        subject: the account or client that it happens to.
+        target: the UID of the credential, session or key that is made or ended.
+        detail: what else is worth knowing, as a short phrase; never anything secret.
+        by: who acts, where the request does not show it: at a log-in, the new session.
+
+    """
+    service = current_service()
+    entry = new_entry(service.now(), event, actor(by), subject=subject, target=target, detail=detail)
+    table.add(session, [entry], keep=service.settings.audit_entries)
+    lines.keep(session, [entry])
+
+
+def refuse(event: Event, *, subject: User | Client | None = None, detail: str = "") -> None:
+    """Record that something was refused, outside of any transaction. Equal ones are counted for a minute.
+
+    It never fails: a refusal stays one.
+    """
+    service = current_service()
+    g.photosvc_refusal_recorded = True
+    entry = new_entry(service.now(), event, actor(), subject=subject, detail=detail)
+    told = service.refusals.note(entry)
+    lines.log(told)
+    if told:
+        _write(service)
+
+
+def refuse_for(error: Exception, action: str) -> None:
+    """Record the refusal that an error is, if it is one and was not recorded where it arose.
+
+    Args:
+        error: why the request failed.
+        action: of the policy, that the view requires; empty if none.
+
+    """
+    if g.get("photosvc_refusal_recorded"):
+        return
+    match error:
+        case ThrottledError():
+            refuse(Event.THROTTLED, detail=action)
+        case ExpiredTokenError():
+            refuse(Event.TOKEN_REFUSED, detail="expired")
+        case InvalidTokenError() if error.shown:
+            refuse(Event.TOKEN_REFUSED)
+        case PermissionDeniedError():
+            refuse(Event.ACCESS_REFUSED, detail=action)
+
+
+def write_due_refusals(service: Service) -> None:
+    """Record how many refusals followed the first ones, once their minute is over."""
+    if not service.refusals.is_empty and service.refusals.is_due(service.now()):
+        lines.log(service.refusals.end_minute(service.now()))
+        _write(service)
+
+
+def actor(by: Principal | None = None) -> Actor:
+    """Who acts in the current request, as far as that is known, or the command line."""
+    if not has_request_context():
+        return COMMAND_LINE
+    who: Principal | None = by or g.get("photosvc_principal")
+    address = client_address(request)
+    if who is None:
+        return Actor(address=address, request_id=request_id())
+    return Actor.of(who, address=address, request_id=request_id())
+
+
+def request_id() -> str:
+    """The id of the current request: that of the proxy in front (`X-Request-ID`), or else a random one."""
+    known: str | None = g.get("photosvc_request_id")
+    if known is None:
+        given = request.headers.get("X-Request-ID", "") if is_behind_proxy(request) else ""
+        g.photosvc_request_id = known = given if _REQUEST_ID.match(given) else secrets.token_hex(8)
+    return known
+
+
+def _write(service: Service) -> None:
+    """Write the refusals that wait for the database."""
+    taken = service.refusals.take()
+
+    def write(session: Session) -> None:
+        table.add(session, taken, keep=service.settings.audit_entries)
+
+    written = False
+    try:
+        # Nobody waits for the disk: a flood of refusals is not to slow it down.
+        written = not taken or service.write_if_free(write, lasting=False)
+    except (SQLAlchemyError, RuntimeError):  # a refusal stays one, whatever is wrong with the database
+        _LOG.exception("the security log cannot be written")
+    if not written:
+        service.refusals.give_back(taken, service.now())
