@@ -88,6 +88,8 @@ def run(*arguments: str, environ: dict[str, str], timeout: float) -> subprocess.
 def launcher(folder: Path) -> Path:
     """An executable `svc` for shells, which starts the command as `start` does and waits for it."""
     path = folder / "svc"
+    if path.exists():
+        return path
     program = f"#!{sys.executable} -ISB\nimport sys\nsys.path.append({str(ROOT)!r})\nfrom tests import forks\n"
     path.write_text(f"{program}forks.launch({_server()[1]!r})\n")
     path.chmod(0o755)

@@ -9,6 +9,26 @@ from photosvc.auth.errors import BusyError
 from photosvc.auth.throttle.turns import Turns
 
 
+class Clock:
+    """Stands for the `time` module: sleeping takes no time, and every sleep is noted."""
+
+    def __init__(self):
+        self.present, self.slept = 0.0, []
+
+    def perf_counter(self):
+        return self.present
+
+    def sleep(self, seconds):
+        self.slept.append(seconds)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("photosvc.auth.throttle.turns.time", clock)
+    return clock
+
+
 def occupy(turns, count):
     """Threads that hold or wait for a turn, and the function that lets them end."""
     done, ready = Event(), Barrier(count + 1)
@@ -45,12 +65,12 @@ def test_as_many_as_there_are_turns_work_and_others_wait():
 
 
 def test_whoever_finds_no_place_to_wait_is_refused_at_once():
-    turns = Turns(at_once=1, waiting=2, patience=5)
+    turns = Turns(at_once=1, waiting=2, patience=60)
     end = occupy(turns, 3)
     began = time.monotonic()
     with pytest.raises(BusyError) as caught, turns.take():
         pytest.fail("there is no place")
-    assert time.monotonic() - began < 0.1
+    assert time.monotonic() - began < 10
     assert (caught.value.status, caught.value.retry_after) == (503, 1)
     assert end() == ["done"] * 3
 
@@ -74,30 +94,30 @@ def test_an_error_in_a_turn_frees_it():
         pass
 
 
-def test_a_pause_is_as_long_as_a_turn_usually_is():
+def test_a_pause_is_as_long_as_a_turn_usually_is_and_never_long(clock):
     turns = Turns(at_once=1, waiting=1, patience=1)
-    began = time.monotonic()
     turns.pause()
-    assert time.monotonic() - began < 0.03
-    for _ in range(3):
+    for seconds in (0.05, 0.05, 0.15, 9):
         with turns.take():
-            time.sleep(0.05)
-    began = time.monotonic()
-    turns.pause()
-    assert 0.045 < time.monotonic() - began < 0.15
+            clock.present += seconds
+        turns.pause()
+    assert clock.slept == pytest.approx([0, 0.05, 0.05, 0.07, 0.2])
 
 
-def test_pauses_hold_few_threads():
+def test_pauses_hold_few_threads(clock, monkeypatch):
     turns = Turns(at_once=1, waiting=1, patience=1)
     with turns.take():
-        time.sleep(0.2)
-    pausing = Thread(target=turns.pause)
-    pausing.start()
-    time.sleep(0.02)
-    began = time.monotonic()
+        clock.present += 0.2
+    pauses = []
+
+    def pause_again(seconds):
+        pauses.append(seconds)
+        turns.pause()  # as another thread would
+
+    monkeypatch.setattr(clock, "sleep", pause_again)
     turns.pause()
-    assert time.monotonic() - began < 0.1
-    pausing.join()
+    turns.pause()
+    assert pauses == [0.2, 0.2]
 
 
 def test_a_thread_with_a_place_takes_its_turns_there():

