@@ -14,6 +14,7 @@ from photosvc.models.accounts import (
 from photosvc.models.audit import AuditEntry
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.dav import DavLock, DavProperty
+from photosvc.models.imports import ImportFailure, ImportReport
 from photosvc.models.journal import PhotoChange
 from photosvc.models.library import (
     CANCELLED,
@@ -94,6 +95,8 @@ __all__ = [
     "DavProperty",
     "File",
     "FileKey",
+    "ImportFailure",
+    "ImportReport",
     "ImportWish",
     "IndexWish",
     "Keyword",

@@ -226,3 +226,89 @@ def test_only_so_many_folders_wait(api, token):
     ]
     assert statuses == [200] * MOST_WAITING + [429]
     assert api.call("POST", "/import", token, json={"path": "0"}).status_code == 200
+
+
+def test_an_import_is_seen_while_it_waits_and_afterwards_with_what_failed(api, token):
+    put(api, "camera/a.jpg", picture(1))
+    put(api, "camera/a.xmp", b"<x:xmpmeta")
+    put(api, "camera/c.txt", b"words")
+    api.call("POST", "/import", token, json={"path": "camera"})
+    waits = api.call("GET", "/import/", token).json
+    assert waits == {
+        "waiting": [{"Path": "camera", "Move": False, "WishedAt": "2026-03-01T12:00:00Z"}],
+        "imports": [],
+    }
+    import_all(api)
+    listed = api.call("GET", "/import", token).json
+    (report,) = listed["imports"]
+    assert listed["waiting"] == []
+    failure = {"Name": "camera/a.xmp", "Code": "bad_sidecar", "Error": "the sidecar cannot be read"}
+    assert {name: report[name] for name in ("Path", "State", "Message", "Imported", "Skipped", "Failed")} == {
+        "Path": "camera", "State": "done", "Message": "", "Imported": 1, "Skipped": 1, "Failed": 1,
+    }  # fmt: skip
+    assert (report["Failures"], report["EndedAt"]) == ([failure], "2026-03-01T12:00:00Z")
+    (error,) = api.call("GET", "/errors", token).json
+    assert (error["Source"], error["Level"], error["Message"]) == (
+        "import", "error", "camera/a.xmp: the sidecar cannot be read",
+    )  # fmt: skip
+    assert api.call("GET", "/errors?q=A.JPEG", token).json == []
+    assert len(api.call("GET", "/errors?q=CAMERA%2FA%00", token).json) == 1
+    assert api.call("DELETE", "/errors", token).json["files"] == 1
+    assert api.call("GET", "/errors", token).json == []
+
+
+def test_an_import_that_failed_or_was_stopped_says_so(api, token):
+    put(api, "a.jpg", picture(6))
+    api.call("POST", "/import", token)
+    with changed(api, readonly=True):
+        import_all(api)
+    for number in range(40):
+        put(api, f"{number}.jpg", picture(300 + number))
+    api.library.clock.move(minutes=1)
+    api.call("POST", "/import", token, json={"move": True})
+    with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photosvc.library.imports.on_request._STEP", 0)
+        assert chores_of(current_service()).often()
+        states = [one["State"] for one in api.call("GET", "/import", token).json["imports"]]
+        assert states == ["running", "failed"]
+    gc.collect()  # its indexer is gone
+    api.call("DELETE", "/import", token)
+    stopped, failed = api.call("GET", "/import", token).json["imports"]
+    assert (stopped["State"], stopped["Imported"], failed["Message"]) == (
+        "stopped", 32, "The originals of this service are read-only (PHOTOSVC_READONLY).",
+    )  # fmt: skip
+
+
+def test_so_many_imports_and_failures_are_remembered(api, token):
+    for number in range(4):
+        put(api, f"{number}.jpg", picture(number))
+        put(api, f"{number}.xmp", b"<x:xmpmeta")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photosvc.library.imports.reports.MOST_KEPT", 2)
+        patch.setattr("photosvc.library.imports.reports.MOST_FAILURES", 3)
+        for _ in range(4):
+            api.library.clock.move(minutes=1)
+            api.call("POST", "/import", token)
+            import_all(api)
+    reports = api.call("GET", "/import", token).json["imports"]
+    assert [(one["StartedAt"][14:16], one["Failed"], len(one["Failures"])) for one in reports] == [
+        ("04", 4, 3), ("03", 4, 3),
+    ]  # fmt: skip
+
+
+def test_failed_files_of_index_runs_are_listed_until_they_can_be_read(api, token):
+    api.library.put("bad.jpg", picture(1)[:300])
+    api.library.put("empty.jpg", b"")
+    api.library.put("copy.jpg", picture(2))
+    api.library.put("copy2.jpg", picture(2))
+    api.library.index()
+    listed = api.call("GET", "/errors?count=1", token)
+    assert (len(listed.json), listed.headers["X-Count"], listed.headers["X-Limit"]) == (1, "1", "1")
+    every = api.call("GET", "/errors", token).json
+    assert {(one["Name"], one["Level"], one["Code"]) for one in every} == {
+        ("bad.jpg", "error", "truncated"), ("empty.jpg", "warning", "empty"),
+    }  # fmt: skip
+    assert len({one["ID"] for one in every}) == 2
+    api.library.put("bad.jpg", picture(3), age=60)
+    api.library.index()
+    assert [one["Name"] for one in api.call("GET", "/errors", token).json] == ["empty.jpg"]

@@ -1,14 +1,15 @@
-"""/import: start and stop imports from the folder of imports. A process of its own does the work, as for index runs."""
+"""/import: start, stop and list imports. A process of its own does the work, as for index runs."""
 
-from typing import Any
+from typing import Any, Final
 
 from flask import Blueprint, Response
 
 from photosvc.api.library.adding import albums_by_name
 from photosvc.api.upkeep.index_runs import INDEXER, MESSAGES
-from photosvc.library.imports import wishes
+from photosvc.library.imports import reports, wishes
 from photosvc.library.imports.folder import ImportFolder
 from photosvc.library.staging.errors import ReadOnlyError
+from photosvc.records.import_report import ImportReportSchema, ImportWishSchema
 from photosvc.records.import_run import ImportRunSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes
@@ -19,12 +20,29 @@ from photosvc.web.protector import principal, require, uses
 
 def add_routes(api: Blueprint) -> None:
     """Add the imports to the API."""
+    api.add_url_rule("/import", view_func=list_imports, methods=["GET"], strict_slashes=False)
     api.add_url_rule("/import", view_func=start_import, methods=["POST"], strict_slashes=False)
     api.add_url_rule("/import", view_func=stop_import, methods=["DELETE"], strict_slashes=False)
     api.add_url_rule("/import/<path:folder>", view_func=start_import_of_folder, methods=["POST"])
 
 
+_wish, _report = ImportWishSchema(), ImportReportSchema()
+#: Imports of the list, and failed files of each; `/errors` has more of these.
+_SHOWN: Final = 20
+_SHOWN_FAILURES: Final = 20
+_ARRAY: Final = {"type": "array", "items": {"type": "object"}}
+_LISTED: Final = json_object("waiting imports", waiting=_ARRAY, imports=_ARRAY)
 _STARTED = json_object("code message indexer", code=NUMBER, message=TEXT, indexer=INDEXER)
+
+
+@require("files.imports")
+@answers(_LISTED, "The imports.")
+def list_imports() -> Response:
+    """The imports that wait, and the last ones that began, with their counts and the first files that failed."""
+    with current_service().loading() as session:
+        waiting = [_wish.dump(one) for one in wishes.waiting(session)]
+        began = [_report.dump(one) for one in reports.reports(session, count=_SHOWN, failures=_SHOWN_FAILURES)]
+    return json_answer({"waiting": waiting, "imports": began})
 
 
 @require("files.import")

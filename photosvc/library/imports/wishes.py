@@ -60,10 +60,15 @@ def wish(session: Session, new: Wish) -> None:
     session.execute(row.on_conflict_do_update(index_elements=["folder"], set_=values))
 
 
+def waiting(session: Session) -> list[Wish]:
+    """All wishes, the one that waits longest first."""
+    rows = session.scalars(select(ImportWish).order_by(ImportWish.created_at, ImportWish.folder))
+    return [Wish(row.folder, row.moves, row.user_id, tuple(row.albums.split()), row.created_at) for row in rows]
+
+
 def next_wish(session: Session) -> Wish | None:
     """The wish that waits longest."""
-    row = session.scalar(select(ImportWish).order_by(ImportWish.created_at, ImportWish.folder).limit(1))
-    return None if row is None else Wish(row.folder, row.moves, row.user_id, tuple(row.albums.split()), row.created_at)
+    return next(iter(waiting(session)), None)
 
 
 def is_wished(session: Session, one: Wish) -> bool:

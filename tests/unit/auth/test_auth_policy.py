@@ -61,7 +61,7 @@ SESSION = {"session.read", "session.end"}
 #: What administrators and users may do with an account of their own.
 FILES = {"files.upload", "photos.index"}
 #: What administrators may do with any kind of credential.
-IMPORTS = {"files.import", "photos.index"}
+IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "photos.index"}
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ IMPORTS = {"files.import", "photos.index"}
             | HISTORY
             | WRITES
             | FILES
+            | IMPORTS
             | {
-                "files.import",
                 "webdav.read",
                 "webdav.write",
                 "metrics.view",

@@ -1,0 +1,85 @@
+"""Files that could not be indexed, shown or imported, from the tables in which index runs and imports keep them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Select, delete, func, literal, not_, select, union_all
+from sqlalchemy.orm import Session
+
+from photosvc.core.problems import Problem, Reason, Severity
+from photosvc.models import File, ImportFailure, RejectedFile
+
+INDEX, IMPORT = "index", "import"
+#: Left out on purpose, and nothing that somebody could mend.
+_QUIET: Final = (Reason.REMOVED, Reason.DUPLICATE, Reason.UNRELATED)
+#: The kinds of rows: a number of each kind and its own number make one that is unique.
+_FILE, _REJECTED, _IMPORTED, _KINDS = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class FailedFile:
+    """What `FailedFileSchema` dumps."""
+
+    id: int
+    at: datetime
+    source: str
+    """`index` or `import`."""
+    name: str
+    """Relative to the originals, or to the folder of imports."""
+    problem: Problem
+
+    @property
+    def level(self) -> str:
+        """`warning` for what was left out on purpose, else `error`."""
+        return "warning" if self.problem.reason.severity is Severity.SKIPPED else "error"
+
+    @property
+    def message(self) -> str:
+        """The name and the problem as a sentence."""
+        return f"{self.name}: {self.problem.sentence}"
+
+
+def failed_files(session: Session, *, text: str, count: int, offset: int) -> Sequence[FailedFile]:
+    """Files that failed, the last one first.
+
+    Args:
+        session: for reading.
+        text: part of their names, whatever its case; empty: any.
+        count: files at most.
+        offset: files before them.
+
+    """
+    every = union_all(
+        _rows(_FILE, File, File.updated_at, File.error, File.error_detail, text).where(
+            File.error != "", not_(File.missing)
+        ),
+        _rows(_REJECTED, RejectedFile, RejectedFile.created_at, RejectedFile.reason, RejectedFile.detail, text).where(
+            RejectedFile.reason.not_in([reason.value for reason in _QUIET])
+        ),
+        _rows(_IMPORTED, ImportFailure, ImportFailure.created_at, ImportFailure.reason, ImportFailure.detail, text),
+    ).subquery()
+    page = select(every).order_by(every.c.at.desc(), every.c.id.desc()).limit(count).offset(offset)
+    return [found for row in session.execute(page) if (found := _failed(row)) is not None]
+
+
+def _rows(kind: int, table: Any, at: Any, reason: Any, detail: Any, text: str) -> Select[Any]:  # noqa: ANN401
+    number = (table.id * _KINDS + kind).label("id")
+    query: Select[Any] = select(
+        number, at.label("at"), literal(kind).label("kind"), table.name.label("name"), reason.label("reason"),
+        detail.label("detail"),
+    )  # fmt: skip
+    return query.where(func.lower(table.name).contains(text.lower(), autoescape=True)) if text else query
+
+
+def _failed(row: Any) -> FailedFile | None:  # noqa: ANN401
+    problem = Problem.from_columns(row.reason, row.detail)
+    source = IMPORT if row.kind == _IMPORTED else INDEX
+    return None if problem is None else FailedFile(row.id, row.at, source, row.name, problem)
+
+
+def forget_import_failures(session: Session) -> int:
+    """Forget the files that imports failed at, in a write transaction; gives their number."""
+    gone: Any = session.execute(delete(ImportFailure), execution_options={"synchronize_session": False})
+    return int(gone.rowcount)
