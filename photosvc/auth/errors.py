@@ -72,6 +72,10 @@ class ClientLoginError(PermissionDeniedError):
     """Clients and their tokens cannot log in; use the token as it is."""
 
 
+class PasswordNeededError(PermissionDeniedError):
+    """Send your password again, to POST /session/confirm: the last time was over an hour ago."""
+
+
 class LinkTokenError(PermissionDeniedError):
     """The token in this link is not valid (any more): ask for a new link."""
 
@@ -104,6 +108,10 @@ class UserExistsError(ConflictError):
 
 class LastAdminError(ConflictError):
     """The last enabled administrator stays one: make another user an administrator first."""
+
+
+class OwnSecondFactorError(ConflictError):
+    """Turn your own second factor off with your password and a code, by POST to passcode/disable."""
 
 
 class SecondFactorStateError(ConflictError):

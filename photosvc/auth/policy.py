@@ -5,15 +5,18 @@ A rule asks three things, and all must hold:
 - the credential is of one of `kinds`; a login session made from an app password is a kind of its own,
 - its scope covers `resource`, for writing when `write` is set,
 - it acts in one of `roles`, or, where `own` is set, on the account it belongs to.
+
+Where `proof` is set, a fourth: the password was sent within the last hour.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from photosvc.auth.errors import InsufficientScopeError, ScopeTooWideError
+from photosvc.auth.errors import InsufficientScopeError, PasswordNeededError, ScopeTooWideError
 from photosvc.auth.principal import APP_SESSION, Principal
 from photosvc.auth.scopes import ALL, READ, SCOPES, WRITE, Scope, is_within
-from photosvc.core.accounts import ADMIN, CLIENT, USER, VIEWER
+from photosvc.core.accounts import ADMIN, CLIENT, PROOF_SECONDS, USER, VIEWER
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
 
@@ -29,6 +32,8 @@ class Rule:
     roles: frozenset[str]
     own: bool
     description: str
+    proof: bool = False
+    """Whether the password must have been sent within the last hour; not on the own account where `own` is set."""
 
     @property
     def scope(self) -> str:
@@ -51,6 +56,8 @@ _NOBODY = frozenset[str]()
 
 _R, _W = False, True
 _OWN, _ = True, False
+#: The password again.
+_P = True
 
 # fmt: off
 _TABLE = (
@@ -89,14 +96,17 @@ _TABLE = (
     Rule("session.create",             "sessions", _W,   _APP,     _ALL,      _,    "Exchange it for a login session"),
     Rule("session.read",               "sessions", _R,   _PERSON,  _ALL,      _,    "Read the own session"),
     Rule("session.end",                "sessions", _W,   _SESSION, _ALL,      _,    "End the own login session"),
+    Rule("session.confirm",            "sessions", _W,   _LOGIN,   _ALL,      _,    "Send the password again"),
     Rule("users.list",                 "users",    _R,   _LOGIN,   _ADMIN,    _,    "List accounts"),
-    Rule("users.add",                  "users",    _W,   _LOGIN,   _ADMIN,    _,    "Add an account"),
+    Rule("users.add",                  "users",    _W,   _LOGIN,   _ADMIN,    _,    "Add an account", _P),
     Rule("users.view",                 "users",    _R,   _LOGIN,   _ADMIN,    _OWN, "See an account"),
-    Rule("users.change",               "users",    _W,   _LOGIN,   _ADMIN,    _,    "Change or disable an account"),
-    Rule("users.remove",               "users",    _W,   _LOGIN,   _ADMIN,    _,    "Remove an account"),
-    Rule("users.password",             "password", _W,   _LOGIN,   _ADMIN,    _OWN, "Change an account's password"),
+    Rule("users.change",               "users",    _W,   _LOGIN,   _ADMIN,    _,    "Change or disable an account", _P),
+    Rule("users.remove",               "users",    _W,   _LOGIN,   _ADMIN,    _,    "Remove an account", _P),
+    Rule("users.password",             "password", _W,   _LOGIN,   _ADMIN,    _OWN, "Change an account's password", _P),
     Rule("users.passcode",             "passcode", _W,   _LOGIN,   _NOBODY,   _OWN, "Set up or end two-factor log-in"),
-    Rule("users.passcode.reset",       "passcode", _W,   _LOGIN,   _ADMIN,    _,    "Take two-factor log-in off"),
+    Rule("users.passcode.reset",       "passcode", _W,   _LOGIN,   _ADMIN,    _,    "Take two-factor log-in off", _P),
+    Rule("users.sessions.list",        "sessions", _R,   _LOGIN,   _ADMIN,    _OWN, "List an account's login sessions"),
+    Rule("users.sessions.end",         "sessions", _W,   _LOGIN,   _ADMIN,    _OWN, "End login sessions"),
     Rule("users.app_passwords.list",   "sessions", _R,   _LOGIN,   _ADMIN,    _OWN, "List an account's app passwords"),
     Rule("users.app_passwords.add",    "sessions", _W,   _LOGIN,   _NOBODY,   _OWN, "Make an app password"),
     Rule("users.app_passwords.remove", "sessions", _W,   _LOGIN,   _ADMIN,    _OWN, "Revoke an app password"),
@@ -127,6 +137,22 @@ def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -
     if not principal.scope.covers(rule.resource, write=rule.write):
         raise InsufficientScopeError(rule.scope)
     return rule
+
+
+def check_proof(principal: Principal, action: str, now: datetime, *, owner_uid: str | None = None) -> None:
+    """Make sure that the principal's password was sent within the last hour, if `action` asks for that.
+
+    A log-in counts. Views ask for the password themselves where they let owners change their own account.
+
+    Raises:
+        PasswordNeededError: it is longer ago.
+
+    """
+    rule = RULES[action]
+    owns = rule.own and owner_uid is not None and owner_uid == principal.user_uid
+    proved = principal.proved_at or principal.created_at
+    if rule.proof and not owns and now > proved + timedelta(seconds=PROOF_SECONDS):
+        raise PasswordNeededError(field="password")
 
 
 def may(principal: Principal, action: str, *, owner_uid: str | None = None) -> bool:
@@ -163,7 +189,7 @@ def policy_table(mounted: Collection[str]) -> list[dict[str, str | bool]]:
         {
             "action": rule.action,
             "scope": rule.scope,
-            "credentials": _listed(rule.kinds),
+            "credentials": _listed(rule.kinds) + (", password sent within the hour" if rule.proof else ""),
             "roles": " or ".join(filter(None, (_listed(rule.roles), "the account's own user" if rule.own else ""))),
             "description": rule.description,
             "in_use": rule.action in mounted,

@@ -28,6 +28,8 @@ class Principal:
     """None: no limit."""
     idle_seconds: int | None = None
     last_used_at: datetime | None = None
+    proved_at: datetime | None = None
+    """When the account's password was last sent with it; None: when it was created."""
     parent_id: int | None = None
     """The app password that a login session was made from."""
     user_id: int | None = None

@@ -139,6 +139,4 @@ def _row(found: "Credential") -> dict[str, object]:
         **CredentialSchema().dump(found),
         "user": found.user.name if found.user else "",
         "client": found.client.name if found.client else "",
-        "last_ip": found.last_ip,
-        "user_agent": found.user_agent,
     }

@@ -25,6 +25,16 @@ _COLUMNS = {
     "LoginAt": "Last Login",
     "CreatedAt": "Created",
 }
+_SESSION_COLUMNS = {
+    "id": "ID",
+    "method": "Method",
+    "app_password": "App Password",
+    "last_ip": "Last Address",
+    "user_agent": "User Agent",
+    "last_used_at": "Last Used",
+    "created_at": "Opened",
+    "expires_at": "Expires",
+}
 _ROLES = click.Choice(USER_ROLES)
 
 _stdin_option = click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
@@ -134,6 +144,42 @@ def rm(service: "Service", name: str, yes: bool) -> None:
     with service.writing() as session:
         remove_user(session, find_user(session, uid), keep_admin=False)
     click.echo(f"The account {name} is removed.", err=True)
+
+
+@users.command()
+@click.argument("name")
+@format_options()
+@with_database
+def sessions(service: "Service", name: str) -> None:
+    """List an account's open login sessions, the most recently used first."""
+    from photosvc.auth.accounts.users import find_user
+    from photosvc.auth.credentials.open_sessions import list_sessions
+    from photosvc.records.accounts import OpenSessionSchema
+
+    with service.loading() as session:
+        rows = OpenSessionSchema(many=True).dump(list_sessions(session, find_user(session, name), service.now()))
+    print_list(_SESSION_COLUMNS, rows)
+
+
+@users.command()
+@click.argument("name")
+@yes_option
+@with_database
+def logout(service: "Service", name: str, yes: bool) -> None:
+    """End all of an account's login sessions, or with `svc auth rm ID` one of them. Its app passwords stay valid."""
+    from photosvc.auth.accounts.users import find_user
+    from photosvc.auth.audit.events import Event
+    from photosvc.auth.credentials.open_sessions import end_sessions
+    from photosvc.web.auditing import record
+
+    with service.loading() as session:
+        uid = find_user(session, name).uid
+    confirm(f"End all login sessions of {name}?", yes=yes)
+    with service.writing() as session:
+        user = find_user(session, uid)
+        count = end_sessions(session, user)
+        record(session, Event.SESSION_ENDED, subject=user, detail=f"all ({count})")
+    click.echo(f"{count} login sessions have ended.", err=True)
 
 
 @users.command()

@@ -9,6 +9,12 @@ CLIENT = "client"
 USER_ROLES = (ADMIN, USER, VIEWER)
 CLIENT_ROLES = (CLIENT, ADMIN)
 
+#: How a login session was opened; the second and third after the password.
+BY_PASSWORD, BY_PASSCODE, BY_RECOVERY_CODE, BY_APP_PASSWORD = "password", "passcode", "recovery_code", "app_password"
+
+#: Seconds for which a password that was sent counts as proof of who acts.
+PROOF_SECONDS = 3600
+
 #: Formats of a client's access tokens; a JWT can be read by others (RFC 9068).
 OPAQUE, JWT = "opaque", "jwt"
 TOKEN_FORMATS = (OPAQUE, JWT)

@@ -124,6 +124,10 @@ class Credential(Base):
     last_used_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
     last_ip: Mapped[str] = mapped_column(Text, default="")
     user_agent: Mapped[str] = mapped_column(Text, default="")
+    method: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """How a login session was opened: `password`, `passcode`, `recovery_code` or `app_password`."""
+    proved_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    """When the account's password was last sent with it; None: when it was created."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
     user: Mapped[User | None] = relationship()

@@ -69,12 +69,19 @@ class PasswordChangeSchema(_Body):
 
     old = fields.String(load_default="")
     new = fields.String(required=True)
+    code = fields.String(load_default=None, allow_none=True)
 
 
 class PasswordSchema(_Body):
     """Loads the password that confirms a request."""
 
     password = fields.String(required=True)
+
+
+class ProofSchema(PasswordSchema):
+    """Loads the password that confirms a request, with a code of the second factor if there is one."""
+
+    code = fields.String(load_default=None, allow_none=True)
 
 
 class PasscodeSchema(_Body):
@@ -117,6 +124,30 @@ class CredentialSchema(Schema):
     created_at = NullableTimestamp()
     expires_at = NullableTimestamp()
     last_used_at = NullableTimestamp()
+    last_ip = fields.String()
+    user_agent = fields.String()
+
+
+class OpenSessionSchema(Schema):
+    """Dumps an open login session for its owner. `current`: the id of the one that the list is read with."""
+
+    def __init__(self, *, current: int = 0, many: bool | None = None) -> None:
+        super().__init__(many=many)
+        self.current_id = current
+
+    id = fields.String(attribute="uid")
+    current = fields.Method("is_current", metadata=_FLAG)
+    method = fields.String()
+    app_password = fields.String(attribute="name")
+    created_at = NullableTimestamp()
+    expires_at = NullableTimestamp()
+    last_used_at = NullableTimestamp()
+    last_ip = fields.String()
+    user_agent = fields.String()
+
+    def is_current(self, credential: Any) -> bool:  # noqa: ANN401 - records do not import models
+        """Whether the list is read with this session."""
+        return bool(credential.id == self.current_id)
 
 
 class NewAppPasswordSchema(_Body):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flask import Request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from photosvc.auth.credentials.origin import Origin
 from photosvc.web.current import Service
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ def client_address(request: Request) -> str:
 def is_behind_proxy(request: Request) -> bool:
     """Whether a proxy in front is configured, whose headers are trusted."""
     return _FIXED in request.environ
+
+
+def origin_of(request: Request) -> Origin:
+    """Where the request comes from, as credentials remember it."""
+    return Origin.of(client_address(request), request.user_agent.string)
 
 
 def warn_of_unread_proxy(service: Service, request: Request) -> None:

@@ -17,8 +17,15 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from photosvc.auth.errors import InsufficientScopeError, InvalidTokenError, LinkTokenError, LoginError
+from photosvc.auth.errors import (
+    InsufficientScopeError,
+    InvalidTokenError,
+    LinkTokenError,
+    LoginError,
+    PasswordNeededError,
+)
 from photosvc.auth.oauth.metadata import API, resource_metadata_url
+from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.models.database import DAMAGED, is_damaged
 from photosvc.web.answer import json_answer
@@ -66,18 +73,8 @@ def render(failure: Failure) -> Response:
         for name, value in error.get_headers():
             if name.lower() not in {"content-type", "content-length"}:
                 answer.headers[name] = value
-    elif isinstance(error, TokenRequiredError | LoginError):
-        answer.headers["WWW-Authenticate"] = _challenge()
-    elif isinstance(error, InvalidTokenError):
-        answer.headers["WWW-Authenticate"] = _challenge("invalid_token", description=error.message)
-    elif isinstance(error, InsufficientScopeError):
-        answer.headers["WWW-Authenticate"] = _challenge("insufficient_scope", scope=error.scope)
-    elif isinstance(error, TwoTokensError):
-        answer.headers["WWW-Authenticate"] = _challenge("invalid_request", description=error.message)
-    elif isinstance(error, LinkTokenError):  # the request showed no bearer token, so no error code
-        answer.headers["WWW-Authenticate"] = _challenge()
-    elif isinstance(error, PermissionDeniedError) and error.by_credential:
-        answer.headers["WWW-Authenticate"] = _challenge("insufficient_scope")
+    elif challenge := _challenge_for(error):
+        answer.headers["WWW-Authenticate"] = challenge
     return answer
 
 
@@ -131,7 +128,26 @@ def error_answer(error: Exception, renderer: Renderer = render) -> Response:
     return answer
 
 
-def _challenge(error: str = "", *, scope: str = "", description: str = "") -> str:
+def _challenge_for(error: Exception) -> str | None:
+    """How to show a credential that this request needs; None where that is not what it lacks."""
+    match error:
+        case TokenRequiredError() | LoginError() | LinkTokenError():  # no bearer token was shown, so no error code
+            return _challenge()
+        case InvalidTokenError():
+            return _challenge("invalid_token", description=error.message)
+        case InsufficientScopeError():
+            return _challenge("insufficient_scope", scope=error.scope)
+        case TwoTokensError():
+            return _challenge("invalid_request", description=error.message)
+        case PasswordNeededError():  # RFC 9470, but 403: clients take a 401 for the end of their session
+            return _challenge("insufficient_user_authentication", max_age=PROOF_SECONDS)
+        case PermissionDeniedError() if error.by_credential:
+            return _challenge("insufficient_scope")
+        case _:
+            return None
+
+
+def _challenge(error: str = "", *, scope: str = "", description: str = "", max_age: int = 0) -> str:
     """A `WWW-Authenticate` value; without `error` when the request had no token (RFC 6750 section 3).
 
     It always names the address of the resource's metadata (RFC 9728 section 5.1).
@@ -143,6 +159,8 @@ def _challenge(error: str = "", *, scope: str = "", description: str = "") -> st
         parts.append(f'error_description="{description}"')
     if scope:
         parts.append(f'scope="{scope}"')
+    if max_age:
+        parts.append(f'max_age="{max_age}"')
     parts.append(f'resource_metadata="{resource_metadata_url(current_service().settings.base_url)}"')
     return ", ".join(parts)
 

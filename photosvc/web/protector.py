@@ -14,7 +14,7 @@ from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkToken
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError
 from photosvc.web.auditing import refuse
-from photosvc.web.client_address import client_address
+from photosvc.web.client_address import client_address, origin_of
 from photosvc.web.current import Service, current_service
 
 Args = ParamSpec("Args")
@@ -83,6 +83,7 @@ def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, An
         def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
             owner_uid: Any = kwargs.get("user_uid")
             policy.decide(principal(), action, owner_uid=owner_uid)
+            policy.check_proof(principal(), action, current_service().now(), owner_uid=owner_uid)
             return view(*args, **kwargs)
 
         setattr(protected, ACTION, action)
@@ -206,7 +207,6 @@ def verify(service: Service, token: str) -> Principal:
 
     """
     now = service.now()
-    address = client_address(request)
     try:
         with service.reading() as connection:
             who = tokens.verify(connection, token, now)
@@ -215,10 +215,10 @@ def verify(service: Service, token: str) -> Principal:
         service.write_if_free(lambda session: bearer.delete_expired(session, expired))
         raise
     except InvalidTokenError:
-        service.throttle.count_unknown_token(now, address=address)
+        service.throttle.count_unknown_token(now, address=client_address(request))
         raise
     if tokens.needs_touch(who, now):
-        service.write_if_free(lambda session: tokens.touch(session, who, now, address=address))
+        service.write_if_free(lambda session: tokens.touch(session, who, now, origin_of(request)))
     return who
 
 

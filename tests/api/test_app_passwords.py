@@ -33,12 +33,19 @@ def test_an_app_password_is_shown_in_the_answer_that_makes_it_and_never_again(ap
         "created_at": "2026-03-01T12:00:00Z",
         "expires_at": "2027-03-01T12:00:00Z",
         "last_used_at": None,
+        "last_ip": "",
+        "user_agent": "",
     }
     listed = api.call("GET", path, own)
     assert listed.json == [record]
     assert secret not in listed.text
-    assert api.call("GET", "/photos", secret).status_code == 200
-    assert api.call("GET", path, own).json[0]["last_used_at"] == "2026-03-01T12:00:00Z"
+    use = api.call(
+        "GET", "/photos", secret, address="198.51.100.4", headers={"User-Agent": "Frame/1.0 \x7f" + "x" * 999}
+    )
+    assert use.status_code == 200
+    (listed,) = api.call("GET", path, own).json
+    assert (listed["last_used_at"], listed["last_ip"]) == ("2026-03-01T12:00:00Z", "198.51.100.4")
+    assert listed["user_agent"] == "Frame/1.0 " + "x" * 244
 
 
 @pytest.mark.parametrize(("expires", "ends"), [(-1, None), (1, "2026-03-01T12:00:01Z"), (3600, "2026-03-01T13:00:00Z")])

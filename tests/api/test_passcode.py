@@ -114,15 +114,101 @@ def test_one_that_is_on_is_not_replaced(api, own):
     check_error(api.call("POST", confirm, own, json={"code": totp.at(api.clock())}), 409)
 
 
-def test_turning_it_off_needs_the_password(api, own):
-    _, recovery = enrol(api, own)
-    path = api.user_path(rest="/passcode/disable")
-    check_error(api.call("POST", path, own, json={"password": "wrong horse"}), 400)
+def disable(api, own, **body):
+    return api.call("POST", api.user_path(rest="/passcode/disable"), own, json={"password": PASSWORD, **body})
+
+
+def change_password(api, own, **body):
+    new = {"old": PASSWORD, "new": "new horse battery"}
+    return api.call("PUT", api.user_path(rest="/password"), own, json={**new, **body})
+
+
+def fields(body):
+    return [detail["field"] for detail in body["details"]]
+
+
+def test_turning_it_off_needs_the_password_and_a_code(api, own):
+    totp, recovery = enrol(api, own)
+    assert fields(check_error(disable(api, own, password="wrong horse", code=totp.at(api.clock())), 400)) == [
+        "password"
+    ]
+    for missing in ({}, {"code": None}, {"code": ""}):
+        assert fields(check_error(disable(api, own, **missing), 400)) == ["code"]
+    assert fields(check_error(disable(api, own, code="000000"), 400)) == ["code"]
     check_error(api.log_in(), 401, code=32)
-    assert api.call("POST", path, own, json={"password": PASSWORD}).status_code == 200
+    assert disable(api, own, code=totp.at(api.clock())).status_code == 200
     assert api.log_in().status_code == 200
     enrol(api, own)
     check_error(api.log_in(code=recovery[2]), 401, code=33)
+
+
+def test_a_recovery_code_turns_it_off_too(api, own):
+    _, recovery = enrol(api, own)
+    assert disable(api, own, code=recovery[0]).status_code == 200
+    assert api.log_in().status_code == 200
+
+
+def test_where_it_is_off_no_code_is_needed_to_turn_it_off_or_to_change_the_password(api, own):
+    assert disable(api, own).status_code == 200
+    assert change_password(api, own, code="000000").status_code == 200
+
+
+def test_a_new_password_needs_a_code_where_there_is_a_second_factor(api, own):
+    totp, recovery = enrol(api, own)
+    for missing in ({}, {"code": None}, {"code": ""}):
+        assert fields(check_error(change_password(api, own, **missing), 400)) == ["code"]
+    code = totp.at(api.clock())
+    assert fields(check_error(change_password(api, own, old="wrong horse", code=code), 400)) == ["old"]
+    assert fields(check_error(change_password(api, own, code="000000"), 400)) == ["code"]
+    assert change_password(api, own, code=code).status_code == 200
+    api.clock.move(minutes=5)
+    used = change_password(api, own, old="new horse battery", new="newer horse battery", code=code)
+    assert fields(check_error(used, 400)) == ["code"]
+    again = {"old": "new horse battery", "new": "newer horse battery", "code": recovery[0]}
+    assert change_password(api, own, **again).status_code == 200
+    assert api.log_in(password="newer horse battery", code=recovery[1]).status_code == 200
+
+
+def test_a_code_that_confirmed_a_refused_password_is_not_used_up(api, own):
+    totp, _ = enrol(api, own)
+    code = totp.at(api.clock())
+    assert fields(check_error(change_password(api, own, new="short", code=code), 400)) == ["password"]
+    assert change_password(api, own, code=code).status_code == 200
+
+
+@pytest.mark.parametrize("send", [disable, change_password])
+def test_with_the_password_and_a_stolen_session_codes_are_not_guessed(api, own, send):
+    enrol(api, own)
+    statuses = [send(api, own, code=f"{number:06}").status_code for number in range(6)]
+    assert statuses == [400, 400, 400, 400, 429, 429]
+    check_error(api.log_in(), 401, code=32)
+
+
+def test_turning_it_on_ends_the_other_log_ins_at_once_and_keeps_this_one_and_app_passwords(api, own):
+    other, app, strangers = api.session_of(), api.app_password(), api.session_of("ann")
+    child = api.session_of(password=app)
+    enrol(api, own)
+    tokens = (own, other, app, child, strangers)
+    assert [api.is_alive(token) for token in tokens] == [True, False, True, True, True]
+
+
+def test_a_session_says_that_a_code_or_a_recovery_code_opened_it(api, own):
+    totp, recovery = enrol(api, own)
+    for code in (totp.at(api.clock()), recovery[0]):
+        assert api.log_in(code=code).status_code == 200
+    found = api.call("GET", api.user_path(rest="/sessions"), own).json
+    assert sorted(one["method"] for one in found) == ["passcode", "password", "recovery_code"]
+
+
+def test_an_administrator_without_a_code_does_not_take_off_the_own_one(api):
+    admin = api.session_of("ann")
+    begin = api.call("POST", api.user_path("ann", "/passcode"), admin, json={"password": PASSWORD})
+    code = pyotp.TOTP(begin.json["secret"]).at(api.clock())
+    confirm = api.user_path("ann", "/passcode/confirm")
+    assert api.call("POST", confirm, admin, json={"code": code}).status_code == 200
+    for path in (api.user_path("ann", "/passcode"), "/users/ann/passcode"):
+        check_error(api.call("DELETE", path, admin), 409)
+    check_error(api.log_in("ann"), 401, code=32)
 
 
 def test_an_administrator_takes_it_off_and_can_do_no_more(api, own):

@@ -5,7 +5,8 @@ from sqlalchemy import func, select
 from photosvc.auth.accounts import passwords, second_factor
 from photosvc.auth.accounts.users import change_user, set_password
 from photosvc.auth.credentials.bearer import issue
-from photosvc.auth.credentials.login_sessions import Origin, log_out
+from photosvc.auth.credentials.login_sessions import log_out
+from photosvc.auth.credentials.origin import Origin
 from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import (
     InvalidCredentialsError,
@@ -30,7 +31,7 @@ def count(session):
 
 
 def test_a_log_in_gives_a_session_with_all_rights_of_its_user(session, settings, alice):
-    origin = Origin("192.0.2.7", "Frame\0/1.0")
+    origin = Origin.of("192.0.2.7", "Frame\0/1.0")
     login = log_in(session, settings, NOW, username=" ALICE ", password=PASSWORD, origin=origin)
     assert ids.is_access_token(login.secret)
     principal = verify(session.connection(), login.secret, NOW)

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts import second_factor, users
 from photosvc.auth.credentials.bearer import issue, sweep
+from photosvc.auth.credentials.origin import Origin
 from photosvc.auth.credentials.tokens import touch, verify
 from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
 from photosvc.auth.scopes import EVERYTHING
@@ -99,7 +100,7 @@ def test_credentials_live_and_die_the_same(session, tmp_path):
     child = log_in(session, new_settings(tmp_path), NOW, username="alice", password=app.secret)
     session.commit()
     assert verify(session.connection(), child.secret, NOW).parent_id == app.credential.id
-    assert touch(session, verify(session.connection(), app.secret, NOW), NOW, address="192.0.2.7")
+    assert touch(session, verify(session.connection(), app.secret, NOW), NOW, Origin.of("192.0.2.7", ""))
     session.commit()
     assert sweep(session, NOW.replace(minute=1)) == 2
     assert verify(session.connection(), login.secret, NOW.replace(minute=1)).user_name == "alice"

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.auth.credentials.bearer import delete_expired
+from photosvc.auth.credentials.origin import Origin
 from photosvc.auth.credentials.tokens import find, needs_touch, touch, verify, verify_uid
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.principal import APP_SESSION
@@ -150,15 +151,15 @@ def test_the_last_use_is_written_at_most_once_a_minute(session):
     secret = add_credential(session, ACCESS_TOKEN)
     principal = verify(session.connection(), secret, NOW)
     assert needs_touch(principal, NOW)
-    assert touch(session, principal, NOW, address="192.0.2.1")
-    assert not touch(session, principal, NOW + 59 * SECOND, address="192.0.2.2")
+    assert touch(session, principal, NOW, Origin.of("192.0.2.1", "Frame/1"))
+    assert not touch(session, principal, NOW + 59 * SECOND, Origin.of("192.0.2.2", ""))
     assert not touch(session, principal, NOW - 3600 * SECOND)
     principal = verify(session.connection(), secret, NOW)
     assert not needs_touch(principal, NOW + 59 * SECOND)
     assert needs_touch(principal, NOW + MINUTE)
     assert touch(session, principal, NOW + MINUTE)
     row = session.scalars(select(Credential)).one()
-    assert (row.last_used_at, row.last_ip) == (NOW + MINUTE, "192.0.2.1")
+    assert (row.last_used_at, row.last_ip, row.user_agent) == (NOW + MINUTE, "192.0.2.1", "Frame/1")
 
 
 def test_a_short_session_in_steady_use_stays_alive(session):

@@ -1,6 +1,7 @@
 """Users, OAuth2 clients and credentials as rows, without the services that usually make them; and log-ins."""
 
 from photosvc.auth.credentials.login_sessions import check_login, find_app_password, open_login
+from photosvc.auth.credentials.origin import NOWHERE
 from photosvc.core import ids
 from photosvc.models import Client, Credential, User
 from photosvc.models.database import begin_write
@@ -43,7 +44,7 @@ def add_credential(session, kind, scope="*", secret=None, **values):
     return secret
 
 
-def log_in(session, settings, now, *, username, password, code=None, origin=None):
+def log_in(session, settings, now, *, username, password, code=None, origin=NOWHERE):
     """Both steps of a log-in, in the session's transaction."""
     connection = session.connection()
     proof = find_app_password(connection, now, username=username, password=password) or check_login(

@@ -5,10 +5,9 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import users
-from photosvc.auth.credentials import bearer
+from photosvc.auth.credentials import bearer, open_sessions
 from photosvc.auth.policy import check_grantable
 from photosvc.auth.scopes import parse_scope
-from photosvc.core.errors import NotFoundError
 from photosvc.models import APP_PASSWORD
 from photosvc.records.accounts import CredentialSchema, NewAppPasswordSchema
 from photosvc.web.answer import json_answer
@@ -65,9 +64,5 @@ def remove_app_password(user_uid: str, credential: str) -> Response:
     """Revoke one of the account's app passwords, and the login sessions made from it."""
     with current_service().writing() as session:
         user = users.find_user(session, user_uid)
-        found = bearer.find_credential(session, credential)
-        if found.user_id != user.id or found.kind != APP_PASSWORD:
-            msg = "no such app password"
-            raise NotFoundError(msg)
-        bearer.revoke(session, found.id)
+        bearer.revoke(session, open_sessions.find_owned(session, user, APP_PASSWORD, credential).id)
     return json_answer({"code": 200, "message": "App password revoked."})

@@ -5,11 +5,13 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import second_factor, users
-from photosvc.records.accounts import EnrolmentSchema, PasscodeSchema, PasswordSchema
+from photosvc.auth.credentials import bearer
+from photosvc.auth.errors import OwnSecondFactorError
+from photosvc.records.accounts import EnrolmentSchema, PasscodeSchema, PasswordSchema, ProofSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.protector import proving, require
+from photosvc.web.protector import principal, proving, require
 
 _ENROLMENT = EnrolmentSchema()
 _CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type": "array", "items": TEXT})
@@ -44,35 +46,45 @@ def enrol(body: dict[str, Any], user_uid: str) -> Response:
 @answers(_CODES, "Two-factor authentication is on.")
 @refuses(409, 429)
 def confirm(body: dict[str, Any], user_uid: str) -> Response:
-    """Turn two-factor authentication on with a first code; only this answer has the recovery codes."""
+    """Turn two-factor authentication on with a first code; only this answer has the recovery codes.
+
+    Other login sessions of the account end; its app passwords stay valid.
+    """
     service = current_service()
     with proving(), service.writing() as session:
         user = users.find_user(session, user_uid)
         codes = second_factor.confirm(session, service.settings, service.now(), user, code=body["code"])
+        bearer.end_login_sessions(session, user.id, keep=principal().credential_id)
     return json_answer({"code": 200, "recovery_codes": list(codes)})
 
 
 @require("users.passcode")
-@takes(PasswordSchema)
+@takes(ProofSchema)
 @answers(MESSAGE, "Two-factor authentication is off.")
 @refuses(429)
 def disable(body: dict[str, Any], user_uid: str) -> Response:
-    """Turn two-factor authentication off; the account's password confirms it."""
+    """Turn two-factor authentication off; the account's password and a code, or recovery code, confirm it."""
     service = current_service()
     with service.loading() as session:
         user = users.find_user(session, user_uid)
     with proving():
         users.prove_password(user, body["password"])
         with service.writing() as session:
+            user = users.find_user(session, user_uid)
+            second_factor.require_passcode(session, service.settings, service.now(), user, body["code"])
             second_factor.reset(session, service.now(), user)
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})
 
 
 @require("users.passcode.reset")
 @answers(MESSAGE, "Two-factor authentication is off.")
+@refuses(409)
 def reset(user_uid: str) -> Response:
     """Turn it off for an account whose owner lost both the phone and the recovery codes."""
     service = current_service()
     with service.writing() as session:
-        second_factor.reset(session, service.now(), users.find_user(session, user_uid))
+        user = users.find_user(session, user_uid)
+        if user.uid == principal().user_uid:
+            raise OwnSecondFactorError
+        second_factor.reset(session, service.now(), user)
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})

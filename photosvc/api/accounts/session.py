@@ -10,25 +10,29 @@ from sqlalchemy.orm import Session
 from photosvc.api.config import ClientConfig, client_config
 from photosvc.auth.accounts import users
 from photosvc.auth.audit.events import Event
-from photosvc.auth.credentials import bearer, login_sessions
+from photosvc.auth.credentials import bearer, login_sessions, open_sessions
+from photosvc.auth.credentials.origin import Origin
 from photosvc.auth.principal import Principal
 from photosvc.auth.throttle import buckets
 from photosvc.core import ids
+from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
-from photosvc.records.accounts import LoginSchema, LoginSessionSchema
+from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.auditing import record
-from photosvc.web.client_address import client_address
+from photosvc.web.client_address import origin_of
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
-from photosvc.web.protector import principal, public, require, roles_of, token_of, uses
+from photosvc.web.protector import principal, proving, public, require, roles_of, token_of, uses
 
 #: Of one process. `svc watch` deletes what has expired as well.
 _SWEEP_INTERVAL: Final = timedelta(minutes=5)
 #: Rows of a kind, so that the log-in that deletes them is hardly slower than others.
 _MOST_SWEPT: Final = 100
 _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
+
+_CONFIRMED = json_object("code message confirmed_for", code=NUMBER, message=TEXT, confirmed_for=NUMBER)
 
 
 def add_routes(api: Blueprint) -> None:
@@ -40,6 +44,7 @@ def add_routes(api: Blueprint) -> None:
         api.add_url_rule(path, f"log_out_{name}", log_out, methods=["DELETE"])
         api.add_url_rule(f"{path}/<session_id>", f"read_one_{name}", read, methods=["GET"])
         api.add_url_rule(f"{path}/<session_id>", f"log_out_one_{name}", log_out, methods=["DELETE"])
+    api.add_url_rule("/session/confirm", view_func=confirm_session, methods=["POST"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +71,8 @@ def log_in(body: dict[str, Any]) -> Response:
     """Exchange a password, or an app password, for a login session. A token in the request is ignored."""
     service = current_service()
     now = service.now()
-    username, password, address = body["username"], body["password"], client_address(request)
-    origin = login_sessions.Origin(address, request.user_agent.string)
+    username, password = body["username"], body["password"]
+    origin = origin_of(request)
     # A right app password is found before anything is counted, so that failures of others never make it wait.
     with service.reading() as connection:
         proof = login_sessions.find_app_password(connection, now, username=username, password=password)
@@ -81,7 +86,7 @@ def log_in(body: dict[str, Any]) -> Response:
     return answer
 
 
-def _by_account_password(service: Service, body: dict[str, Any], origin: login_sessions.Origin) -> login_sessions.Login:
+def _by_account_password(service: Service, body: dict[str, Any], origin: Origin) -> login_sessions.Login:
     """A login session by the password of an account, under the limits for failures."""
     now, username, password = service.now(), body["username"], body["password"]
     with service.throttle.login_attempt(now, username=username, password=password, address=origin.address) as settle:
@@ -93,9 +98,7 @@ def _by_account_password(service: Service, body: dict[str, Any], origin: login_s
     return login
 
 
-def _open(
-    session: Session, service: Service, proof: login_sessions.Proof, origin: login_sessions.Origin
-) -> login_sessions.Login:
+def _open(session: Session, service: Service, proof: login_sessions.Proof, origin: Origin) -> login_sessions.Login:
     login = login_sessions.open_login(session, service.settings, service.now(), proof, origin)
     made = login.principal
     record(session, Event.LOGIN, by=made, target=made.credential_uid, detail=made.standing.replace("_", " "))
@@ -135,6 +138,22 @@ def log_out(session_id: str | None = None) -> Response:
         login_sessions.log_out(session, principal())
         record(session, Event.LOGOUT, target=principal().credential_uid)
     return json_answer({"code": 200, "status": "deleted", "session_id": ids.digest(token)})
+
+
+@require("session.confirm")
+@takes(PasswordSchema)
+@answers(_CONFIRMED, "The password is right.")
+@refuses(429)
+def confirm_session(body: dict[str, Any]) -> Response:
+    """Send the account's password again: for an hour from now on, an administrator may change other accounts."""
+    service, who = current_service(), principal()
+    with service.loading() as session:
+        user = users.find_user(session, who.user_uid or "")
+    with proving():
+        users.prove_password(user, body["password"])
+        with service.writing() as session:
+            open_sessions.renew_proof(session, who.credential_id, service.now())
+    return json_answer({"code": 200, "message": "Password confirmed.", "confirmed_for": PROOF_SECONDS})
 
 
 def _own_token(session_id: str | None) -> str:

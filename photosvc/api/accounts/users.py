@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from photosvc.auth.accounts import passwords, users
+from photosvc.auth.accounts import passwords, second_factor, users
 from photosvc.auth.policy import may
 from photosvc.records.accounts import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
 from photosvc.web.answer import json_answer
@@ -88,19 +88,22 @@ def remove_user(user_uid: str) -> Response:
 def change_password(body: dict[str, Any], user_uid: str) -> Response:
     """Change a password. Other login sessions of the account end; its app passwords stay valid.
 
-    The owner has to send the old password; an administrator does not for other accounts.
+    The owner has to send the old password, and a code of the second factor if there is one; an administrator does not
+    for other accounts.
     """
-    service, who = current_service(), principal()
+    service, who, now = current_service(), principal(), current_service().now()
     with service.loading() as session:
         user = users.find_user(session, user_uid)
     if who.user_uid != user.uid and may(who, "users.change"):
         new = passwords.new_hash(body["new"], user_name=user.name)
         with service.writing() as session:
-            users.set_password(session, user, service.now(), new)
+            users.set_password(session, user, now, new)
     else:
         with proving():
             users.prove_password(user, body["old"], field="old")
             new = passwords.new_hash(body["new"], user_name=user.name)
             with service.writing() as session:
-                users.set_password(session, user, service.now(), new, keep=who.credential_id)
+                user = users.find_user(session, user_uid)
+                second_factor.require_passcode(session, service.settings, now, user, body["code"])
+                users.set_password(session, user, now, new, keep=who.credential_id)
     return json_answer({"code": 200, "message": "Password changed."})

@@ -10,9 +10,10 @@ from datetime import datetime
 from sqlalchemy import delete, not_, update
 from sqlalchemy.orm import Session
 
-from photosvc.auth.errors import InvalidPasscodeError, SecondFactorStateError
+from photosvc.auth.errors import InvalidPasscodeError, PasscodeRequiredError, SecondFactorStateError
 from photosvc.auth.keys import decrypt, derive_key, encrypt, sign
 from photosvc.core import ids
+from photosvc.core.accounts import BY_PASSCODE, BY_RECOVERY_CODE
 from photosvc.models import RecoveryCode, User
 from photosvc.settings import Settings
 
@@ -85,16 +86,34 @@ def confirm(session: Session, settings: Settings, now: datetime, user: User, *, 
     return tuple("-".join(code[start : start + 4] for start in range(0, _RECOVERY_LENGTH, 4)) for code in codes)
 
 
-def use_passcode(session: Session, settings: Settings, now: datetime, user: User, code: str) -> None:
-    """Check a time-based or recovery code of the account; it is not accepted again.
+def use_passcode(session: Session, settings: Settings, now: datetime, user: User, code: str) -> str:
+    """Check a time-based or recovery code of the account, which is not accepted again; gives which of them it was.
 
     Raises:
         InvalidPasscodeError: the code is wrong, or was used before.
 
     """
     plain = _plain(code)
-    if not (_use_totp(session, settings, now, user, plain) or _use_recovery(session, settings, user, plain)):
-        raise InvalidPasscodeError(field="code")
+    if _use_totp(session, settings, now, user, plain):
+        return BY_PASSCODE
+    if _use_recovery(session, settings, user, plain):
+        return BY_RECOVERY_CODE
+    raise InvalidPasscodeError(field="code")
+
+
+def require_passcode(session: Session, settings: Settings, now: datetime, user: User, code: str | None) -> str | None:
+    """As `use_passcode` for an account with a second factor; None for one without, whatever `code` is.
+
+    Raises:
+        PasscodeRequiredError: there is no code.
+        InvalidPasscodeError: it is wrong, or was used before.
+
+    """
+    if not user.totp_confirmed:
+        return None
+    if not code:
+        raise PasscodeRequiredError(field="code")
+    return use_passcode(session, settings, now, user, code)
 
 
 def reset(session: Session, now: datetime, user: User) -> None:

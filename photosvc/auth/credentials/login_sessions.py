@@ -18,6 +18,7 @@ from photosvc.auth.accounts import passwords, second_factor
 from photosvc.auth.accounts.user_names import is_name, normal_name
 from photosvc.auth.credentials import tokens
 from photosvc.auth.credentials.bearer import end_oldest_sessions, new_credential_uid
+from photosvc.auth.credentials.origin import NOWHERE, Origin
 from photosvc.auth.errors import (
     ClientLoginError,
     InvalidCredentialsError,
@@ -27,6 +28,7 @@ from photosvc.auth.errors import (
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import EVERYTHING, Scope
 from photosvc.core import ids
+from photosvc.core.accounts import BY_APP_PASSWORD, BY_PASSWORD
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Client, Credential, User
 from photosvc.settings import Settings
 
@@ -39,14 +41,6 @@ class Login:
 
     secret: str
     principal: Principal
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a log-in comes from, as the request says."""
-
-    address: str = ""
-    user_agent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +97,7 @@ def check_login(
     )
 
 
-def open_login(
-    session: Session, settings: Settings, now: datetime, proof: Proof, origin: Origin | None = None
-) -> Login:
+def open_login(session: Session, settings: Settings, now: datetime, proof: Proof, origin: Origin = NOWHERE) -> Login:
     """A login session for what the first step found; spends the passcode, and ends the oldest session beyond the limit.
 
     Raises:
@@ -119,11 +111,10 @@ def open_login(
         alive = select(Credential.id).where(Credential.id == uid, Credential.kind == APP_PASSWORD)
         if session.scalar(alive.with_for_update()) is None:
             raise InvalidCredentialsError
-        scope = proof.app_password.scope
+        scope, method = proof.app_password.scope, BY_APP_PASSWORD
     else:
-        _use_account(session, settings, now, proof)
-        scope = EVERYTHING
-    return _store(session, settings, now, proof, scope, origin or Origin())
+        scope, method = EVERYTHING, _use_account(session, settings, now, proof)
+    return _store(session, settings, now, proof, scope, method, origin)
 
 
 def log_out(session: Session, principal: Principal) -> None:
@@ -146,16 +137,15 @@ def _app_password(connection: Connection, password: str, now: datetime) -> Princ
         return None
 
 
-def _use_account(session: Session, settings: Settings, now: datetime, proof: Proof) -> None:
+def _use_account(session: Session, settings: Settings, now: datetime, proof: Proof) -> str:
+    """Log in to the account; gives by which method."""
     user = session.get(User, proof.user_id, populate_existing=True, with_for_update=True)
     if user is None or user.disabled or user.password_version != proof.password_version:
         raise InvalidCredentialsError
-    if user.totp_confirmed:
-        if proof.code is None:
-            raise PasscodeRequiredError
-        second_factor.use_passcode(session, settings, now, user, proof.code)
+    method = second_factor.require_passcode(session, settings, now, user, proof.code) or BY_PASSWORD
     user.login_at = now
     user.password_hash = proof.fresh_hash or user.password_hash
+    return method
 
 
 def _refuse_clients(connection: Connection, password: str, now: datetime) -> None:
@@ -183,7 +173,9 @@ def _check_account(connection: Connection, name: str, password: str) -> Row[Any]
     return account
 
 
-def _store(session: Session, settings: Settings, now: datetime, proof: Proof, scope: Scope, origin: Origin) -> Login:
+def _store(
+    session: Session, settings: Settings, now: datetime, proof: Proof, scope: Scope, method: str, origin: Origin
+) -> Login:
     parent = proof.app_password
     secret = ids.new_access_token()
     expires_at = now + timedelta(seconds=settings.session_max_age)
@@ -203,14 +195,11 @@ def _store(session: Session, settings: Settings, now: datetime, proof: Proof, sc
             expires_at=expires_at,
             idle_seconds=settings.session_idle,
             last_used_at=now,
-            last_ip=_printable(origin.address, 64),
-            user_agent=_printable(origin.user_agent, 255),
+            last_ip=origin.address,
+            user_agent=origin.user_agent,
+            method=method,
             created_at=now,
         )
     )
     session.flush()
     return Login(secret, tokens.verify(session.connection(), secret, now))
-
-
-def _printable(text: str, length: int) -> str:
-    return "".join(character for character in text[:length] if character.isprintable())

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, bindparam, func, or_, select, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, aliased
 
+from photosvc.auth.credentials.origin import NOWHERE, Origin
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import parse_scope
@@ -43,6 +44,7 @@ class _Row(NamedTuple):
     expires_at: Annotated[datetime | None, Credential.expires_at]
     idle_seconds: Annotated[int | None, Credential.idle_seconds]
     last_used_at: Annotated[datetime | None, Credential.last_used_at]
+    proved_at: Annotated[datetime | None, Credential.proved_at]
     parent_id: Annotated[int | None, Credential.parent_id]
     parent_uid: Annotated[str | None, _Parent.uid]
     parent_expires_at: Annotated[datetime | None, _Parent.expires_at]
@@ -142,6 +144,7 @@ def _principal(row: _Row | None, now: datetime) -> Principal:
         expires_at=row.expires_at,
         idle_seconds=row.idle_seconds,
         last_used_at=row.last_used_at,
+        proved_at=row.proved_at,
         parent_id=row.parent_id,
         user_id=row.user_id,
         user_uid=row.user_uid,
@@ -183,8 +186,8 @@ def needs_touch(principal: Principal, now: datetime) -> bool:
     return principal.last_used_at is None or now >= principal.last_used_at + _touch_interval(principal)
 
 
-def touch(session: Session, principal: Principal, now: datetime, *, address: str = "") -> bool:
-    """Store that a credential was used; whether this call did it.
+def touch(session: Session, principal: Principal, now: datetime, origin: Origin = NOWHERE) -> bool:
+    """Store that a credential was used, and from where; whether this call did it.
 
     One conditional statement: of many simultaneous requests, one writes.
     """
@@ -195,7 +198,11 @@ def touch(session: Session, principal: Principal, now: datetime, *, address: str
             Credential.id == principal.credential_id,
             or_(Credential.last_used_at.is_(None), Credential.last_used_at <= due),
         )
-        .values(last_used_at=now, last_ip=func.coalesce(address[:64] or None, Credential.last_ip))
+        .values(
+            last_used_at=now,
+            last_ip=func.coalesce(origin.address or None, Credential.last_ip),
+            user_agent=func.coalesce(origin.user_agent or None, Credential.user_agent),
+        )
     )
     return result.rowcount == 1
 

@@ -1,15 +1,16 @@
 import dataclasses
 import itertools
+from datetime import timedelta
 
 import pytest
 
-from photosvc.auth.errors import InsufficientScopeError, ScopeTooWideError
-from photosvc.auth.policy import RULES, check_grantable, decide, may, policy_table, scopes_in_use
+from photosvc.auth.errors import InsufficientScopeError, PasswordNeededError, ScopeTooWideError
+from photosvc.auth.policy import RULES, check_grantable, check_proof, decide, may, policy_table, scopes_in_use
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
-from tests.clock import NOW
+from tests.clock import NOW, SECOND
 
 MANAGEMENT = {action for action in RULES if action.startswith("users.")}
 
@@ -58,6 +59,8 @@ WRITES = {
 #: What everyone but viewers may read in addition.
 HISTORY = {"photos.history"}
 SESSION = {"session.read", "session.end"}
+#: What only log-ins by an account's password may do.
+LOGIN = {"session.confirm"}
 #: What administrators and users may do with an account of their own.
 FILES = {"files.upload", "photos.index"}
 #: What administrators may do with any kind of credential.
@@ -68,11 +71,11 @@ IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "phot
     ("who", "actions"),
     [
         ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
-        ({"role": "user"}, READS | HISTORY | WRITES | FILES | SESSION | {"webdav.read", "webdav.write"}),
-        ({"role": "viewer"}, READS | SESSION),
+        ({"role": "user"}, READS | HISTORY | WRITES | FILES | SESSION | LOGIN | {"webdav.read", "webdav.write"}),
+        ({"role": "viewer"}, READS | SESSION | LOGIN),
         ({"role": "admin", "scope": "photos"}, PHOTOS | HISTORY | {"photos.update", "photos.delete", "photos.index"}),
         ({"role": "user", "scope": "read"}, READS | HISTORY | {"webdav.read", "session.read"}),
-        ({"role": "user", "scope": "write"}, WRITES | FILES | {"webdav.write", "session.end"}),
+        ({"role": "user", "scope": "write"}, WRITES | FILES | LOGIN | {"webdav.write", "session.end"}),
         (
             {"kind": APP_PASSWORD, "role": "admin"},
             READS
@@ -113,6 +116,36 @@ def test_each_kind_of_credential_may_do_exactly_this(who, actions):
     assert allowed(**who) == actions
 
 
+#: Asks for the password of the last hour, whether or not for the own account.
+ASKING = {
+    "users.add": (True, True),
+    "users.change": (True, True),
+    "users.remove": (True, True),
+    "users.password": (True, False),
+    "users.passcode.reset": (True, True),
+}
+
+
+@pytest.mark.parametrize("action", RULES)
+def test_exactly_changes_of_accounts_ask_for_the_password_of_the_last_hour(action):
+    who, hour = principal(role="admin"), timedelta(hours=1)
+
+    def asks(who, now, owner):
+        try:
+            check_proof(who, action, now, owner_uid=owner)
+        except PasswordNeededError:
+            return True
+        return False
+
+    late = NOW + hour + SECOND
+    assert (asks(who, late, "u2"), asks(who, late, "u1")) == ASKING.get(action, (False, False))
+    assert not asks(who, NOW + hour, "u2")
+    proved = principal(role="admin", proved_at=late)
+    assert not asks(proved, late + hour, "u2")
+    assert asks(proved, late + hour + SECOND, "u2") == (action in ASKING)
+    assert not asks(proved, NOW, "u2")
+
+
 @pytest.mark.parametrize("scope", ["*", "users password passcode sessions", "read write"])
 @pytest.mark.parametrize(
     ("kind", "parent"), [(APP_PASSWORD, None), (LOGIN_SESSION, 5), (ACCESS_TOKEN, None), (CLIENT_TOKEN, None)]
@@ -128,6 +161,8 @@ def test_users_manage_their_own_account_only():
         "users.view",
         "users.password",
         "users.passcode",
+        "users.sessions.list",
+        "users.sessions.end",
         "users.app_passwords.list",
         "users.app_passwords.add",
         "users.app_passwords.remove",
