@@ -10,10 +10,23 @@ from photosvc.core.geo import cell_token
 from photosvc.index.places import FoundPlace, Gazetteer
 from photosvc.media.cameras import camera_type
 from photosvc.media.metadata import Metadata
-from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place, Subject, SubjectName
+from photosvc.models import (
+    UNKNOWN_ID,
+    UNKNOWN_PLACE,
+    Camera,
+    Cell,
+    Keyword,
+    Lens,
+    Photo,
+    Place,
+    Subject,
+    SubjectName,
+)
 from photosvc.models.among import among
+from photosvc.models.plain import insert_plain, next_ids, plain, select_plain
 from photosvc.query.fold import fold
 
+Shared = TypeVar("Shared", Camera, Lens, Cell, Place, Keyword)
 Row = TypeVar("Row", Camera, Lens, Cell, Place)
 
 
@@ -38,20 +51,17 @@ class Catalog:
             return self._nothing(Camera, UNKNOWN_ID)
         known = self._cameras.get((make, model))
         if known is None:
-            query = select(Camera).where(Camera.make == make, Camera.model == model)
-            known = self._session.scalar(query) or Camera(make=make, model=model, type=camera_type(make, model))
-            self._session.add(known)
+            same = (one for one in self._select(Camera, "model", [model]) if one.make == make)
+            known = next(same, None) or self._new(Camera, make=make, model=model, type=camera_type(make, model))
             self._cameras[make, model] = known
         return known
 
     def load_gear(self, contents: Collection[Metadata]) -> None:
         """Look up in advance the cameras and lenses of these files that are known."""
         cameras = {one.camera_model for one in contents}
-        for camera in self._session.scalars(select(Camera).where(among(self._session, Camera.model, cameras))):
-            self._cameras[camera.make, camera.model] = camera
+        self._cameras |= {(camera.make, camera.model): camera for camera in self._select(Camera, "model", cameras)}
         if lenses := {one.lens_model for one in contents} - {""}:
-            for lens in self._session.scalars(select(Lens).where(among(self._session, Lens.model, lenses))):
-                self._lenses[lens.make, lens.model] = lens
+            self._lenses |= {(lens.make, lens.model): lens for lens in self._select(Lens, "model", lenses)}
 
     def lens(self, make: str, model: str) -> Lens:
         """The lens of this make and model; the unknown lens when the model is empty."""
@@ -59,9 +69,8 @@ class Catalog:
             return self._nothing(Lens, UNKNOWN_ID)
         known = self._lenses.get((make, model))
         if known is None:
-            query = select(Lens).where(Lens.make == make, Lens.model == model)
-            known = self._session.scalar(query) or Lens(make=make, model=model)
-            self._session.add(known)
+            same = (one for one in self._select(Lens, "model", [model]) if one.make == make)
+            known = next(same, None) or self._new(Lens, make=make, model=model)
             self._lenses[make, model] = known
         return known
 
@@ -69,8 +78,7 @@ class Catalog:
         """Look up in advance the cells of these positions that are known."""
         wanted = {self._cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
         if wanted:
-            query = select(Cell).where(among(self._session, Cell.id, wanted)).options(joinedload(Cell.place))
-            self._cells |= dict.fromkeys(wanted) | {cell.id: cell for cell in self._session.scalars(query)}
+            self._cells |= dict.fromkeys(wanted) | {cell.id: cell for cell in self._select_cells(wanted)}
 
     def cell(self, lat: float, lng: float) -> Cell:
         """The S2 cell of a position, with its place."""
@@ -79,9 +87,8 @@ class Catalog:
             self.load_cells([(lat, lng)])
         known = self._cells[cell_id]
         if known is None:
-            known = Cell(id=cell_id, place=self._place(self._gazetteer.lookup(lat, lng)))
-            self._session.add(known)
-            self._cells[cell_id] = known
+            place = self._place(self._gazetteer.lookup(lat, lng))
+            known = self._cells[cell_id] = self._new(Cell, id=cell_id, place_id=place.id, place=place)
         return known
 
     def nowhere(self) -> Cell:
@@ -94,6 +101,20 @@ class Catalog:
             query = select(SubjectName.folded, Subject.name).join(Subject)
             self._people = {row.folded: row.name for row in self._session.execute(query)}
         return self._people.get(fold(name), name) if self._people else name
+
+    def keywords(self, texts: Iterable[str]) -> list[Keyword]:
+        """The keywords with these texts, each once; spelling differences in case and accents are one keyword."""
+        wanted = {fold(text): text for text in reversed(list(texts))}
+        wanted.pop("", None)
+        if unknown := wanted.keys() - self._keywords.keys():
+            self._keywords |= {keyword.folded: keyword for keyword in self._select(Keyword, "folded", unknown)}
+            for folded in unknown - self._keywords.keys():
+                self._keywords[folded] = self._new(Keyword, word=wanted[folded], folded=folded)
+        return [self._keywords[folded] for folded in sorted(wanted)]
+
+    def with_id(self, mapped: type[Row], key: int | str) -> Row | None:
+        """The row with this id."""
+        return self._session.get(mapped, key)
 
     def _nothing(self, mapped: type[Row], key: int | str) -> Row:
         """The row that stands for what is not known."""
@@ -110,22 +131,65 @@ class Catalog:
     def _place(self, found: FoundPlace | None) -> Place:
         if found is None:
             return self._nothing(Place, UNKNOWN_PLACE)
-        known = self._places.get(found.id) or self._session.get(Place, found.id)
+        known = self._places.get(found.id) or self.with_id(Place, found.id)
         if known is None:
-            known = Place(id=found.id, label=found.label, city=found.city, state=found.state, country=found.country)
-            self._session.add(known)
+            names = {"label": found.label, "city": found.city, "state": found.state, "country": found.country}
+            known = self._new(Place, id=found.id, **names)
         self._places[found.id] = known
         return known
 
-    def keywords(self, texts: Iterable[str]) -> list[Keyword]:
-        """The keywords with these texts, each once; spelling differences in case and accents are one keyword."""
-        wanted = {fold(text): text for text in reversed(list(texts))}
-        wanted.pop("", None)
-        unknown = wanted.keys() - self._keywords.keys()
-        if unknown:
-            for keyword in self._session.scalars(select(Keyword).where(Keyword.folded.in_(unknown))):
-                self._keywords[keyword.folded] = keyword
-            for folded in unknown - self._keywords.keys():
-                self._keywords[folded] = Keyword(word=wanted[folded], folded=folded)
-                self._session.add(self._keywords[folded])
-        return [self._keywords[folded] for folded in sorted(wanted)]
+    def _select(self, mapped: type[Shared], key: str, values: Collection[str]) -> Iterable[Shared]:
+        """The rows whose column `key` has one of these values."""
+        return self._session.scalars(select(mapped).where(among(self._session, getattr(mapped, key), values)))
+
+    def _select_cells(self, ids: Collection[str]) -> Iterable[Cell]:
+        """Cells with their places."""
+        query = select(Cell).where(among(self._session, Cell.id, ids)).options(joinedload(Cell.place))
+        return self._session.scalars(query)
+
+    def _new(self, mapped: type[Shared], **values: Any) -> Shared:  # noqa: ANN401 - of the columns
+        """A new row, inserted when the session is flushed."""
+        one = mapped(**values)
+        self._session.add(one)
+        return one
+
+
+class PlainCatalog(Catalog):
+    """A catalog for plain photos: its rows are plain objects as well, and inserted at once."""
+
+    def remember(self, photos: Iterable[Photo]) -> None:
+        """Look up nothing again that these photos refer to."""
+        for photo in photos:
+            self._cameras[photo.camera.make, photo.camera.model] = photo.camera
+            self._lenses[photo.lens.make, photo.lens.model] = photo.lens
+            self._places[photo.place.id] = photo.place
+            self._keywords |= {keyword.folded: keyword for keyword in photo.keywords}
+
+    def with_id(self, mapped: type[Row], key: int | str) -> Row | None:
+        """The row with this id."""
+        keys = cast("list[str]", [key])
+        found = self._select_cells(keys) if mapped is Cell else select_plain(self._session, mapped, "id", keys)
+        return next(iter(found), None)
+
+    def _nothing(self, mapped: type[Row], key: int | str) -> Row:
+        if mapped not in self._unknown:
+            self._unknown[mapped] = self.with_id(mapped, key)
+        return cast("Row", self._unknown[mapped])
+
+    def _select(self, mapped: type[Shared], key: str, values: Collection[str]) -> Iterable[Shared]:
+        return select_plain(self._session, mapped, key, values)
+
+    def _select_cells(self, ids: Collection[str]) -> Iterable[Cell]:
+        cells = select_plain(self._session, Cell, "id", ids)
+        wanted = {cell.place_id for cell in cells} - self._places.keys()
+        self._places |= {place.id: place for place in select_plain(self._session, Place, "id", wanted)}
+        for cell in cells:
+            cell.place = self._places[cell.place_id]
+        return cells
+
+    def _new(self, mapped: type[Shared], **values: Any) -> Shared:  # noqa: ANN401
+        if "id" not in values:
+            values["id"] = next(next_ids(self._session, mapped, 1))
+        one = plain(mapped, **values)
+        insert_plain(self._session, mapped, [one])
+        return one

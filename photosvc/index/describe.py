@@ -43,7 +43,7 @@ def describe(
     """Bring the row of a photo up to date with its files. A photo without files is hidden.
 
     Args:
-        photo: its files are stored.
+        photo: its files are stored. Of a plain object, the caller writes `updated_at`.
         sidecars: those of its files, by the id of the file.
         catalog: finds or adds cameras, places and keywords.
         now: the present.
@@ -96,7 +96,7 @@ def _write(photo: Photo, metadata: Metadata, *names: str) -> None:
 
 
 def _set_times(photo: Photo, now: datetime) -> None:
-    if photo.checked_at is not None:  # else it is new, and no session may track it
+    if photo.checked_at is not None and isinstance(photo, Photo):  # else it is new, or a plain object
         session = object_session(photo)
         if session is not None and session.is_modified(photo):
             photo.updated_at = now

@@ -7,13 +7,15 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import func, insert, or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.library.values import Difference, dump, wire_name
 from photosvc.models import PhotoChange
+from photosvc.models.plain import insert_of
+from photosvc.models.prepared import run_many
 
 #: What the values of a change contain that made a photo private, or ended that; no text of a person contains it.
 _PRIVATE: Final = '"private":true'
@@ -55,7 +57,7 @@ def record(session: Session, change: Change, now: datetime, differences: Mapping
         {"photo_uid": photo_uid, "before": dump(before), "after": dump(after), **shared}
         for photo_uid, (before, after) in differences.items()
     ]
-    session.connection().execute(insert(PhotoChange.__table__), entries)  # type: ignore[arg-type]
+    run_many(session.connection(), insert_of(PhotoChange), entries)
 
 
 def changes_of(

@@ -7,16 +7,16 @@ from typing import Final
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.index.catalog import Catalog
+from photosvc.index.catalog import PlainCatalog
 from photosvc.index.describe import describe
 from photosvc.index.places import Gazetteer
 from photosvc.index.sidecars.links import sidecars_of
-from photosvc.library.edit import load_photos, sort_keywords
+from photosvc.library.edits.loading import load_photos
 from photosvc.models import STATE, File, LibraryState, Marker, Subject, SubjectName
 from photosvc.models.database import insert_into
 from photosvc.models.people import subject_uid
 from photosvc.query.fold import fold
-from photosvc.search.projection.project import record_change
+from photosvc.search.projection.project import project, record_change
 from photosvc.search.projection.update import project_values
 from photosvc.search.reading.overview.people import Person
 
@@ -85,18 +85,23 @@ def rename_photos(session: Session, photo_ids: Sequence[int], names: Collection[
         now: the present.
 
     """
-    catalog = Catalog(session, Gazetteer.load())
+    catalog = PlainCatalog(session, Gazetteer.load())
     sidecars = sidecars_of(session, photo_ids)
-    photos = load_photos(session, photo_ids)
-    for photo in photos:
+    loaded = load_photos(session, photo_ids)
+    catalog.remember(loaded.photos)
+    for photo in loaded.photos:
         for file in photo.files:
             for marker in file.markers:
                 if marker.name in names:
                     marker.name = name
         describe(photo, sidecars, catalog, now)  # titles may be made of names
-    session.flush()
-    sort_keywords(session, photos)
-    project_values(session, photos)
+        if loaded.is_changed(photo):
+            photo.updated_at = now
+    marked = [photo for photo in loaded.photos if loaded.has_other_markers(photo)]
+    loaded.store(loaded.photos)
+    project_values(session, [photo for photo in loaded.photos if photo not in marked])
+    if marked:
+        project(session, [photo.id for photo in marked])
 
 
 def _new(session: Session, uid: str, name: str, now: datetime) -> Subject:

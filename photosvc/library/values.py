@@ -10,7 +10,7 @@ import orjson
 from photosvc.core.sources import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import choose_orientation
-from photosvc.models import Photo
+from photosvc.models import Camera, Lens, Photo, Place
 
 #: Source column -> the columns that it is the source of.
 _SOURCED: Final = {
@@ -43,7 +43,11 @@ COLUMNS: Final = (
     *(name for source, names in _SOURCED.items() for name in (*names, source)), *PLAIN, "private", "stack", _MANUAL,
 )  # fmt: skip
 #: Columns of related rows, which have no value until these are stored.
-_RELATED: Final = {"camera_id": "camera", "lens_id": "lens", "place_id": "place"}
+_RELATED: Final[dict[str, tuple[str, type[Camera | Lens | Place]]]] = {
+    "camera_id": ("camera", Camera),
+    "lens_id": ("lens", Lens),
+    "place_id": ("place", Place),
+}
 _COPIED: Final = tuple(name for name in COLUMNS if name not in _RELATED)
 #: Values that no other value but the score follows from, with their sources.
 _WITHOUT_EFFECT: Final = frozenset(
@@ -75,7 +79,7 @@ _WIRE: Final = {
 def snapshot(photo: Photo) -> dict[str, Any]:
     """All values that people change, as JSON has them."""
     values = dict(zip(_COPIED, _copied(photo), strict=True))
-    values |= {name: getattr(photo, relation).id for name, relation in _RELATED.items()}
+    values |= {name: getattr(photo, relation).id for name, (relation, _) in _RELATED.items()}
     for name in _TIMES:
         values[name] = values[name].isoformat() if values[name] is not None else None
     chosen = next((file.uid for file in photo.files if file.primary_src == MANUAL), "")
@@ -119,9 +123,12 @@ def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str
 
 
 def restore(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
-    """Write values of a snapshot into a photo; related rows must be loaded again afterwards."""
+    """Write values of a snapshot into a photo."""
     for name, value in values.items():
-        if name == KEYWORDS:
+        if name in _RELATED:
+            relation, kind = _RELATED[name]
+            setattr(photo, relation, catalog.with_id(kind, value))
+        elif name == KEYWORDS:
             photo.keywords = catalog.keywords(value)
         elif name == PRIMARY:
             for file in photo.files:

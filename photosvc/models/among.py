@@ -31,8 +31,8 @@ def among(session: Session, key: Any, values: Collection[int] | Collection[str])
 
 
 def among_parameter(dialect: str, key: Any, name: str) -> ColumnElement[bool]:  # noqa: ANN401
-    """`key IN values`, for a column of integers and a parameter of this name, whose value is that of `as_parameter`."""
-    return _is_one(dialect, key, bindparam(name, type_=_type(dialect, is_text=False)))
+    """`key IN values`, for a column and a parameter of this name, whose value is that of `as_parameter`."""
+    return _is_one(dialect, key, bindparam(name, type_=_type(dialect, is_text=isinstance(key.type, Text))))
 
 
 def as_parameter(dialect: str, values: Collection[int] | Collection[str]) -> Any:  # noqa: ANN401 - what the driver takes

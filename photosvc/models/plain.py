@@ -2,18 +2,21 @@
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from sqlalchemy import Insert, Table, func, insert, select, text
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
-from photosvc.models.among import among
+from photosvc.models.among import among_parameter, as_parameter
 from photosvc.models.base import Base
-from photosvc.models.prepared import run_many
+from photosvc.models.prepared import Prepared, prepare_statement, run_many
 
 Row = TypeVar("Row", bound=Base)
+#: The parameter of `select_plain`.
+_VALUES: Final = "given"
 
 
 def plain(mapped: type[Row], **values: object) -> Row:
@@ -36,17 +39,38 @@ def insert_of(mapped: type[Base]) -> Insert:
     return insert(_table(mapped))
 
 
-def select_plain(session: Session, mapped: type[Row], key: str, values: Collection[int] | Collection[str]) -> list[Row]:
-    """The rows whose column `key` has one of these values, in the order of their ids, as plain objects."""
-    table, plain_class = _table(mapped), _plain_class(mapped)
-    query = select(table).where(among(session, table.c[key], values)).order_by(table.c.id)
-    names = table.columns.keys()
+def select_plain(
+    session: Session, mapped: type[Row], key: str, values: Collection[int] | Collection[str], *, locked: bool = False
+) -> list[Row]:
+    """The rows whose column `key` has one of these values, in the order of their ids, as plain objects.
+
+    Args:
+        session: pending changes of its objects are not seen.
+        mapped: the class.
+        key: a column of integers or texts.
+        values: texts without null characters.
+        locked: on PostgreSQL, nobody else changes these rows until the transaction ends; SQLite has one writer anyway.
+
+    """
+    if not values:
+        return []
+    connection = session.connection()
+    dialect = connection.dialect
+    read = _prepared(dialect, mapped, key, locked=locked and dialect.name == "postgresql")
+    plain_class, names = _plain_class(mapped), _table(mapped).columns.keys()
     found: list[Row] = []
-    for row in session.connection().execute(query):
+    for row in read.run(connection, {_VALUES: as_parameter(dialect.name, values)}):
         one = plain_class()
         vars(one).update(zip(names, row, strict=True))
         found.append(cast("Row", one))
     return found
+
+
+@lru_cache(256)
+def _prepared(dialect: Dialect, mapped: type[Base], key: str, *, locked: bool) -> Prepared:
+    table = _table(mapped)
+    query = select(table).where(among_parameter(dialect.name, table.c[key], _VALUES)).order_by(table.c.id)
+    return prepare_statement(query.with_for_update() if locked else query, dialect)
 
 
 def next_ids(session: Session, mapped: type[Row], count: int) -> Iterator[int]:

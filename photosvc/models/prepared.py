@@ -4,13 +4,14 @@ SQLAlchemy needs ten times as long to build such a query and wrap its rows as SQ
 long to convert the values of a row as SQLite needs to store it with all indexes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Boolean, Connection
+from sqlalchemy import Boolean, Connection, Float
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 
@@ -50,12 +51,13 @@ class Prepared:
 
 
 def prepare_statement(statement: Any, dialect: Dialect) -> Prepared:  # noqa: ANN401
-    """Compile a SELECT for this dialect. Its bind parameters are named; their values are integers, texts or times."""
+    """Compile a SELECT for this dialect. Its bind parameters are named, their values of types that the driver takes."""
     compiled = statement.compile(dialect=dialect)
     names = tuple(compiled.positiontup) if compiled.positional else None
     found = (
         (number, column.type.dialect_impl(dialect).result_processor(dialect, None))
         for number, column in enumerate(statement.selected_columns)
+        if not isinstance(column.type, Float)  # the drivers give columns of floats as such
     )
     # Cached, because the same few values recur: the times of a credential.
     processors = tuple((number, lru_cache(256)(processor)) for number, processor in found if processor is not None)
@@ -85,8 +87,8 @@ def run_many(connection: Connection, statement: Any, rows: Sequence[Mapping[str,
     Args:
         connection: the connection.
         statement: kept for the lifetime of the process, as it is compiled once.
-        rows: the values of all its bind parameters by name, of the types of the columns; for an INSERT without any
-            `values`, those of the columns that it writes.
+        rows: the values of its named bind parameters, of the types of the columns; for an INSERT without any `values`,
+            those of the columns that it writes. All have the same names.
 
     Raises:
         DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
@@ -95,11 +97,27 @@ def run_many(connection: Connection, statement: Any, rows: Sequence[Mapping[str,
     if not rows:
         return
     many = _prepare_many(statement, tuple(rows[0]), connection.dialect)
+    with _cursor(connection, many.text) as cursor:
+        cursor.executemany(many.text, many.values(rows))
+
+
+def run_one(connection: Connection, statement: Any, values: Mapping[str, Any]) -> int:  # noqa: ANN401
+    """As `run_many`, for one row of values; gives the number of rows that were written."""
+    one = _prepare_many(statement, tuple(values), connection.dialect)
+    with _cursor(connection, one.text) as cursor:
+        cursor.execute(one.text, one.values([values])[0])
+        written: int = cursor.rowcount
+        return written
+
+
+@contextmanager
+def _cursor(connection: Connection, text: str) -> Iterator[Any]:
+    """A cursor of the driver, whose errors become those of SQLAlchemy."""
     cursor = connection.connection.cursor()
     try:
-        cursor.executemany(many.text, many.values(rows))
+        yield cursor
     except connection.dialect.loaded_dbapi.Error as error:
-        raise _refused(error, connection, cursor, many.text) from error
+        raise _refused(error, connection, cursor, text) from error
     finally:
         cursor.close()
 
@@ -112,8 +130,13 @@ class _Many:
     processors: tuple[tuple[int, Processor], ...]
     """For each value that the driver takes in another type: its number and the conversion."""
 
+    constants: dict[str, Any]
+    """The values that the statement contains."""
+
     def values(self, rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
         read = itemgetter(*self.names)
+        if self.constants:
+            rows = [{**self.constants, **row} for row in rows]
         values = [read(row) for row in rows] if len(self.names) > 1 else [(read(row),) for row in rows]
         if self.processors:
             values = [self._processed(row) for row in values]
@@ -129,13 +152,15 @@ class _Many:
 @lru_cache(256)
 def _prepare_many(statement: Any, columns: tuple[str, ...], dialect: Dialect) -> _Many:  # noqa: ANN401
     compiled = statement.compile(dialect=dialect, column_keys=list(columns))
-    names = tuple(compiled.positiontup or compiled.binds)
-    found = ((number, compiled.binds[name].type) for number, name in enumerate(names))
+    types = {name: parameter.type for parameter, name in compiled.bind_names.items()}
+    names = tuple(compiled.positiontup or types)
+    found = ((number, types[name]) for number, name in enumerate(names))
     # The drivers take booleans as they are; SQLAlchemy would check each value.
     converted = ((number, kind.dialect_impl(dialect)) for number, kind in found if not isinstance(kind, Boolean))
     processors = ((number, kind.bind_processor(dialect)) for number, kind in converted)
     used = tuple((number, processor) for number, processor in processors if processor is not None)
-    return _Many(compiled.string, names, compiled.positional, used)
+    constants = {name: value for name, value in compiled.params.items() if name not in columns}
+    return _Many(compiled.string, names, compiled.positional, used, constants)
 
 
 def _refused(error: Exception, connection: Connection, cursor: Any, text: str) -> Exception:  # noqa: ANN401

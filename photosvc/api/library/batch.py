@@ -10,11 +10,13 @@ from sqlalchemy.orm import Session
 from photosvc.api.library.taking import taking_originals
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.index.catalog import Catalog
+from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
-from photosvc.library import flags
-from photosvc.library.edit import apply, changing, load_photos
-from photosvc.library.flags import Flagging, change_flags
+from photosvc.library.edits import flags
+from photosvc.library.edits.apply import apply
+from photosvc.library.edits.changing import changing
+from photosvc.library.edits.flags import Flagging, change_flags
+from photosvc.library.edits.loading import load_photos
 from photosvc.library.journal import Actor, Change
 from photosvc.library.removal import remove_photos
 from photosvc.library.selected import selected_photos
@@ -99,12 +101,13 @@ def edit_photos(given: dict[str, Any]) -> Response:
     values = {**given["values"], **(given["values"].pop("details", None) or {})}
 
     def edit(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
-        catalog, changed = Catalog(session, Gazetteer.load()), 0
+        catalog, changed = PlainCatalog(session, Gazetteer.load()), 0
         for start in range(0, len(photo_ids), _PORTION):
-            photos = load_photos(session, photo_ids[start : start + _PORTION])
-            with changing(session, catalog, photos, Change("photos.update", Actor.of(principal())), now) as touched:
-                for photo in photos:
-                    apply(photo, values, catalog, session)
+            loaded = load_photos(session, photo_ids[start : start + _PORTION])
+            catalog.remember(loaded.photos)
+            with changing(session, catalog, loaded, Change("photos.update", Actor.of(principal())), now) as touched:
+                for photo in loaded.photos:
+                    apply(photo, values, catalog)
             changed += len(touched)
         return changed
 

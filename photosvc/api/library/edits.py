@@ -1,6 +1,7 @@
 """PUT and PATCH /photos/<uid>, and what people do with one photo: like and approve it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -10,9 +11,11 @@ from sqlalchemy.orm import Session
 from photosvc.api.photos import record_of
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.index.catalog import Catalog
+from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
-from photosvc.library.edit import apply, approve, changing, load_photo
+from photosvc.library.edits.apply import apply, approve
+from photosvc.library.edits.changing import changing
+from photosvc.library.edits.loading import LoadedPhotos, load_photo
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
 from photosvc.records.edit import PhotoEditSchema
@@ -55,8 +58,8 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
     """
     values = {**given, **(given.pop("details", None) or {})}
 
-    def change(session: Session, catalog: Catalog, photo: Photo) -> None:
-        apply(photo, values, catalog, session)
+    def change(editing: Editing) -> None:
+        apply(editing.photo, values, editing.catalog)
 
     body, etag = change_one(photo_uid, "photos.update", change)
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
@@ -79,8 +82,8 @@ def dislike_photo(photo_uid: str) -> Response:
 
 
 def _favorite(photo_uid: str, *, favorite: bool) -> Response:
-    def change(session: Session, catalog: Catalog, photo: Photo) -> None:
-        apply(photo, {"favorite": favorite}, catalog, session)
+    def change(editing: Editing) -> None:
+        apply(editing.photo, {"favorite": favorite}, editing.catalog)
 
     body, _ = change_one(photo_uid, "photos.like", change)
     return json_text(b'{"photo":' + body + b"}")
@@ -92,18 +95,28 @@ def _favorite(photo_uid: str, *, favorite: bool) -> Response:
 def approve_photo(photo_uid: str) -> Response:
     """Take a photo out of review: it counts as edited, and its score as good enough."""
 
-    def change(_session: Session, _catalog: Catalog, photo: Photo) -> None:
-        approve(photo)
+    def change(editing: Editing) -> None:
+        approve(editing.photo)
 
     body, _ = change_one(photo_uid, "photos.approve", change)
     return json_text(b'{"photo":' + body + b"}")
 
 
-def change_one(
-    photo_uid: str,
-    action: str,
-    change: Callable[[Session, Catalog, Photo], int | None],
-) -> tuple[bytes, str]:
+@dataclass(frozen=True, slots=True)
+class Editing:
+    """A photo that is changed in a write transaction."""
+
+    session: Session
+    catalog: PlainCatalog
+    loaded: LoadedPhotos
+
+    @property
+    def photo(self) -> Photo:
+        """The photo."""
+        return self.loaded.photos[0]
+
+
+def change_one(photo_uid: str, action: str, change: Callable[[Editing], int | None]) -> tuple[bytes, str]:
     """Change one photo in a write transaction; gives its new record and entity tag.
 
     Args:
@@ -120,19 +133,22 @@ def change_one(
     now = service.now()
     valid = is_uid(photo_uid, PHOTO)  # PostgreSQL refuses texts with NUL
     with service.changing() as session:
-        seen = files_of_photo(session.connection(), photo_uid, sees_private=who.sees_private) if valid else ()
-        photo = load_photo(session, photo_uid) if seen else None
-        if photo is None:
+        connection, sees_private = session.connection(), who.sees_private
+        seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
+        loaded = load_photo(session, photo_uid) if seen else None
+        if loaded is None or not loaded.photos:
             msg = "there is no such photo"
             raise NotFoundError(msg, field="uid")
+        (photo,) = loaded.photos
         if "If-Match" in request.headers:
-            _, etag = record_of(session, seen, photo, sees_private=who.sees_private)
+            _, etag = record_of(session, seen, photo, sees_private=sees_private)
             # An empty or unreadable header names no state either.
             if not request.if_match.contains(etag):
                 raise PhotoChangedError
-        catalog = Catalog(session, Gazetteer.load())
+        catalog = PlainCatalog(session, Gazetteer.load())
+        catalog.remember(loaded.photos)
         entry = Change(action, Actor.of(who))
-        with changing(session, catalog, [photo], entry, now):
-            entry.undoes = change(session, catalog, photo)
-        seen = files_of_photo(session.connection(), photo_uid, sees_private=who.sees_private) or seen
-        return record_of(session, seen, photo, sees_private=who.sees_private)
+        with changing(session, catalog, loaded, entry, now):
+            entry.undoes = change(Editing(session, catalog, loaded))
+        seen = files_of_photo(connection, photo_uid, sees_private=sees_private) or seen
+        return record_of(session, seen, photo, sees_private=sees_private)

@@ -3,16 +3,13 @@
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
-from sqlalchemy.orm import Session
 
-from photosvc.api.library.edits import WRAPPED, change_one
+from photosvc.api.library.edits import WRAPPED, Editing, change_one
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.index.catalog import Catalog
+from photosvc.library.edits.undo import undo
 from photosvc.library.journal import changes_of, find_change, shown
-from photosvc.library.undo import undo
-from photosvc.models import Photo
 from photosvc.records.change import ChangeSchema
 from photosvc.search.reading.lookup import files_of_photo
 from photosvc.search.reading.overview.photos import parse_number
@@ -82,9 +79,9 @@ def undo_change(photo_uid: str, number: str) -> Response:
     409 names the values that changed since then.
     """
 
-    def change(session: Session, catalog: Catalog, photo: Photo) -> int:
-        found = find_change(session, photo.uid, number, sees_private=principal().sees_private)
-        undo(session, catalog, photo, found)
+    def change(editing: Editing) -> int:
+        found = find_change(editing.session, photo_uid, number, sees_private=principal().sees_private)
+        undo(editing.catalog, editing.photo, found)
         return found.id
 
     body, _ = change_one(photo_uid, "photos.undo", change)

@@ -6,12 +6,13 @@ from typing import Any
 from flask import Blueprint, Response
 from sqlalchemy.orm import Session
 
-from photosvc.api.library.edits import change_one
+from photosvc.api.library.edits import Editing, change_one
 from photosvc.api.library.taking import taking_originals
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.sources import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import choose_orientation
+from photosvc.index.places import Gazetteer
 from photosvc.index.stacking.unstack import unstack
 from photosvc.library.journal import Actor, Change, record
 from photosvc.library.removal import remove_file
@@ -41,7 +42,8 @@ def add_routes(api: Blueprint) -> None:
 def choose_file(photo_uid: str, file_uid: str) -> Response:
     """Let this file show the photo, also after index runs."""
 
-    def change(_session: Session, _catalog: Catalog, photo: Photo) -> None:
+    def change(editing: Editing) -> None:
+        photo = editing.photo
         chosen = _file(photo, file_uid)
         if chosen.error:
             msg = "the file cannot be shown"
@@ -63,8 +65,8 @@ def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
     The original stays as it is: thumbnails, marked areas, width and height are turned.
     """
 
-    def change(_session: Session, _catalog: Catalog, photo: Photo) -> None:
-        file = _file(photo, file_uid)
+    def change(editing: Editing) -> None:
+        file = _file(editing.photo, file_uid)
         if file.error or file.media_type == "video":
             msg = "only pictures can be turned"
             raise ConflictError(msg)
@@ -80,9 +82,9 @@ def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
 def unstack_file(photo_uid: str, file_uid: str) -> Response:
     """Make a photo of its own of this file; no index run stacks it again."""
 
-    def leave(session: Session, catalog: Catalog, file: File) -> None:
+    def leave(session: Session, file: File) -> None:
         now = current_service().now()
-        photo = unstack(session, catalog, file, now)
+        photo = unstack(session, Catalog(session, Gazetteer.load()), file, now)
         record(session, Change("photos.unstack", Actor.of(principal())), now, {photo.uid: ({}, {FILES: [file.name]})})
 
     return _without(photo_uid, file_uid, "photos.unstack", leave)
@@ -99,7 +101,7 @@ def delete_file(photo_uid: str, file_uid: str) -> Response:
     """
     with taking_originals() as deletion:
 
-        def leave(session: Session, _catalog: Catalog, file: File) -> None:
+        def leave(session: Session, file: File) -> None:
             now = current_service().now()
             if deletion is None:
                 remove_file(session, file, now)
@@ -109,13 +111,16 @@ def delete_file(photo_uid: str, file_uid: str) -> Response:
         return _without(photo_uid, file_uid, "photos.delete", leave)
 
 
-def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Session, Catalog, File], None]) -> Response:
-    def change(session: Session, catalog: Catalog, photo: Photo) -> None:
+def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Session, File], None]) -> Response:
+    def change(editing: Editing) -> None:
+        photo, session = editing.photo, editing.session
         file = _file(photo, file_uid)
         if not any(other is not file and not other.missing and not other.sidecar for other in photo.files):
             msg = "the file is the only one of its photo"
             raise ConflictError(msg)
-        leave(session, catalog, file)
+        leave(session, session.get_one(File, file.id))
+        session.flush()
+        editing.loaded.reload(photo)
 
     return json_text(change_one(photo_uid, action, change)[0])
 

@@ -17,6 +17,7 @@ from photosvc.core.sources import AUTO, DEFAULT, ESTIMATE
 from photosvc.index.estimates.positions import WINDOW
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Photo
 from photosvc.models.among import among
+from photosvc.models.prepared import run_many
 
 _VIDEO: Final = "video"
 _UTC_ZONE: Final = "UTC"
@@ -91,8 +92,7 @@ def mark_due(session: Session, before: Mapping[int, Sighting | None], after: Map
         for (camera_id, serial), moments in cameras.items()
         for first, last, located in _spans(moments)
     ]
-    if spans:
-        session.connection().execute(_MARK, spans)
+    run_many(session.connection(), _MARK, spans)
 
 
 def _spans(moments: Iterable[tuple[datetime, bool]]) -> list[tuple[datetime, datetime, bool]]:

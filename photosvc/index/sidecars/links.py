@@ -6,9 +6,12 @@ A link is made by whichever of the two is stored last, so that both may come in 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
+from typing import TypeVar
 
-from sqlalchemy import Column, and_, bindparam, delete, select
+from sqlalchemy import Column, and_, delete, select
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.index.extract import READER_VERSION, Extraction
@@ -21,10 +24,12 @@ from photosvc.index.sidecars.names import confirms, is_read
 from photosvc.index.sidecars.read import Kind
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, File, Sidecar, file_sidecars
-from photosvc.models.among import among
+from photosvc.models.among import among, among_parameter, as_parameter
 from photosvc.models.database import insert_into
+from photosvc.models.prepared import Prepared, prepare_statement
 
 _BATCH = 500
+Value = TypeVar("Value", int, str)
 
 
 class Sidecars:
@@ -169,27 +174,33 @@ def _belongs(row: Sidecar, file: File) -> bool:
     return confirms(file.name.rpartition("/")[2], row.name.rpartition("/")[2], title)
 
 
-def _portions(names: Iterable[str]) -> Iterator[list[str]]:
-    """As many names as one statement takes."""
-    every = iter(names)
+def _portions(values: Iterable[Value]) -> Iterator[list[Value]]:
+    """As many values as one statement takes."""
+    every = iter(values)
     while some := list(islice(every, _BATCH)):
         yield some
 
 
-_OF_PHOTOS = (
-    select(file_sidecars.c.file_id, Sidecar.name, Sidecar.kind, Sidecar.details)
-    .join(Sidecar, Sidecar.id == file_sidecars.c.sidecar_id)
-    .join(File, File.id == file_sidecars.c.file_id)
-    .where(File.photo_id.in_(bindparam("photo_ids", expanding=True)))
-)
-
-
 def sidecars_of(session: Session, photo_ids: Iterable[int]) -> dict[int, list[StoredSidecar]]:
     """File id -> its sidecars, for the files of these photos that have any."""
+    if session.autoflush:  # as before any query of the session
+        session.flush()
     found: defaultdict[int, list[StoredSidecar]] = defaultdict(list)
-    ids = list(photo_ids)
-    for start in range(0, len(ids), _BATCH):
-        rows = session.execute(_OF_PHOTOS, {"photo_ids": ids[start : start + _BATCH]})
-        for file_id, name, kind, details in rows:
+    connection = session.connection()
+    read = _prepared(connection.dialect)
+    for some in _portions(photo_ids):
+        given = as_parameter(connection.dialect.name, some)
+        for file_id, name, kind, details in read.run(connection, {"photo_ids": given}):
             found[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details)))
     return found
+
+
+@lru_cache(maxsize=8)
+def _prepared(dialect: Dialect) -> Prepared:
+    query = (
+        select(file_sidecars.c.file_id, Sidecar.name, Sidecar.kind, Sidecar.details)
+        .join(Sidecar, Sidecar.id == file_sidecars.c.sidecar_id)
+        .join(File, File.id == file_sidecars.c.file_id)
+        .where(among_parameter(dialect.name, File.photo_id, "photo_ids"))
+    )
+    return prepare_statement(query, dialect)

@@ -2,29 +2,39 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.models import Camera, File, Keyword, Lens, Marker, Photo, Place, photo_keywords
-from photosvc.models.among import among
+from photosvc.models.among import among_parameter, as_parameter
 from photosvc.models.plain import plain, select_plain
+from photosvc.models.prepared import Prepared, prepare_statement
+
+Row = TypeVar("Row", Camera, Lens, Place)
 
 
 def load(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
     """Those of these photos that have search rows, by id, as the database has them; pending changes are not seen."""
-    photos = {photo.id: photo for photo in select_plain(session, Photo, "id", photo_ids)}
+    photos = select_plain(session, Photo, "id", photo_ids)
     _add_files(session, photos)
-    shown = {photo_id: photo for photo_id, photo in photos.items() if not is_missing(photo)}
-    _add_keywords(session, shown)
-    every = shown.values()
-    cameras = {one.id: one for one in select_plain(session, Camera, "id", {photo.camera_id for photo in every})}
-    lenses = {one.id: one for one in select_plain(session, Lens, "id", {photo.lens_id for photo in every})}
-    places = {one.id: one for one in select_plain(session, Place, "id", {photo.place_id for photo in every})}
-    for photo in every:
-        photo.camera, photo.lens = cameras[photo.camera_id], lenses[photo.lens_id]
-        photo.place = places[photo.place_id]
-    return list(every)
+    shown = [photo for photo in photos if not is_missing(photo)]
+    _add_others(session, shown)
+    return shown
+
+
+def load_whole(session: Session, key: str, values: Collection[int] | Collection[str]) -> list[Photo]:
+    """The photos whose column `key` has one of these values, by id, also those without search rows; to be changed.
+
+    On PostgreSQL, nobody else changes their rows until the transaction ends.
+    """
+    photos = select_plain(session, Photo, key, values, locked=True)
+    _add_files(session, photos)
+    _add_others(session, photos)
+    return photos
 
 
 def is_missing(photo: Photo) -> bool:
@@ -32,34 +42,54 @@ def is_missing(photo: Photo) -> bool:
     return all(file.missing for file in photo.files)
 
 
-def _add_files(session: Session, photos: dict[int, Photo]) -> None:
-    for photo in photos.values():
+def _add_files(session: Session, photos: Collection[Photo]) -> None:
+    by_id = {photo.id: photo for photo in photos}
+    for photo in photos:
         photo.files = []
-    files = {file.id: file for file in select_plain(session, File, "photo_id", photos.keys())}
+    files = {file.id: file for file in select_plain(session, File, "photo_id", by_id.keys())}
     for file in files.values():
-        file.photo, file.markers = photos[file.photo_id], []
+        file.photo, file.markers = by_id[file.photo_id], []
         file.photo.files.append(file)
     for marker in select_plain(session, Marker, "file_id", files.keys()):
         marker.file = files[marker.file_id]
         marker.file.markers.append(marker)
 
 
-def _add_keywords(session: Session, photos: dict[int, Photo]) -> None:
+def _add_others(session: Session, photos: Collection[Photo]) -> None:
+    words = _keywords(session, [photo.id for photo in photos])
+    cameras = _by_id(session, Camera, {photo.camera_id for photo in photos})
+    lenses = _by_id(session, Lens, {photo.lens_id for photo in photos})
+    places = _by_id(session, Place, {photo.place_id for photo in photos})
+    for photo in photos:
+        photo.keywords = words[photo.id]
+        photo.camera, photo.lens = cameras[photo.camera_id], lenses[photo.lens_id]
+        photo.place = places[photo.place_id]
+
+
+def _by_id(session: Session, mapped: type[Row], ids: Collection[Any]) -> dict[Any, Row]:
+    return {one.id: one for one in select_plain(session, mapped, "id", ids)}
+
+
+def _keywords(session: Session, photo_ids: Collection[int]) -> defaultdict[int, list[Keyword]]:
     words: defaultdict[int, list[Keyword]] = defaultdict(list)
+    if not photo_ids:
+        return words
     known: dict[int, Keyword] = {}
-    for photo_id, keyword_id, word, folded in _keywords(session, photos.keys()):
+    connection = session.connection()
+    given = {"photo_ids": as_parameter(connection.dialect.name, photo_ids)}
+    for photo_id, keyword_id, word, folded in _prepared(connection.dialect).run(connection, given):
         if keyword_id not in known:
             known[keyword_id] = plain(Keyword, id=keyword_id, word=word, folded=folded)
         words[photo_id].append(known[keyword_id])
-    for photo_id, photo in photos.items():
-        photo.keywords = words[photo_id]
+    return words
 
 
-def _keywords(session: Session, photo_ids: Collection[int]) -> Sequence[Row[int, int, str, str]]:
+@lru_cache(maxsize=8)
+def _prepared(dialect: Dialect) -> Prepared:
     query = (
         select(photo_keywords.c.photo_id, Keyword.id, Keyword.word, Keyword.folded)
         .join(Keyword, Keyword.id == photo_keywords.c.keyword_id)
-        .where(among(session, photo_keywords.c.photo_id, photo_ids))
+        .where(among_parameter(dialect.name, photo_keywords.c.photo_id, "photo_ids"))
         .order_by(photo_keywords.c.photo_id, Keyword.word)
     )
-    return session.connection().execute(query).all()
+    return prepare_statement(query, dialect)

@@ -28,7 +28,7 @@ from photosvc.models import (
 from photosvc.models.among import among
 from photosvc.models.database import insert_for
 from photosvc.models.plain import insert_of
-from photosvc.models.prepared import run_many
+from photosvc.models.prepared import run_many, run_one
 from photosvc.search.projection.compute import render_file, render_head, search_rows, search_text
 from photosvc.search.projection.load import is_missing, load
 
@@ -97,12 +97,12 @@ def remove(session: Session, photo_ids: Collection[int]) -> None:
 def record_change(session: Session) -> None:
     """Record a change of the library: draw a new state number (for ETags) and increment the change counter."""
     state = secrets.randbits(62)
-    counted: Any = session.connection().execute(_COUNT, {"state": state})
-    if counted.rowcount == 0:
+    counted = run_one(session.connection(), _COUNT, {"state": state})
+    if counted == 0:
         first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state}
         session.add_all(LibraryState(name=name, value=value) for name, value in first.items())
         session.flush()
-    elif counted.rowcount == 1:  # a library that an older version made, without a state number
+    elif counted == 1:  # a library that an older version made, without a state number
         session.add(LibraryState(name=STATE, value=state))
         session.flush()
 

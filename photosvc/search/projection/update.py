@@ -6,13 +6,14 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final
 
-from sqlalchemy import Update, bindparam, select, update
+from sqlalchemy import select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.models import File, Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
 from photosvc.models.among import among, among_parameter, as_parameter
-from photosvc.models.prepared import run_many, run_text
+from photosvc.models.prepared import run_text
+from photosvc.models.updates import Updates
 from photosvc.search.projection.compute import render_file, render_head, search_rows, search_text
 from photosvc.search.projection.load import load
 from photosvc.search.projection.project import ALBUM_KEYS, albums_of, delete_of_files, project, record_change
@@ -38,8 +39,6 @@ _row_values, _text_values, _album_keys = itemgetter(*_ROW), itemgetter(*_TEXT), 
 
 #: The values of one file in all tables, as `_STORED` reads them.
 Stored = Sequence[Any]
-#: Table, the column that finds a row, and the columns to write -> the rows' values; `id` is that of the first column.
-Writes = defaultdict[tuple[Any, str, tuple[str, ...]], list[dict[str, Any]]]
 
 
 def project_values(session: Session, photos: Sequence[Photo]) -> None:
@@ -55,14 +54,14 @@ def project_values(session: Session, photos: Sequence[Photo]) -> None:
     """
     stored = _stored(session, [photo.id for photo in photos])
     Marker.identify(session, [marker for photo in photos for file in photo.files for marker in file.markers])
-    writes: Writes = defaultdict(list)
+    updates = Updates()
     others: list[int] = []
     for photo in photos:
         old = stored[photo.id]
         has_album = any(row[_HAS_ALBUM] for row in old.values())
-        if not _compare(photo, list(search_rows(photo, has_album=has_album)), old, writes):
+        if not _compare(photo, list(search_rows(photo, has_album=has_album)), old, updates):
             others.append(photo.id)
-    _write(session, writes)
+    updates.run(session.connection())
     if others:
         project(session, others)
     else:
@@ -82,17 +81,17 @@ def renew(session: Session, photo_ids: Sequence[int]) -> int:
     photos, stored = load(session, photo_ids), _stored(session, photo_ids)
     albums, in_albums = albums_of(session, photo_ids), _stored_albums(session, photo_ids)
     Marker.identify(session, [marker for photo in photos for file in photo.files for marker in file.markers])
-    writes: Writes = defaultdict(list)
+    updates = Updates()
     others = set(photo_ids).difference(photo.id for photo in photos)
     count = 0
     for photo in photos:
         rows = list(search_rows(photo, has_album=any(albums[photo.id].values())))
         wanted = {(album_id, *_album_keys(row)) for _, row in rows for album_id in albums[photo.id]}
-        if wanted == in_albums[photo.id] and _compare(photo, rows, stored[photo.id], writes):
+        if wanted == in_albums[photo.id] and _compare(photo, rows, stored[photo.id], updates):
             count += len(rows)
         else:
             others.add(photo.id)
-    _write(session, writes)
+    updates.run(session.connection())
     if others:
         # What is stored of their files may be stored as that of another photo.
         delete_of_files(session, select(File.id).where(among(session, File.photo_id, others)))
@@ -134,7 +133,7 @@ def _stored_albums(session: Session, photo_ids: Collection[int]) -> defaultdict[
 
 
 def _compare(
-    photo: Photo, rows: Sequence[tuple[File, dict[str, Any]]], stored: Mapping[int, Stored], writes: Writes
+    photo: Photo, rows: Sequence[tuple[File, dict[str, Any]]], stored: Mapping[int, Stored], updates: Updates
 ) -> bool:
     """Add what to write for a photo; gives False when its rows are those of other files than it has."""
     if not rows or {file.id for file, _ in rows} != stored.keys():
@@ -144,12 +143,12 @@ def _compare(
         values = _row_values(row)
         if values != old[_OF_ROW]:
             changed = _changed(_ROW, values, old[_OF_ROW])
-            _add(writes, SearchRow, "file_id", file.id, changed)
+            updates.add(SearchRow, "file_id", file.id, changed)
             keys = {name: changed[name] for name in ALBUM_KEYS if name in changed}
-            _add(writes, SearchAlbum, "file_id", file.id, keys if row["has_album"] else {})
+            updates.add(SearchAlbum, "file_id", file.id, keys if row["has_album"] else {})
         documents = render_head(photo, file), render_file(file)
-        _add(writes, SearchDocument, "file_id", file.id, _changed(_DOCUMENT, documents, old[_OF_DOCUMENT]))
-    _add(writes, SearchText, "photo_id", photo.id, _changed(_TEXT, _text_values(search_text(photo)), old[_OF_TEXT]))
+        updates.add(SearchDocument, "file_id", file.id, _changed(_DOCUMENT, documents, old[_OF_DOCUMENT]))
+    updates.add(SearchText, "photo_id", photo.id, _changed(_TEXT, _text_values(search_text(photo)), old[_OF_TEXT]))
     return True
 
 
@@ -157,21 +156,3 @@ def _changed(names: Sequence[str], new: Sequence[Any], old: Sequence[Any]) -> di
     if new == old:
         return {}
     return {name: value for name, value, before in zip(names, new, old, strict=True) if value != before}
-
-
-def _add(writes: Writes, table: Any, key: str, row_id: int, values: Mapping[str, Any]) -> None:  # noqa: ANN401
-    if values:
-        named = {f"new_{name}": value for name, value in values.items()}
-        writes[table, key, tuple(values)].append({"row": row_id, **named})
-
-
-def _write(session: Session, writes: Writes) -> None:
-    for (table, key, names), values in writes.items():
-        run_many(session.connection(), _update(table, key, names), values)
-
-
-@lru_cache(maxsize=256)
-def _update(table: Any, key: str, names: tuple[str, ...]) -> Update:  # noqa: ANN401
-    columns = table.__table__
-    statement = update(columns).where(columns.c[key] == bindparam("row"))
-    return statement.values({name: bindparam(f"new_{name}") for name in names})

@@ -1,7 +1,5 @@
 """Undo: write back what a change of a photo replaced."""
 
-from sqlalchemy.orm import Session
-
 from photosvc.core.errors import ConflictError
 from photosvc.index.catalog import Catalog
 from photosvc.library.journal import values_of
@@ -9,8 +7,8 @@ from photosvc.library.values import decided, restore, restore_marks, snapshot, w
 from photosvc.models import Photo, PhotoChange
 
 
-def undo(session: Session, catalog: Catalog, photo: Photo, change: PhotoChange) -> None:
-    """Write the values from before a change back, inside `edit.changing`.
+def undo(catalog: Catalog, photo: Photo, change: PhotoChange) -> None:
+    """Write the values from before a change back, inside `changing`.
 
     Values that only followed from what a person set, as a title from the place, are found again.
 
@@ -27,5 +25,3 @@ def undo(session: Session, catalog: Catalog, photo: Photo, change: PhotoChange) 
     if not restore_marks(photo, before, after) and not names:
         msg = "this change cannot be undone, or was undone already"
         raise ConflictError(msg)
-    session.flush()
-    session.expire(photo, ["camera", "lens", "place"])

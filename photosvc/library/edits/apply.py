@@ -1,137 +1,26 @@
-"""Edits of photos by people: values with the source `manual`, which outlive every index run.
+"""Writes the values that a person gives into a photo."""
 
-The values of a photo come from its files and sidecars (`index.describe`). A person's value replaces one of them, and
-None gives it back to the files.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from struct import pack
 from typing import Any, Final
-
-from sqlalchemy import bindparam, select
-from sqlalchemy.orm import Session, joinedload, selectinload
-from sqlalchemy.orm.attributes import set_committed_value
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import is_position
 from photosvc.core.sources import AUTO, MANUAL
 from photosvc.index.catalog import Catalog
-from photosvc.index.describe import describe, score_again
-from photosvc.index.estimates.due import mark_due, sighting
 from photosvc.index.places import is_zone, to_local, to_utc
-from photosvc.index.sidecars.links import sidecars_of
-from photosvc.library.journal import Change, record
-from photosvc.library.values import PLAIN, difference, has_effects, snapshot
-from photosvc.models import Camera, File, Keyword, Lens, Photo
-from photosvc.search.projection.project import project
-from photosvc.search.projection.update import project_values
-
-#: PostgreSQL lets others write meanwhile: what is read here must stay so until the end of the transaction.
-_WHOLE: Final = (
-    select(Photo)
-    .options(
-        joinedload(Photo.camera),
-        joinedload(Photo.lens),
-        joinedload(Photo.place),
-        selectinload(Photo.keywords),
-        selectinload(Photo.files).joinedload(File.markers),
-    )
-    .order_by(Photo.id)
-    .with_for_update(of=Photo)
-    .execution_options(populate_existing=True)
-)
+from photosvc.library.values import PLAIN
+from photosvc.models import Camera, Lens, Photo
 
 
-_PHOTOS: Final = _WHOLE.where(Photo.id.in_(bindparam("photo_ids", expanding=True)))
-_PHOTO: Final = _WHOLE.where(Photo.uid == bindparam("photo_uid"))
-
-
-def load_photo(session: Session, photo_uid: str) -> Photo | None:
-    """As `load_photos`, the photo with this UID."""
-    return session.scalar(_PHOTO, {"photo_uid": photo_uid})
-
-
-def load_photos(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
-    """Photos with all that `changing` reads, by id; others cannot change them until the transaction ends."""
-    return list(session.scalars(_PHOTOS, {"photo_ids": photo_ids}))
-
-
-@contextmanager
-def changing(
-    session: Session, catalog: Catalog, photos: Sequence[Photo], change: Change, now: datetime
-) -> Iterator[list[Photo]]:
-    """A block that changes these photos: afterwards they are described, journalled and projected where they differ.
-
-    Gives a list that contains those afterwards.
-
-    Args:
-        session: in a write transaction.
-        catalog: of that session.
-        photos: from `load_photos`, at most some hundreds.
-        change: for the journal.
-        now: the present.
-
-    """
-    before = {photo.id: snapshot(photo) for photo in photos}
-    sightings = {photo.id: sighting(photo) for photo in photos}
-    keywords = {photo.id: list(photo.keywords) for photo in photos}
-    markers = {photo.id: _markers(photo) for photo in photos}
-    marks = {photo.id: (photo.edited_at, photo.quality, photo.updated_at) for photo in photos}
-    touched: list[Photo] = []
-    yield touched
-    with session.no_autoflush:
-        changes = {photo.id: difference(before[photo.id], snapshot(photo)) for photo in photos}
-        touched += [photo for photo in photos if changes[photo.id][1]]
-        if not touched:
-            return
-        wider = {photo.id for photo in touched if has_effects(*changes[photo.id])}
-        sidecars = sidecars_of(session, wider) if wider else {}
-        for photo in touched:
-            photo.edited_at = now
-            if photo.id in wider:
-                describe(photo, sidecars, catalog, now)
-            else:
-                score_again(photo, now)
-    session.flush()
-    changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched if photo.id in wider}
-    for photo in [photo for photo in touched if not changes[photo.id][1]]:  # the files say the same
-        photo.edited_at, photo.quality, photo.updated_at = marks[photo.id]
-        touched.remove(photo)
-    session.flush()
-    if not touched:
-        return
-    record(session, change, now, {photo.uid: changes[photo.id] for photo in touched})
-    mark_due(session, sightings, {photo.id: sighting(photo) for photo in photos})
-    sort_keywords(session, [photo for photo in touched if keywords[photo.id] != photo.keywords])
-    project_values(session, [photo for photo in touched if markers[photo.id] == _markers(photo)])
-    if marked := [photo.id for photo in touched if markers[photo.id] != _markers(photo)]:
-        project(session, marked)
-
-
-def _markers(photo: Photo) -> list[int]:
-    return [marker.id for file in photo.files for marker in file.markers]
-
-
-def sort_keywords(session: Session, photos: Sequence[Photo]) -> None:
-    """Bring the flushed keywords into the order of the database, in which the projection expects them."""
-    words = {keyword.id for photo in photos for keyword in photo.keywords}
-    if words:
-        ordered = select(Keyword.id).where(Keyword.id.in_(words)).order_by(Keyword.word)
-        rank = {keyword_id: rank for rank, keyword_id in enumerate(session.scalars(ordered))}
-        for photo in photos:
-            set_committed_value(photo, "keywords", sorted(photo.keywords, key=lambda keyword: rank[keyword.id]))
-
-
-def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog, session: Session) -> None:
+def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
     """Write a person's values into a photo, inside `changing`. Values equal to the present ones change nothing.
 
     Args:
         photo: the photo.
         values: as `PhotoEditSchema` loads them; a value that is absent stays, None gives it back to the files.
         catalog: finds cameras, places and keywords.
-        session: for looking up cameras by their id.
 
     Raises:
         InvalidValueError: values contradict each other, or name something that does not exist; says which field.
@@ -147,7 +36,7 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog, session: Se
         _set_keywords(photo, values["keywords"], catalog)
     _set_time(photo, values)
     _set_place(photo, values, catalog)
-    _set_camera(photo, values, catalog, session)
+    _set_camera(photo, values, catalog)
 
 
 def approve(photo: Photo) -> None:
@@ -291,7 +180,7 @@ def _set_place(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> Non
         photo.country, photo.place_src = country, MANUAL
 
 
-def _set_camera(photo: Photo, values: Mapping[str, Any], catalog: Catalog, session: Session) -> None:
+def _set_camera(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
     """Camera and lens by id, or by make and model, which may be new ones."""
     for field, kind, find, attribute in (
         ("CameraID", Camera, catalog.camera, "camera"),
@@ -302,12 +191,12 @@ def _set_camera(photo: Photo, values: Mapping[str, Any], catalog: Catalog, sessi
         current = getattr(photo, attribute)
         wanted = current
         if given is not None and given != current.id:
-            wanted = session.get(kind, given)
+            wanted = catalog.with_id(kind, given)
             if wanted is None:
                 msg = f"there is no {attribute} {given}"
                 raise InvalidValueError(msg, field=field)
         elif make is not None or model is not None:
             wanted = find(current.make if make is None else make, current.model if model is None else model)
-        if wanted is not current:
+        if wanted.id != current.id:
             setattr(photo, attribute, wanted)
             photo.camera_src = MANUAL
