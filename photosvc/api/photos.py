@@ -12,6 +12,8 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.models import Photo
 from photosvc.records.entity import FileEntitySchema, PhotoSchema
+from photosvc.records.fields import compile_schema
+from photosvc.records.photo import without_empty
 from photosvc.records.yaml_text import yaml_text
 from photosvc.search.reading.entity import load_file, load_photo
 from photosvc.search.reading.library import state_tag
@@ -23,7 +25,7 @@ from photosvc.web.files import disposition
 from photosvc.web.protector import principal, require
 
 _YAML: Final = "text/x-yaml; charset=utf-8"
-_photo_schema, _file_schema = PhotoSchema(), FileEntitySchema()
+_dump_photo, _dump_file = compile_schema(PhotoSchema()), compile_schema(FileEntitySchema())
 
 
 def add_routes(api: Blueprint) -> None:
@@ -83,7 +85,8 @@ def record_of(
     session: Session, seen: Sequence[SeenFile], photo: Photo | None = None, *, sees_private: bool
 ) -> tuple[bytes, str]:
     """The record of the photo of these files as JSON, and its entity tag, which other changes of the library keep."""
-    body = orjson.dumps(_photo_schema.dump(load_photo(session, seen, photo, sees_private=sees_private)))
+    found = load_photo(session, seen, photo, sees_private=sees_private)
+    body = orjson.dumps(without_empty(_dump_photo(found)))
     return body, hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
@@ -102,5 +105,5 @@ def read_file(content_hash: str) -> Response:
     if is_fresh(etag):
         return ReadyResponse(status=304, headers=cache_headers(etag))
     with service.loading() as session:
-        body = orjson.dumps(_file_schema.dump(load_file(session, found.file_id)))
+        body = orjson.dumps(_dump_file(load_file(session, found.file_id)))
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))

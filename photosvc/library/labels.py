@@ -8,9 +8,11 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.index.catalog import Catalog
+from photosvc.index.catalog import Catalog, PlainCatalog
 from photosvc.index.places import Gazetteer
-from photosvc.library.edit import apply, changing, keep_keywords, load_photos
+from photosvc.library.edits.apply import apply, keep_keywords
+from photosvc.library.edits.changing import changing
+from photosvc.library.edits.loading import load_photos
 from photosvc.library.journal import Change
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
 from photosvc.query.fold import fold
@@ -60,13 +62,14 @@ def replace_in(
         now: the present.
 
     """
-    catalog = Catalog(session, Gazetteer.load())
-    photos = load_photos(session, photo_ids)
-    with changing(session, catalog, photos, change, now) as touched:
-        for photo in photos:
+    catalog = PlainCatalog(session, Gazetteer.load())
+    loaded = load_photos(session, photo_ids)
+    catalog.remember(loaded.photos)
+    with changing(session, catalog, loaded, change, now) as touched:
+        for photo in loaded.photos:
             kept = [keyword.word for keyword in photo.keywords if keyword.folded not in folded]
             if len(kept) < len(photo.keywords):
-                apply(photo, {"keywords": [*kept, name] if name else kept}, catalog, session)
+                apply(photo, {"keywords": [*kept, name] if name else kept}, catalog)
     return len(touched)
 
 
@@ -84,7 +87,7 @@ def respell(session: Session, keyword_id: int, name: str) -> None:
         raise ConflictError(msg, field="Name")
     session.execute(update(Keyword).where(Keyword.id == keyword_id).values(word=name))
     for start in range(0, len(photo_ids), PORTION):  # the order of their keywords may be another
-        project_values(session, load_photos(session, photo_ids[start : start + PORTION]))
+        project_values(session, load_photos(session, photo_ids[start : start + PORTION]).photos)
     record_change(session)
 
 
@@ -94,8 +97,8 @@ def mark_favorite(session: Session, keyword_id: int, *, favorite: bool) -> None:
     record_change(session)
 
 
-def add_label(session: Session, catalog: Catalog, photo: Photo, name: str) -> None:
-    """Add a keyword to a photo, inside `edit.changing`.
+def add_label(catalog: Catalog, photo: Photo, name: str) -> None:
+    """Add a keyword to a photo, inside `changing`.
 
     Raises:
         ConflictError: the photo has as many as it may.
@@ -106,12 +109,12 @@ def add_label(session: Session, catalog: Catalog, photo: Photo, name: str) -> No
         if len(words) >= MOST_OF_PHOTO:
             msg = f"a photo has at most {MOST_OF_PHOTO} labels"
             raise ConflictError(msg, field="Name")
-        apply(photo, {"keywords": [*words, name]}, catalog, session)
+        apply(photo, {"keywords": [*words, name]}, catalog)
     keep_keywords(photo)
 
 
-def remove_label(session: Session, catalog: Catalog, photo: Photo, label: str) -> None:
-    """Take a keyword from a photo, inside `edit.changing`; the arguments are those of `label_of`.
+def remove_label(catalog: Catalog, photo: Photo, label: str) -> None:
+    """Take a keyword from a photo, inside `changing`; the arguments are those of `label_of`.
 
     Raises:
         NotFoundError: the photo does not have it.
@@ -119,7 +122,7 @@ def remove_label(session: Session, catalog: Catalog, photo: Photo, label: str) -
     """
     gone = label_of(photo.keywords, label)
     words = [keyword.word for keyword in photo.keywords if keyword is not gone]
-    apply(photo, {"keywords": words}, catalog, session)
+    apply(photo, {"keywords": words}, catalog)
 
 
 def label_of(keywords: Iterable[Keyword], label: str) -> Keyword:

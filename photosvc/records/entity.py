@@ -13,7 +13,7 @@ from marshmallow import Schema, fields
 from photosvc.core.clock import ZERO_TIME
 from photosvc.core.colors import COLORS
 from photosvc.core.sources import MANUAL
-from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, rfc3339
+from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema, rfc3339
 from photosvc.records.photo import FileSchema, PhotoResultSchema
 
 #: The name of an unknown camera or lens.
@@ -192,7 +192,7 @@ def _label(keyword: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"ID": keyword.id, "UID": keyword.uid, **named}
 
 
-_photo_label: Final = PhotoLabelSchema()
+_dump_photo_label: Final = compile_schema(PhotoLabelSchema())
 
 
 class PhotoSchema(PhotoResultSchema):
@@ -209,6 +209,6 @@ class PhotoSchema(PhotoResultSchema):
     Place = fields.Nested(PlaceSchema, attribute="photo.place")
     Albums = fields.List(fields.Nested(AlbumSchema), attribute="albums")
     Labels = fields.Function(
-        lambda entity: [_photo_label.dump((entity.photo, keyword)) for keyword in entity.photo.keywords],
+        lambda entity: [_dump_photo_label((entity.photo, keyword)) for keyword in entity.photo.keywords],
         metadata={"type": "array", "items": {"type": "object"}},
     )

@@ -1,9 +1,9 @@
 """How values become JSON: field types that Marshmallow does not have, schemas compiled for speed, names of fields."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from marshmallow import Schema, fields, pre_load
 
@@ -62,6 +62,8 @@ class Decimal(fields.Float):
 
 #: Kinds whose Python values are JSON already; all others are written by their field.
 _PLAIN = (fields.String, fields.Integer, fields.Boolean)
+#: Kinds that read no attribute.
+_UNREAD = (fields.Function, fields.Constant)
 
 
 def compile_schema(schema: Schema) -> Callable[[Any], dict[str, Any]]:
@@ -69,17 +71,35 @@ def compile_schema(schema: Schema) -> Callable[[Any], dict[str, Any]]:
 
     One `attrgetter` reads all attributes, and only fields that change their value are called. Hooks are not run.
     """
-    names = tuple(schema.dump_fields)
-    read = attrgetter(*(field.attribute or name for name, field in schema.dump_fields.items()))
-    changed = [(name, _writer(name, field)) for name, field in schema.dump_fields.items() if type(field) not in _PLAIN]
+    given = schema.dump_fields
+    read_names = tuple(name for name, field in given.items() if not isinstance(field, _UNREAD))
+    read = _reader([given[name].attribute or name for name in read_names])
+    functions = ((name, field) for name, field in given.items() if isinstance(field, fields.Function))
+    computed = [(name, cast("Callable[[Any], Any]", field.serialize_func)) for name, field in functions]
+    constants = {name: field.constant for name, field in given.items() if isinstance(field, fields.Constant)}
+    changed = [(name, _writer(name, given[name])) for name in read_names if type(given[name]) not in _PLAIN]
+    in_order: dict[str, Any] = {name: constants.get(name) for name in given}
+    only_read = len(read_names) == len(given)
 
     def dump(thing: Any) -> dict[str, Any]:  # noqa: ANN401
-        record = dict(zip(names, read(thing), strict=True))
+        record = dict(zip(read_names, read(thing), strict=True))
+        if not only_read:
+            record = in_order | record
+            for name, compute in computed:
+                record[name] = compute(thing)
         for name, write in changed:
             record[name] = write(record[name])
         return record
 
     return dump
+
+
+def _reader(attributes: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """A function that reads attributes of an object, any number of them."""
+    if len(attributes) > 1:
+        return attrgetter(*attributes)
+    readers = [attrgetter(name) for name in attributes]
+    return lambda thing: tuple(read(thing) for read in readers)
 
 
 def _writer(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
@@ -89,6 +109,11 @@ def _writer(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
     if type(field) is Decimal:
         places = field.places
         return lambda value: round(value or 0.0, places)
+    if type(field) is fields.Nested and not field.many:
+        return compile_schema(field.schema)
+    if type(field) is fields.List and type(field.inner) is fields.Nested and not field.inner.many:
+        dump = compile_schema(field.inner.schema)
+        return lambda value: [dump(one) for one in value]
     return lambda value: field.serialize(name, value, _itself)
 
 

@@ -3,14 +3,11 @@
 from typing import Any
 
 from flask import Blueprint, Response
-from sqlalchemy.orm import Session
 
-from photosvc.api.library.edits import change_one
+from photosvc.api.library.edits import Editing, change_one
 from photosvc.core.errors import InvalidValueError
-from photosvc.index.catalog import Catalog
-from photosvc.library.edit import keep_keywords
+from photosvc.library.edits.apply import keep_keywords
 from photosvc.library.labels import add_label, check_name, label_of, remove_label
-from photosvc.models import Photo
 from photosvc.records.entity import PhotoSchema
 from photosvc.records.people import PhotoLabelEditSchema
 from photosvc.web.answer import json_text
@@ -41,8 +38,8 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
         raise InvalidValueError(msg, field="Name")
     check_name(name)
 
-    def change(session: Session, catalog: Catalog, photo: Photo) -> None:
-        add_label(session, catalog, photo, name)
+    def change(editing: Editing) -> None:
+        add_label(editing.catalog, editing.photo, name)
 
     return json_text(change_one(photo_uid, "photos.label", change)[0])
 
@@ -54,12 +51,12 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
 def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Response:
     """Keep the label, whatever the files say later; an `Uncertainty` of 100 takes it from the photo."""
 
-    def change(session: Session, catalog: Catalog, photo: Photo) -> None:
+    def change(editing: Editing) -> None:
         if given["uncertainty"] == _ABSENT:
-            remove_label(session, catalog, photo, label_id)
+            remove_label(editing.catalog, editing.photo, label_id)
         else:
-            label_of(photo.keywords, label_id)
-            keep_keywords(photo)
+            label_of(editing.photo.keywords, label_id)
+            keep_keywords(editing.photo)
 
     return json_text(change_one(photo_uid, "photos.label", change)[0])
 
@@ -70,7 +67,7 @@ def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Respo
 def unlabel_photo(photo_uid: str, label_id: str) -> Response:
     """Take a label from a photo; it stays away when the files are read again."""
 
-    def change(session: Session, catalog: Catalog, photo: Photo) -> None:
-        remove_label(session, catalog, photo, label_id)
+    def change(editing: Editing) -> None:
+        remove_label(editing.catalog, editing.photo, label_id)
 
     return json_text(change_one(photo_uid, "photos.label", change)[0])

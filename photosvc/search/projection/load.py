@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.engine import Dialect
@@ -15,6 +15,7 @@ from photosvc.models.plain import plain, select_plain
 from photosvc.models.prepared import Prepared, prepare_statement
 
 Row = TypeVar("Row", Camera, Lens, Place)
+_WORD: Final = tuple(column.key for column in Keyword.__table__.columns if not column.primary_key)
 
 
 def load(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
@@ -77,9 +78,9 @@ def _keywords(session: Session, photo_ids: Collection[int]) -> defaultdict[int, 
     known: dict[int, Keyword] = {}
     connection = session.connection()
     given = {"photo_ids": as_parameter(connection.dialect.name, photo_ids)}
-    for photo_id, keyword_id, word, folded in _prepared(connection.dialect).run(connection, given):
+    for photo_id, keyword_id, *values in _prepared(connection.dialect).run(connection, given):
         if keyword_id not in known:
-            known[keyword_id] = plain(Keyword, id=keyword_id, word=word, folded=folded)
+            known[keyword_id] = plain(Keyword, id=keyword_id, **dict(zip(_WORD, values, strict=True)))
         words[photo_id].append(known[keyword_id])
     return words
 
@@ -87,7 +88,7 @@ def _keywords(session: Session, photo_ids: Collection[int]) -> defaultdict[int, 
 @lru_cache(maxsize=8)
 def _prepared(dialect: Dialect) -> Prepared:
     query = (
-        select(photo_keywords.c.photo_id, Keyword.id, Keyword.word, Keyword.folded)
+        select(photo_keywords.c.photo_id, Keyword.id, *(getattr(Keyword, name) for name in _WORD))
         .join(Keyword, Keyword.id == photo_keywords.c.keyword_id)
         .where(among_parameter(dialect.name, photo_keywords.c.photo_id, "photo_ids"))
         .order_by(photo_keywords.c.photo_id, Keyword.word)

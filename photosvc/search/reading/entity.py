@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from sqlalchemy import bindparam, not_, select
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.models import Album, AlbumPhoto, File, Marker, Photo
+from photosvc.models.plain import plain
+from photosvc.models.prepared import Prepared, prepare_statement
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.lookup import SeenFile
 
@@ -22,15 +26,7 @@ _PHOTO: Final = (
         selectinload(Photo.files).selectinload(File.markers),
     )
 )
-#: The albums of a photo, by whether private ones are seen.
-_ALBUMS: Final = {
-    sees_private: select(Album)
-    .join(AlbumPhoto)
-    .where(AlbumPhoto.photo_id == bindparam("photo_id"), not_(AlbumPhoto.hidden))
-    .where(visible_albums(sees_private=sees_private))
-    .order_by(Album.title, Album.id)
-    for sees_private in (False, True)
-}
+_ALBUM: Final = tuple(Album.__table__.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +70,19 @@ def load_photo(
     photo = photo or session.scalars(_PHOTO, {"photo_id": seen[0].photo_id}).one()
     files = {file.id: file for file in photo.files}
     Marker.identify(session, [marker for file in photo.files for marker in file.markers])
-    albums = session.scalars(_ALBUMS[sees_private], {"photo_id": photo.id}).all()
+    connection = session.connection()
+    rows = _albums(connection.dialect, sees_private=sees_private).run(connection, {"photo_id": photo.id})
+    albums = [plain(Album, **dict(zip((column.key for column in _ALBUM), row, strict=True))) for row in rows]
     return PhotoEntity(photo, [files[file.file_id] for file in seen], albums)
+
+
+@lru_cache(maxsize=8)
+def _albums(dialect: Dialect, *, sees_private: bool) -> Prepared:
+    """The albums of a photo that may be seen."""
+    members = select(*_ALBUM).join(AlbumPhoto, AlbumPhoto.album_id == Album.id)
+    members = members.where(AlbumPhoto.photo_id == bindparam("photo_id"), not_(AlbumPhoto.hidden))
+    seen = members.where(visible_albums(sees_private=sees_private))
+    return prepare_statement(seen.order_by(Album.title, Album.id), dialect)
 
 
 def load_file(session: Session, file_id: int) -> File:

@@ -1,11 +1,12 @@
 from datetime import UTC, datetime, timedelta, timezone
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from marshmallow import Schema
+from marshmallow import Schema, fields
 
-from photosvc.records.fields import Decimal, Timestamp
+from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema
 from tests.examples import examples
 
 
@@ -41,3 +42,32 @@ def test_a_number_is_rounded_to_its_places(value, number):
 @given(st.floats(-1e9, 1e9))
 def test_a_number_is_close_to_what_it_was(value):
     assert abs(dumped(number=value)["number"] - value) <= 0.0051
+
+
+class Inner(Schema):
+    name = fields.String(attribute="owner.name")
+    at = Timestamp()
+
+
+class Outer(Schema):
+    text = fields.String()
+    fixed = fields.Constant("as it is")
+    doubled = fields.Function(lambda thing: thing.number * 2)
+    number = Decimal(places=2)
+    one = fields.Nested(Inner, attribute="inner")
+    itself = fields.Nested(Inner, attribute="inner", dump_only=True)
+    many = fields.List(fields.Nested(Inner), attribute="every")
+    at = NullableTimestamp()
+
+
+def test_a_compiled_schema_dumps_what_the_schema_dumps_in_its_order():
+    inner = SimpleNamespace(owner=SimpleNamespace(name="Ann"), at=datetime(2020, 1, 2, tzinfo=UTC))
+    for every, at in (([], None), ([inner, inner], inner.at)):
+        thing = SimpleNamespace(text="x", number=1.239, inner=inner, every=every, at=at)
+        dumped = compile_schema(Outer())(thing)
+        assert dumped == Outer().dump(thing)
+        assert list(dumped) == ["text", "fixed", "doubled", "number", "one", "itself", "many", "at"]
+
+
+def test_a_compiled_schema_of_one_attribute_dumps_its_value():
+    assert compile_schema(Outer(only=("text",)))(SimpleNamespace(text="x")) == {"text": "x"}
