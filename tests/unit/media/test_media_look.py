@@ -4,7 +4,7 @@ import random
 from io import BytesIO
 
 import pytest
-from PIL import Image, ImageOps
+from PIL import Image, ImageDraw, ImageOps
 
 from photosvc.media.look import Look, perceptual_hash, read_look
 from tests.pictures import clouds, encoded
@@ -60,3 +60,10 @@ def test_transparent_pixels_count_as_white():
 def test_the_parts_are_the_hash_from_the_highest_bits_on():
     look, whole = read_look(clouds(5)), perceptual_hash(clouds(5))
     assert look.look_1 << 48 | look.look_2 << 32 | look.look_3 << 16 | look.look_4 == whole
+
+
+def test_what_cancels_out_in_a_symmetric_picture_does_not_count():
+    bar = Image.new("L", (64, 64), 255)
+    ImageDraw.Draw(bar).rectangle((24, 0, 39, 63), fill=0)
+    paler = bar.point(lambda level: level // 3 + 50)
+    assert {f"{perceptual_hash(one):016x}" for one in (bar, paler)} == {"a200000000000000"}
