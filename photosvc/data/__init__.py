@@ -1,4 +1,4 @@
-"""Tables shipped with the service: places of the world and country names. See NOTICE for their sources."""
+"""Tables shipped with the service: places, country names, common passwords. See NOTICE for their sources."""
 
 from pathlib import Path
 
@@ -7,3 +7,6 @@ PLACES = Path(__file__).with_name("places.sqlite")
 
 #: Country codes and their English names, one country a line.
 COUNTRIES = Path(__file__).with_name("countries.txt")
+
+#: Common passwords in lower case, one a line, sorted; written by `tools/build_common_passwords.py`.
+COMMON_PASSWORDS = Path(__file__).with_name("common_passwords.txt")

@@ -39,6 +39,7 @@ def test_the_whole_line_is_the_password(api, line):
         (["alice", "--password-stdin"], b"", 2),
         (["alice", "--password-stdin"], b"\n" + NEW.encode(), 2),
         (["alice", "--password-stdin"], b"alice", 2),
+        (["alice", "--password-stdin"], b"Passw0rd\n", 2),
         (["alice", "--password-stdin"], b"x" * 100_000, 2),
         (["nobody", "--password-stdin"], NEW.encode(), 3),
         (["\x80", "--password-stdin"], NEW.encode(), 3),

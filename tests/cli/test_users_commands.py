@@ -31,6 +31,7 @@ def test_an_account_is_added_with_the_password_on_standard_input(api, users):
     [
         (["bob", "--password-stdin"], "", 2),
         (["bob", "--password-stdin"], "short\n", 2),
+        (["bob", "--password-stdin"], "trustno1\n", 2),
         (["b:b", "--password-stdin"], PASSWORD, 2),
         (["bob", "-r", "root", "--password-stdin"], PASSWORD, 2),
         (["alice", "--password-stdin"], PASSWORD, 1),

@@ -95,13 +95,13 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
     with service.loading() as session:
         user = users.find_user(session, user_uid)
     if who.user_uid != user.uid and may(who, "users.change"):
-        new = passwords.new_hash(body["new"], user_name=user.name)
+        new = passwords.new_hash(body["new"], user_name=user.name, field="new")
         with service.writing() as session:
             users.set_password(session, user, now, new)
     else:
         with proving():
             users.prove_password(user, body["old"], field="old")
-            new = passwords.new_hash(body["new"], user_name=user.name)
+            new = passwords.new_hash(body["new"], user_name=user.name, field="new")
             with service.writing() as session:
                 user = users.find_user(session, user_uid)
                 second_factor.require_passcode(session, service.settings, now, user, body["code"])

@@ -11,6 +11,7 @@ from functools import cache
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from photosvc.auth.accounts.common_passwords import is_common
 from photosvc.auth.throttle.turns import Turns
 from photosvc.core.errors import InvalidValueError
 
@@ -23,20 +24,23 @@ _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 _TURNS = Turns(at_once=1, waiting=3, patience=0.3)
 
 
-def check_password(password: str, *, user_name: str = "") -> str:
+def check_password(password: str, *, user_name: str = "", field: str = "password") -> str:
     """The password, if it may be set.
 
     Raises:
-        InvalidValueError: it is shorter than 8 or longer than 128 characters, or the user's name.
+        InvalidValueError: it is shorter than 8 or longer than 128 characters, the user's name, or one that many people
+            use; the error names `field`.
 
     """
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
         msg = f"a password has {MIN_LENGTH} to {MAX_LENGTH} characters"
-        raise InvalidValueError(msg, field="password")
-    if password.strip().lower() == user_name.lower():
+    elif password.strip().lower() == user_name.lower():
         msg = "the password must not be the user name"
-        raise InvalidValueError(msg, field="password")
-    return password
+    elif is_common(password):
+        msg = "this password is one of the most common ones, which attackers try first: choose another"
+    else:
+        return password
+    raise InvalidValueError(msg, field=field)
 
 
 def hash_password(password: str) -> str:
@@ -50,15 +54,15 @@ def hash_password(password: str) -> str:
         return _HASHER.hash(_bytes(password))
 
 
-def new_hash(password: str | None, *, user_name: str) -> str:
+def new_hash(password: str | None, *, user_name: str, field: str = "password") -> str:
     """The hash to store for a new password, "" for None. Takes about 20 ms: call it before a write transaction.
 
     Raises:
-        InvalidValueError: `check_password` refuses the password.
+        InvalidValueError: `check_password` refuses the password; the error names `field`.
         BusyError: too many passwords are hashed at present.
 
     """
-    return "" if password is None else hash_password(check_password(password, user_name=user_name))
+    return "" if password is None else hash_password(check_password(password, user_name=user_name, field=field))
 
 
 def verify_password(password: str, stored: str) -> bool:
