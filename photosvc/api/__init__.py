@@ -16,7 +16,7 @@ from photosvc.api.library import (
 )
 from photosvc.api.names import labels, photo_labels, subjects
 from photosvc.api.pictures import downloads, thumbnails, videos, zips
-from photosvc.api.upkeep import failures, imports, index_runs
+from photosvc.api.upkeep import failures, imports, index_runs, trash
 from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.auditing import write_due_refusals
 from photosvc.web.blueprint import OwnBlueprint
@@ -26,7 +26,7 @@ from photosvc.web.errors import register_errors
 
 _RESOURCES = (
     search, viewer, timeline, clusters, photos, edits, history, batch, photo_files, albums, album_photos, subjects,
-    labels, photo_labels, uploads, resumable, index_runs, imports, failures, session, users, open_sessions,
+    labels, photo_labels, uploads, resumable, index_runs, imports, failures, trash, session, users, open_sessions,
     app_passwords, passcode, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
 )  # fmt: skip
 

@@ -26,6 +26,8 @@ class Emptied:
     files: int = 0
     size: int = 0
     """Bytes."""
+    is_complete: bool = True
+    """Whether all was deleted that was to be."""
 
 
 def older(trash: Trash, before: datetime) -> Iterator[str]:
@@ -42,13 +44,14 @@ def count(trash: Trash, before: datetime) -> Emptied:
     return total
 
 
-def empty(writing: Writing, trash: Trash, before: datetime) -> Emptied:
+def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable[[], bool] = lambda: True) -> Emptied:
     """Delete what was deleted before this time for good; photos stay hidden until the same content returns.
 
     Args:
         writing: begins a write transaction, one for each deletion.
         trash: of the originals.
         before: the time.
+        goes_on: asked before each deletion; the others are left to another time.
 
     Raises:
         PhotosvcError: the disk refuses it.
@@ -56,6 +59,9 @@ def empty(writing: Writing, trash: Trash, before: datetime) -> Emptied:
     """
     total = Emptied()
     for deletion in list(older(trash, before)):
+        if not goes_on():
+            total.is_complete = False
+            break
         files = list(trash.files(deletion))
         with writing() as session:
             _forget(session, deletion)

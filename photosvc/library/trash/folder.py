@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import clean_name, open_folder, open_inside
@@ -80,7 +80,7 @@ class Trash:
     def find(self, item: str) -> Kept | None:
         """The file with this name below the trash."""
         deletion, _, name = item.partition("/")
-        if not (name and is_deletion(deletion)):
+        if not (name and is_deletion(deletion)) or "/".join(PurePosixPath(name).parts) != name:
             return None
         try:
             file = open_inside(self.originals, within(deletion) + name)

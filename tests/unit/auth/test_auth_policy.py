@@ -63,19 +63,27 @@ SESSION = {"session.read", "session.end"}
 LOGIN = {"session.confirm"}
 #: What administrators and users may do with an account of their own.
 FILES = {"files.upload", "photos.index"}
+#: What administrators and users may do with originals that were deleted.
+TRASH = {"trash.view", "trash.restore"}
 #: What administrators may do with any kind of credential.
-IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "photos.index"}
+IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "photos.index", "trash.empty"} | TRASH
 
 
 @pytest.mark.parametrize(
     ("who", "actions"),
     [
         ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
-        ({"role": "user"}, READS | HISTORY | WRITES | FILES | SESSION | LOGIN | {"webdav.read", "webdav.write"}),
+        (
+            {"role": "user"},
+            READS | HISTORY | WRITES | FILES | TRASH | SESSION | LOGIN | {"webdav.read", "webdav.write"},
+        ),
         ({"role": "viewer"}, READS | SESSION | LOGIN),
-        ({"role": "admin", "scope": "photos"}, PHOTOS | HISTORY | {"photos.update", "photos.delete", "photos.index"}),
-        ({"role": "user", "scope": "read"}, READS | HISTORY | {"webdav.read", "session.read"}),
-        ({"role": "user", "scope": "write"}, WRITES | FILES | LOGIN | {"webdav.write", "session.end"}),
+        (
+            {"role": "admin", "scope": "photos"},
+            PHOTOS | HISTORY | TRASH | {"photos.update", "photos.delete", "photos.index"},
+        ),
+        ({"role": "user", "scope": "read"}, READS | HISTORY | {"trash.view", "webdav.read", "session.read"}),
+        ({"role": "user", "scope": "write"}, WRITES | FILES | LOGIN | {"trash.restore", "webdav.write", "session.end"}),
         (
             {"kind": APP_PASSWORD, "role": "admin"},
             READS

@@ -1,0 +1,171 @@
+"""/trash: originals that were deleted or replaced, their way back, and their end."""
+
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.ids import PHOTO, is_uid
+from photosvc.library.journal import Actor
+from photosvc.library.staging.errors import ReadOnlyError
+from photosvc.library.trash.deletion import has_unfinished, recover
+from photosvc.library.trash.empty import count, empty
+from photosvc.library.trash.folder import Trash
+from photosvc.library.trash.names import Kept, is_deletion
+from photosvc.library.trash.restore import chosen, photos_of, restore
+from photosvc.records.trash import EmptySchema, KeptSchema, RestoreSchema
+from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
+from photosvc.web.answer import json_answer
+from photosvc.web.contract import FLAG, NUMBER, TEXT, Header, answers, json_object, refuses, takes, takes_query
+from photosvc.web.current import Service, current_service
+from photosvc.web.protector import principal, require
+
+#: Files that one request restores.
+MOST_RESTORED: Final = 10_000
+#: Seconds after which a request deletes no further files.
+_PATIENCE: Final = 20.0
+#: Bytes of a request: a thousand long names.
+_MAX_BODY: Final = 1 << 20
+_NAMES: Final = {"type": "array", "items": TEXT}
+_RESTORED: Final = json_object(
+    "code message files photos taken complete", code=NUMBER, message=TEXT, files=_NAMES, photos=_NAMES, taken=_NAMES,
+    complete=FLAG,
+)  # fmt: skip
+_EMPTIED: Final = json_object(
+    "code message files bytes complete", code=NUMBER, message=TEXT, files=NUMBER, bytes=NUMBER, complete=FLAG
+)
+_PAGE_HEADERS: Final = {
+    "X-Count": Header("integer", "Files on this page."),
+    "X-Limit": Header("integer", "The most files that a page can have."),
+    "X-Offset": Header("integer", "Files before it."),
+}
+_kept = KeptSchema()
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the trash to the API."""
+    api.add_url_rule("/trash", view_func=list_trash, methods=["GET"])
+    api.add_url_rule("/trash", view_func=empty_trash, methods=["DELETE"])
+    api.add_url_rule("/trash/restore", view_func=restore_trash, methods=["POST"])
+
+
+def _parameters() -> list[dict[str, Any]]:
+    limits = {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT}
+    described: dict[str, tuple[dict[str, Any], str]] = {
+        "count": (limits, "Files on a page."),
+        "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Files to skip."),
+        "q": (TEXT, "Part of the former name."),
+    }
+    return [
+        {"name": name, "in": "query", "description": description, "schema": schema}
+        for name, (schema, description) in described.items()
+    ]
+
+
+@require("trash.view")
+@takes_query(_parameters)
+@answers(KeptSchema, "A page of the files in the trash.", many=True, headers=_PAGE_HEADERS)
+def list_trash() -> Response:
+    """Originals that were deleted or replaced, the last ones first, each with the photo that it belonged to."""
+    service = current_service()
+    page = parse_request({name: request.args.get(name, "") for name in ("count", "offset")})
+    text = request.args.get("q", "").strip()
+    found = (kept for kept in _every(Trash(service.settings.originals)) if text in kept.name)
+    listed = list(islice(found, page.offset, page.offset + page.count))
+    with service.loading() as session:
+        photos = photos_of(session, listed)
+    answer = json_answer([_kept.dump((kept, photos.get(kept.path, ""))) for kept in listed])
+    for name, value in (("X-Count", len(listed)), ("X-Limit", page.count), ("X-Offset", page.offset)):
+        answer.headers[name] = str(value)
+    return answer
+
+
+@require("trash.restore")
+@takes(RestoreSchema, any_type=True, max_body=_MAX_BODY)
+@answers(_RESTORED, "Names of the files that are back, and of those whose names other files have by now.")
+@refuses(400, 404, 507)
+def restore_trash(given: dict[str, Any]) -> Response:
+    """Give originals their names back, and their photos what people set, under the same UIDs.
+
+    What is not in the trash is left out. A name that another file has by now stays with that file, and `taken` lists
+    it. A request restores up to 10,000 files; `complete` is false when others wait.
+    """
+    service = _writable_service()
+    trash = Trash(service.settings.originals)
+    items = [*(given["items"] or ()), *(given["photos"] or ())]
+    if bool(items) == given["all"]:
+        msg = "say which items or photos to restore, or all"
+        raise InvalidValueError(msg, field="items")
+    if unknown := [item for item in items if not (is_uid(item, PHOTO) or is_deletion(item.partition("/")[0]))]:
+        msg = f"{unknown[0][:40]!r} is neither an Item of the trash nor the UID of a photo"
+        raise InvalidValueError(msg, field="items")
+    _recover(service, trash)
+    files = list(islice(_every(trash) if given["all"] else _chosen(service, trash, items), MOST_RESTORED + 1))
+    if not files and items:
+        msg = "nothing of this is in the trash"
+        raise NotFoundError(msg, field="items")
+    done = restore(service.changing, service.settings, files[:MOST_RESTORED], Actor.of(principal()), service.now())
+    answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": len(files) <= MOST_RESTORED}
+    return json_answer({"code": 200, "message": f"{len(done.files)} files restored", **answer})
+
+
+@require("trash.empty")
+@takes(EmptySchema, any_type=True)
+@answers(_EMPTIED, "How many files were deleted for good.")
+@refuses(400, 409)
+def empty_trash(given: dict[str, Any]) -> Response:
+    """Delete what is in the trash for good: what lies there for so many `days`, or all, if these are `expected` files.
+
+    A request that takes longer than 20 seconds leaves the rest to the next one, and says so with `complete`.
+    """
+    service = _writable_service()
+    days, expected = given["days"], given["expected"]
+    if days is None and expected is None:
+        msg = "say for how many days files are kept, or how many files are expected"
+        raise InvalidValueError(msg, field="days")
+    trash = Trash(service.settings.originals)
+    _recover(service, trash)
+    before = datetime.max.replace(tzinfo=UTC) if not days else service.now() - timedelta(days=days)
+    if expected is not None and (found := count(trash, before).files) != expected:
+        msg = f"there are {found} files, not {expected}"
+        raise ConflictError(msg, field="expected")
+    end = time.monotonic() + _PATIENCE
+    done = empty(service.changing, trash, before, goes_on=lambda: time.monotonic() < end)
+    message = f"{done.files} files deleted for good"
+    counted = {"files": done.files, "bytes": done.size, "complete": done.is_complete}
+    return json_answer({"code": 200, "message": message, **counted})
+
+
+def _every(trash: Trash) -> Iterable[Kept]:
+    return (kept for deletion in trash.deletions() for kept in trash.files(deletion))
+
+
+def _chosen(service: Service, trash: Trash, items: Iterable[str]) -> Iterable[Kept]:
+    found: dict[Kept, None] = {}
+    with service.loading() as session:
+        for item in dict.fromkeys(items):
+            try:
+                found |= dict.fromkeys(chosen(session, trash, item))
+            except NotFoundError:
+                continue
+            if len(found) > MOST_RESTORED:
+                break
+    return found
+
+
+def _recover(service: Service, trash: Trash) -> None:
+    """Finish or undo the deletions of processes that were killed."""
+    if has_unfinished(trash):
+        with service.changing() as session:
+            recover(session, trash)
+
+
+def _writable_service() -> Service:
+    service = current_service()
+    if service.settings.readonly:
+        raise ReadOnlyError
+    return service

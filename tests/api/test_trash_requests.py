@@ -1,0 +1,188 @@
+"""The trash over HTTP: what lies there, restoring it, deleting it for good."""
+
+import json
+import shutil
+
+import pytest
+
+from photosvc.library.trash.names import TRASH_FOLDER
+from photosvc.models import Photo
+from photosvc.search.projection.verify import differing
+from tests.api_client import ApiClient
+from tests.library import hashes, open_library
+from tests.pictures import exif, jpeg
+
+SETTINGS = {"PHOTOSVC_DELETE_ORIGINALS": "true"}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The library of which each test has a copy."""
+    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
+    library.put("a/lake.jpg", jpeg(100, 80, exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
+    for number in range(3):
+        library.put(f"b/{number}.jpg", jpeg(70 + number, 48))
+    library.index()
+    library.close()
+    return library
+
+
+@pytest.fixture
+def open_copy(filled, tmp_path):
+    """Opens a copy of the library with these settings."""
+    opened = []
+
+    def open_copy(**settings):
+        if not opened:
+            shutil.copytree(filled.instance, tmp_path / "instance")
+        opened.append(open_library(tmp_path / "instance", upgrade=False, settings={**SETTINGS, **settings}))
+        return opened[-1]
+
+    yield open_copy
+    for library in opened:
+        library.close()
+
+
+@pytest.fixture
+def library(open_copy):
+    return open_copy()
+
+
+def call(library, method, path, status=200, *, role="admin", **options):
+    headers = {"X-Auth-Token": library.token(role=role)}
+    answer = library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
+    assert answer.status_code == status, answer.text
+    return answer.json
+
+
+def uids(library):
+    return {record["FileName"]: record["UID"] for record in library.find()}
+
+
+def delete(library, *names):
+    known = uids(library)
+    call(library, "POST", "/batch/photos/delete", json={"photos": [known[name] for name in names]})
+    return [known[name] for name in names]
+
+
+def names(listed):
+    return [kept["Name"] for kept in listed]
+
+
+def test_a_photo_comes_back_with_its_edits_under_its_uid(library):
+    originals = hashes(library.originals)
+    call(library, "PUT", f"/photos/{uids(library)['a/lake.jpg']}", json={"Title": "Mine"})
+    (uid,) = delete(library, "a/lake.jpg")
+    (kept,) = call(library, "GET", "/trash")
+    assert (kept["Name"], kept["PhotoUID"], kept["DeletedAt"]) == ("a/lake.jpg", uid, "2026-03-01T12:00:00Z")
+    assert kept["Size"] == len(jpeg(100, 80, exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
+    done = call(library, "POST", "/trash/restore", json={"photos": [uid]}, role="user")
+    assert done == {
+        "code": 200, "message": "1 files restored", "files": ["a/lake.jpg"], "photos": [uid], "taken": [],
+        "complete": True,
+    }  # fmt: skip
+    assert hashes(library.originals) == originals
+    assert library.find(q="title:mine")[0]["UID"] == uid
+    assert call(library, "GET", f"/photos/{uid}/history")[0]["Action"] == "photos.undelete"
+    assert call(library, "GET", "/trash") == []
+    with library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+def test_the_list_is_in_pages_and_as_that_of_the_command(library):
+    delete(library, "b/0.jpg", "b/1.jpg")
+    library.clock.move(days=1)
+    delete(library, "b/2.jpg")
+    listed = call(library, "GET", "/trash")
+    assert names(listed) == ["b/2.jpg", "b/0.jpg", "b/1.jpg"]
+    assert listed == json.loads(ApiClient(library).svc("trash", "ls", "--json").stdout)
+    assert names(call(library, "GET", "/trash?count=1&offset=1")) == ["b/0.jpg"]
+    assert names(call(library, "GET", "/trash?q=2.j")) == ["b/2.jpg"]
+    call(library, "GET", "/trash?count=x", 400)
+
+
+def test_a_deletion_an_item_or_all_is_restored(library):
+    delete(library, "b/0.jpg", "b/1.jpg")
+    delete(library, "b/2.jpg")
+    last = next(kept for kept in call(library, "GET", "/trash") if kept["Name"] == "b/2.jpg")
+    assert call(library, "POST", "/trash/restore", json={"items": [last["Item"], last["Item"]]})["files"] == ["b/2.jpg"]
+    both = call(library, "GET", "/trash")[0]["Item"].partition("/")[0]
+    assert call(library, "POST", "/trash/restore", json={"items": [both]})["files"] == ["b/0.jpg", "b/1.jpg"]
+    delete(library, "b/0.jpg")
+    assert call(library, "POST", "/trash/restore", json={"all": True})["files"] == ["b/0.jpg"]
+    assert call(library, "POST", "/trash/restore", json={"all": True})["files"] == []
+
+
+def test_a_name_that_another_file_has_stays_with_that_file(library):
+    (uid,) = delete(library, "b/0.jpg")
+    library.put("b/0.jpg", jpeg(33, 22))
+    done = call(library, "POST", "/trash/restore", json={"photos": [uid]})
+    assert (done["files"], done["taken"]) == ([], ["b/0.jpg"])
+    assert len(call(library, "GET", "/trash")) == 1
+
+
+def test_a_request_restores_so_many_files(library, monkeypatch):
+    monkeypatch.setattr("photosvc.api.upkeep.trash.MOST_RESTORED", 2)
+    delete(library, "b/0.jpg", "b/1.jpg", "b/2.jpg")
+    for files, complete in ((2, False), (1, True)):
+        done = call(library, "POST", "/trash/restore", json={"all": True})
+        assert (len(done["files"]), done["complete"]) == (files, complete)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 400),
+        ({"items": []}, 400),
+        ({"items": ["a/lake.jpg"]}, 400),
+        ({"items": ["../../photosvc.db"]}, 400),
+        ({"items": 5}, 400),
+        ({"all": True, "items": ["20260301T120000Z-00000000"]}, 400),
+        ({"items": ["x"] * 1001}, 400),
+        ({"photos": ["pxxxxxxxxxxxxxxx"]}, 404),
+        ({"items": ["20260301T120000Z-00000000"]}, 404),
+        ({"items": ["DELETION/../../../../photosvc.db"]}, 404),
+        ({"items": ["DELETION/b//0.jpg"]}, 404),
+        ({"items": ["DELETION/./b/0.jpg"]}, 404),
+        ({"items": ["DELETION/b/0.jpg\x00"]}, 404),
+        ({"items": ["DELETION/b/0.jpg/"]}, 404),
+        ({"items": ["DELETION//etc/passwd"]}, 404),
+        ({"items": ["DELETION/" + "x" * 5000]}, 404),
+    ],
+)
+def test_what_is_not_in_the_trash_cannot_be_restored(library, body, status):
+    delete(library, "b/0.jpg")
+    deletion = call(library, "GET", "/trash")[0]["Item"].partition("/")[0]
+    call(library, "POST", "/trash/restore", status, json=json.loads(json.dumps(body).replace("DELETION", deletion)))
+    assert names(call(library, "GET", "/trash")) == ["b/0.jpg"]
+
+
+def test_the_trash_is_emptied_by_age_or_by_an_expected_number(library):
+    delete(library, "b/0.jpg")
+    library.clock.move(days=10)
+    delete(library, "b/1.jpg", "b/2.jpg")
+    call(library, "DELETE", "/trash", 403, json={"days": 5}, role="user")
+    for body, status in (({}, 400), ({"days": -1}, 400), ({"days": "5"}, 400), ({"expected": 1}, 409)):
+        call(library, "DELETE", "/trash", status, json=body)
+    done = call(library, "DELETE", "/trash", json={"days": 5})
+    assert (done["files"], done["bytes"], done["complete"]) == (1, len(jpeg(70, 48)), True)
+    assert call(library, "DELETE", "/trash", json={"expected": 2})["files"] == 2
+    assert call(library, "DELETE", "/trash", json={"expected": 0})["files"] == 0
+    assert not list((library.originals / TRASH_FOLDER).rglob("*.jpg"))
+
+
+def test_a_request_that_takes_too_long_leaves_the_rest(library, monkeypatch):
+    monkeypatch.setattr("photosvc.api.upkeep.trash._PATIENCE", -1)
+    delete(library, "b/0.jpg")
+    assert call(library, "DELETE", "/trash", json={"days": 0}) == {
+        "code": 200, "message": "0 files deleted for good", "files": 0, "bytes": 0, "complete": False,
+    }  # fmt: skip
+
+
+def test_a_read_only_service_shows_the_trash_and_changes_nothing(library, open_copy):
+    delete(library, "b/0.jpg")
+    fixed = open_copy(PHOTOSVC_READONLY="true")
+    assert names(call(fixed, "GET", "/trash")) == ["b/0.jpg"]
+    call(fixed, "POST", "/trash/restore", 403, json={"all": True})
+    call(fixed, "DELETE", "/trash", 403, json={"days": 0})
+    call(library, "GET", "/trash", 403, role="viewer")
