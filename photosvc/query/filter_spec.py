@@ -27,9 +27,13 @@ class Kind(StrEnum):
     INTEGER = "integer"
     """Whole numbers and ranges; `-5` is up to 5."""
     SIGNED = "signed integer"
-    """Whole numbers and ranges; `-5` is minus five, `*-5` up to five."""
+    """Whole numbers and ranges; `-5` is minus five, `*-5` up to five; no range contains 0, the unknown one."""
+    BYTES = "bytes"
+    """Like integer, with units."""
     CALENDAR = "calendar number"
     """Like integer; 0 is not set and `-1` unknown."""
+    MONTH = "month"
+    """Like calendar number, or names."""
     AT_LEAST = "least number"
     """A lone number stands for itself and all above; 0 is not set."""
     CHROMA = "chroma"
@@ -68,7 +72,7 @@ class FilterSpec:
     aliases: tuple[str, ...] = ()
     operators: str = ""
     """The operators that values may use: `|` or, `!` and `-` not, `*` wildcard, `&` and, `~` ranges."""
-    least: int | None = None
-    """The lowest known value, with which an open range begins; lower ones mean «unknown»."""
+    least: float | None = None
+    """The lowest known value, with which ranges begin; lower ones mean «unknown»."""
     means: Choice | None = None
     """Of flags and switches: the values of the column that count as true; None when the column is a boolean."""

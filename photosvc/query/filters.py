@@ -33,7 +33,7 @@ def _words(
 
 
 def _number(
-    name: str, column: str, help_: str, example: str, kind: Kind = Kind.INTEGER, least: int | None = None
+    name: str, column: str, help_: str, example: str, kind: Kind = Kind.INTEGER, least: float | None = None
 ) -> FilterSpec:
     return FilterSpec(name, kind, (column,), help_, example, (), _RANGE, least)
 
@@ -161,7 +161,7 @@ _ROWS = (
     ),
     _flag("mono", "chroma", "Pictures without colours.", Choice((Range(0, 0),))),
     _number("diff", "diff", "Number that similar pictures have in common.", "diff:767", least=0),
-    _number("mp", "resolution", "Megapixels.", "mp:8-12", least=0),
+    _number("mp", "resolution", "Megapixels.", "mp:8-12", least=1),
     # Camera
     FilterSpec(
         "camera",
@@ -181,10 +181,10 @@ _ROWS = (
     ),
     _number("iso", "iso", "Light sensitivity.", "iso:100-400", least=1),
     _number("mm", "focal_length", "Focal length in millimetres.", "mm:24-70", least=1),
-    _number("f", "f_number", "Aperture as f-number.", "f:1.8-2.8", Kind.DECIMAL, 0),
+    _number("f", "f_number", "Aperture as f-number.", "f:1.8-2.8", Kind.DECIMAL, 0.01),
     # Time
     _number("year", "year", "Years; -1 is unknown.", "year:2019-2023", Kind.CALENDAR, 1),
-    _number("month", "month", "Months from 1 to 12; -1 is unknown.", "month:6-8", Kind.CALENDAR, 1),
+    _number("month", "month", "Months from 1 to 12 or by name; -1 is unknown.", "month:june-august", Kind.MONTH, 1),
     _number("day", "day", "Days from 1 to 31; -1 is unknown.", "day:24", Kind.CALENDAR, 1),
     _number("taken", "taken_day", "Local days, months or years in which it was taken.", "taken:2023-05", Kind.TAKEN),
     _number(

@@ -3,7 +3,6 @@
 import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from functools import partial
 
 from photosvc.query.operands import Days, Range, Since
 
@@ -14,43 +13,128 @@ _TOLERANCE = 0.01
 _DAY = r"\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?"
 _TIME = r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+ -]\d\d:?\d\d)?)?"
 _ONE = re.compile(rf"({_DAY}){_TIME}", re.ASCII | re.IGNORECASE)
-_TWO = re.compile(rf"(?:({_DAY})|\*)?-(?:({_DAY})|\*)?", re.ASCII)
+_TWO = re.compile(rf"(?:({_DAY})|\*)?(?:-|\.\.)(?:({_DAY})|\*)?", re.ASCII)
+_COMPARED = re.compile(r"(?P<sign>[<>]=?)\s*(?P<bound>.*)")
 
 
-def _compile(number: str, sign: str) -> re.Pattern[str]:
-    end = sign + number
-    return re.compile(rf"(?P<one>{end})|(?:(?P<low>{end})|\*)?-(?:(?P<high>{end})|\*)?", re.ASCII)
+def _compile(end: str) -> re.Pattern[str]:
+    two = rf"(?:(?P<low>{end})|\*)?(?:-|\.\.)(?:(?P<high>{end})|\*)?"
+    return re.compile(rf"(?P<one>{end})|{two}|(?P<sign>[<>]=?)\s*(?P<bound>{end})", re.ASCII)
 
 
 #: Without a sign `-5` is the range up to 5; with one it is minus five, and `*-5` the range.
-_RANGES = {
-    (int, False): _compile(_INTEGER, ""),
-    (int, True): _compile(_INTEGER, "-?"),
-    (float, False): _compile(_DECIMAL, ""),
-}
+_UNSIGNED, _SIGNED, _DECIMALS, _SIZES = map(_compile, (_INTEGER, f"-?{_INTEGER}", _DECIMAL, r"\d{1,15}"))
+
+#: A number of bytes with its unit.
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*([kmgt]?)(i?)(b?)(?![\w.])", re.ASCII | re.IGNORECASE)
+_MOST_BYTES = 10**15
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+           "november", "december")  # fmt: skip
+#: Their numbers by their names, and by beginnings of at least three letters.
+MONTHS = {name[:end]: str(number) for number, name in enumerate(_MONTHS, 1) for end in range(3, len(name) + 1)}
 
 
-def read_range(
-    text: str, least: float | None = None, *, number: type[int] | type[float] = int, signed: bool = False
-) -> Range:
-    """The range that `a`, `a-b`, `a-`, `-b` or `*-b` means; the ends may come in either order.
+def read_range(text: str, least: float | None = None) -> Range:
+    """The range that `a`, `a-b`, `a..b`, `a-`, `-b`, `*-b` or `>=a` means; the two ends may come in either order.
 
-    A range without lower end begins at `least`: lower numbers mean «unknown».
+    A range never contains numbers below `least`, which mean «unknown»; a lone number may be one.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: it is none of these, or contains no number at all.
 
     """
-    match = _RANGES[number, signed].fullmatch(text)
-    if match is None or text in {"-", "*-", "-*", "*-*"}:
+    return _read(text, _UNSIGNED, int, least)
+
+
+def _read(
+    text: str, form: re.Pattern[str], number: type[int] | type[float], least: float | None, tolerance: float = 0
+) -> Range:
+    """The range in this form. With a tolerance, `a` takes in its neighbours, and so do `>=a` and `<=a`."""
+    match = form.fullmatch(text)
+    if match is None or text.strip("*") in {"-", ".."}:
         raise ValueError(text)
     if match["one"]:
-        return Range(number(match["one"]), number(match["one"]))
-    low = number(match["low"]) if match["low"] else least
-    high = number(match["high"]) if match["high"] else None
-    if match["low"] and low is not None and high is not None and low > high:
+        return _around(number(match["one"]), tolerance)
+    if match["sign"]:
+        around = _around(number(match["bound"]), tolerance)
+        low, high = _beyond(around, match["sign"], 1e-6 if tolerance else 1)
+    else:
+        low = number(match["low"]) if match["low"] else None
+        high = number(match["high"]) if match["high"] else None
+    if low is not None and low == high:
+        return Range(low, high)
+    if low is not None and high is not None and low > high:
         low, high = high, low
+    if least is not None:
+        low = least if low is None else max(low, least)
+    if low is not None and high is not None and low > high:
+        raise ValueError(text)
     return Range(low, high)
+
+
+def _around(number: float, tolerance: float) -> Range:
+    if not tolerance:
+        return Range(number, number)
+    return Range(max(round(number - tolerance, 9), 0.0), round(number + tolerance, 9))
+
+
+def _beyond(around: Range, sign: str, step: float) -> tuple[float | None, float | None]:
+    """The ends of what is greater or less than all, or than most, of these numbers."""
+    low, high = around.low or 0, around.high or 0
+    match sign:
+        case ">":
+            return round(high + step, 9), None
+        case ">=":
+            return low, None
+        case "<":
+            return None, round(low - step, 9)
+        case _:
+            return None, high
+
+
+def read_signed(text: str) -> tuple[Range, ...]:
+    """A lone number or a range, of negative numbers too; no range contains 0, which means «unknown».
+
+    Raises:
+        ValueError: it is neither.
+
+    """
+    found = _read(text, _SIGNED, int, None)
+    low, high = found.low, found.high
+    if low == high or (low is not None and low > 0) or (high is not None and high < 0):
+        return (found,)
+    below = (Range(low, -1),) if low is None or low < 0 else ()
+    above = (Range(1, high),) if high is None or high > 0 else ()
+    return below + above
+
+
+def read_bytes(text: str, least: float | None) -> Range:
+    """A number of bytes or a range, with units of 1000 (`kb`, `mb`, `gb`) or of 1024 (`kib`…).
+
+    A lone number with a unit takes in what is rounded to it: `5mb` is 4.5 up to 5.5 million bytes.
+
+    Raises:
+        ValueError: it is neither.
+
+    """
+    lone = _SIZE.fullmatch(text)
+    if lone and (lone[2] or lone[4]):
+        size, unit = _bytes(lone), _unit(lone)
+        if size >= _MOST_BYTES:
+            raise ValueError(text)
+        half = int(unit / 10 ** len(lone[1].partition(".")[2])) // 2
+        return Range(max(size - half, 0), size + max(half - 1, 0))
+    return _read(_SIZE.sub(lambda found: str(_bytes(found)), text), _SIZES, int, least)
+
+
+def _bytes(found: re.Match[str]) -> int:
+    return int(Decimal(found[1]) * _unit(found))
+
+
+def _unit(found: re.Match[str]) -> int:
+    return (1024 if found[3] else 1000) ** _POWERS[found[2].lower()]
 
 
 def read_calendar(text: str, least: float | None) -> Range | None:
@@ -64,6 +148,12 @@ def read_calendar(text: str, least: float | None) -> Range | None:
         return Range(-1, -1)
     found = read_range(text, least)
     return None if found == Range(0, 0) else found
+
+
+def read_month(text: str, least: float | None) -> Range | None:
+    """A month by its number or its English name, or a range of them. Raises ValueError for anything else."""
+    numbers = re.sub(r"[a-z]{3,9}", lambda found: MONTHS.get(found[0], found[0]), text.lower())
+    return read_calendar(numbers, least)
 
 
 def read_least(text: str, least: float | None) -> Range | None:
@@ -101,13 +191,7 @@ def read_decimal(text: str, least: float | None) -> Range:
         ValueError: it is no range.
 
     """
-    found = read_range(text, least, number=float)
-    if "-" in text or found.low is None:
-        return found
-    return Range(max(round(found.low - _TOLERANCE, 9), 0.0), round(found.low + _TOLERANCE, 9))
-
-
-read_signed = partial(read_range, signed=True)
+    return _read(text, _DECIMALS, float, least, _TOLERANCE)
 
 
 def write_range(value: Range) -> str:
@@ -125,12 +209,26 @@ def write_number(value: float) -> str:
 def read_days(text: str) -> Days:
     """The days of `2023`, `2023-05`, `2023-05-01`, of a range of these, or of a moment: its time is left out.
 
+    `>2023` is what follows the year, `>=2023` the year too.
+
     Raises:
         ValueError: it is none of these, or there is no such day.
 
     """
     if one := _ONE.fullmatch(text):
         return _period(one[1])
+    if compared := _COMPARED.fullmatch(text):
+        period = _read_one(compared["bound"])
+        match compared["sign"]:
+            case ">" if period.end:
+                return Days(period.end, None)
+            case ">=":
+                return Days(period.start, None)
+            case "<":
+                return Days(None, period.start)
+            case "<=" if period.end:
+                return Days(None, period.end)
+        raise ValueError(text)
     two = _TWO.fullmatch(text)
     if two is None or two.groups() == (None, None):
         raise ValueError(text)
@@ -164,12 +262,38 @@ def read_after(text: str) -> Days:
 def read_since(text: str) -> Since:
     """A moment as RFC 3339 writes it, or the first moment of a day, month or year; UTC unless it says otherwise.
 
-    A blank before the offset counts as `+`: decoding a query string turns an unescaped `+` into a blank.
+    A blank before the offset counts as `+`: decoding a query string turns an unescaped `+` into a blank. `>=` says the
+    same; behind `>`, it is the first moment after the moment or period.
 
     Raises:
         ValueError: it is neither, or there is no such moment.
 
     """
+    if compared := _COMPARED.fullmatch(text):
+        bound, sign = compared["bound"], compared["sign"]
+        if sign == ">=":
+            return _read_moment(bound)
+        if sign == ">":
+            return _behind(bound)
+        raise ValueError(text)
+    return _read_moment(text)
+
+
+def _behind(text: str) -> Since:
+    """The first moment behind a moment or period."""
+    one = _ONE.fullmatch(text)
+    try:
+        if one is None or one[1] != text:
+            return Since(_read_moment(text).moment + timedelta(microseconds=1))
+        end = _period(text).end
+    except OverflowError as error:
+        raise ValueError(text) from error
+    if end is None:
+        raise ValueError(text)
+    return Since(datetime(end.year, end.month, end.day, tzinfo=UTC))
+
+
+def _read_moment(text: str) -> Since:
     one = _ONE.fullmatch(text)
     if one is None:
         raise ValueError(text)

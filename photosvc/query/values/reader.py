@@ -24,11 +24,13 @@ from photosvc.query.values.areas import (
 from photosvc.query.values.ranges import (
     read_after,
     read_before,
+    read_bytes,
     read_calendar,
     read_chroma,
     read_days,
     read_decimal,
     read_least,
+    read_month,
     read_range,
     read_signed,
     read_since,
@@ -55,15 +57,17 @@ EXPECTED: dict[Kind, str] = {
     Kind.PHOTO: "the UID of a photo",
     Kind.COUNTRY: "two letters, such as de",
     Kind.COLOR: ", ".join(COLORS),
-    Kind.INTEGER: "a number or a range such as 100-400, 100- or -400",
-    Kind.SIGNED: "a number or a range such as -10-400, 100- or *-400",
-    Kind.CALENDAR: "a number or a range such as 5-7, 5- or -7",
-    Kind.AT_LEAST: "a number or a range such as 3-5",
-    Kind.CHROMA: "a number or a range such as 10-50",
-    Kind.DECIMAL: "a number or a range such as 1.8-2.8, 4- or -4",
+    Kind.INTEGER: "a number or a range such as 100-400, 100- or <=400",
+    Kind.SIGNED: "a number or a range such as -10..400, 100- or <=400",
+    Kind.BYTES: "a number of bytes or a range, also with units, such as 500kb-2mb or >5mb",
+    Kind.CALENDAR: "a number or a range such as 5-7, >=5 or -7",
+    Kind.MONTH: "a month such as 7, july or jul, or a range such as june-august",
+    Kind.AT_LEAST: "a number or a range such as 3-5 or <3",
+    Kind.CHROMA: "a number or a range such as 10-50 or >50",
+    Kind.DECIMAL: "a number or a range such as 1.8-2.8, >=4 or -4",
     Kind.FLAG: ", ".join(BOOLEANS),
     Kind.SWITCH: ", ".join(BOOLEANS),
-    Kind.TAKEN: "a day such as 2023, 2023-05 or 2023-05-01, or a range of these",
+    Kind.TAKEN: "a day such as 2023, 2023-05 or 2023-05-01, or a range such as 2023..2025 or >=2023-05",
     Kind.BEFORE: "a day such as 2023, 2023-05 or 2023-05-01",
     Kind.AFTER: "a day such as 2023, 2023-05 or 2023-05-01",
     Kind.SINCE: "a day such as 2023-05-01, or a moment such as 2023-05-01T10:00:00Z",
@@ -81,7 +85,8 @@ class TooLongError(ValueError):
     """A text has more bytes than databases compare."""
 
 
-_Reader: TypeAlias = Callable[[Alternative, FilterSpec], Operand | None]
+#: Reads an alternative as one operand, as a list of which any may match, or as None: it is not set.
+_Reader: TypeAlias = Callable[[Alternative, FilterSpec], Operand | list[Operand] | None]
 
 
 def _text(found: Alternative, _: FilterSpec) -> Operand | None:
@@ -175,8 +180,10 @@ _ITEMS: dict[Kind, _Reader] = {
     Kind.COUNTRY: _country,
     Kind.COLOR: _color,
     Kind.INTEGER: lambda found, spec: read_range(found.text, spec.least),
-    Kind.SIGNED: lambda found, spec: read_signed(found.text, spec.least),
+    Kind.SIGNED: lambda found, _: [*read_signed(found.text)],
+    Kind.BYTES: lambda found, spec: read_bytes(found.text, spec.least),
     Kind.CALENDAR: lambda found, spec: read_calendar(found.text, spec.least),
+    Kind.MONTH: lambda found, spec: read_month(found.text, spec.least),
     Kind.AT_LEAST: lambda found, spec: read_least(found.text, spec.least),
     Kind.CHROMA: lambda found, spec: read_chroma(found.text, spec.least),
     Kind.DECIMAL: lambda found, spec: read_decimal(found.text, spec.least),
@@ -267,7 +274,7 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
         except (KeyError, ValueError) as error:
             raise _unreadable(spec, found, source) from error
         if item is not None:
-            (unwanted if found.negated else wanted).append(item)
+            (unwanted if found.negated else wanted).extend(item if isinstance(item, list) else [item])
     return Choice(tuple(wanted), tuple(unwanted)) if wanted or unwanted else None
 
 

@@ -137,7 +137,7 @@ def test_filters_know_where_their_value_stands() -> None:
         ('-"', "this quote is not closed (character 2)", 1),
         ("f*k", "in free text * may only end a word (character 1)", 0),
         ("name:IMG(2)", "name: a value with parentheses needs quotes (character 9)", 8),
-        ("a iso:x", 'iso: "x" is not a number or a range such as 100-400, 100- or -400 (character 7)', 6),
+        ("a iso:x", 'iso: "x" is not a number or a range such as 100-400, 100- or <=400 (character 7)', 6),
         ("a\x00", "q holds a control character (character 2)", 1),
     ],
 )

@@ -100,11 +100,24 @@ def test_names_and_texts(name: str, raw: str, expected: Operand) -> None:
         ("iso", "-400", 1, 400),
         ("iso", "*-400", 1, 400),
         ("iso", "0", 0, 0),
-        ("mp", "-2", 0, 2),
+        ("mp", "-2", 1, 2),
         ("alt", "-5", -5, -5),
-        ("alt", "*-5", None, 5),
+        ("alt", "0", 0, 0),
+        ("alt", "*--5", None, -5),
+        ("alt", ">5", 6, None),
+        ("alt", "<=-5", None, -5),
         ("alt", "-100--50", -100, -50),
-        ("alt", "-100-", -100, None),
+        ("alt", "0..5", 1, 5),
+        ("alt", "*-0", None, -1),
+        ("iso", "0-400", 1, 400),
+        ("iso", "100..400", 100, 400),
+        ("iso", "100..", 100, None),
+        ("iso", "..400", 1, 400),
+        ("iso", "> 100", 101, None),
+        ("iso", "<=400", 1, 400),
+        ("month", "july", 7, 7),
+        ("month", "sep-dec", 9, 12),
+        ("month", ">=October", 10, None),
         ("year", "-1", -1, -1),
         ("year", "-2010", 1, 2010),
         ("month", "6-8", 6, 8),
@@ -118,11 +131,21 @@ def test_names_and_texts(name: str, raw: str, expected: Operand) -> None:
         ("f", "2.8", 2.79, 2.81),
         ("f", "1.8-2.8", 1.8, 2.8),
         ("f", ".5-", 0.5, None),
+        ("f", ">2.8", 2.810001, None),
+        ("f", ">=2.8", 2.79, None),
+        ("f", "<2.8", 0.01, 2.789999),
+        ("f", "..2.8", 0.01, 2.8),
+        ("f", "1..2", 1, 2),
         ("diff", "767", 767, 767),
     ],
 )
 def test_numbers_and_ranges(name: str, raw: str, low: float | None, high: float | None) -> None:
     assert item(name, raw) == Range(low, high)
+
+
+def test_a_range_around_sea_level_leaves_out_the_unknown_altitude() -> None:
+    assert value("alt", "-100-") == Choice((Range(-100, -1), Range(1, None)))
+    assert value("alt", "!*-5") == Choice(none_of=(Range(None, -1), Range(1, 5)))
 
 
 @pytest.mark.parametrize(
@@ -139,6 +162,12 @@ def test_numbers_and_ranges(name: str, raw: str, low: float | None, high: float 
         ("taken", "2020-", date(2020, 1, 1), None),
         ("taken", "-2020", None, date(2021, 1, 1)),
         ("taken", "9999-12-31", date(9999, 12, 31), None),
+        ("taken", "2020..2022-05", date(2020, 1, 1), date(2022, 6, 1)),
+        ("taken", "2020..", date(2020, 1, 1), None),
+        ("taken", ">2020", date(2021, 1, 1), None),
+        ("taken", ">=2020-05", date(2020, 5, 1), None),
+        ("taken", "<2020-05-03", None, date(2020, 5, 3)),
+        ("taken", "<= 2020", None, date(2021, 1, 1)),
         ("taken", "0001", date(1, 1, 1), date(2, 1, 1)),
         ("before", '"2023-05-01"', None, date(2023, 5, 2)),
         ("before", "2023", None, date(2024, 1, 1)),
