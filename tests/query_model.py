@@ -184,6 +184,8 @@ def day(date):
 
 
 def has_term(found, term):
+    if isinstance(term, Word) and any(form in found for form in term.forms):
+        return True
     wanted = (term.text,) if isinstance(term, Word) else term.words
     for start in range(len(found) - len(wanted) + 1):
         *body, last = found[start : start + len(wanted)]

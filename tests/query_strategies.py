@@ -43,7 +43,10 @@ VALUES = {
     Kind.ID_OR_WORDS: ("canon", "eos", "1", "2|3", "!nikon", '"50mm f1"', "elm", "d-750", "unknown", "leica"),
     Kind.UID: (uid("p", 3), uid("f", 70), f"{20:040x}", f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('f', 50)}"),
     Kind.PHOTO: (uid("p", 3), uid("p", 8), f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('p', 2)}"),
-    Kind.COUNTRY: ("de", "fj|zz", "!zz"),
+    Kind.WHOLE_WORDS: ("lake", "sun*", '"new york"', "beach|x", "!lakes", "beaches", "bar&lake"),
+    Kind.EXTENSION: ("jpg", "dng", "!jpg", ".JPG|dng", "png"),
+    Kind.STATE: ("favorite", "!raw", "geo|video", "title", "!description", "album", "private", "archived"),
+    Kind.COUNTRY: ("de", "fj|zz", "!zz", "germany", '"Fiji"', "uk"),
     Kind.COLOR: ("black", "red|blue", "!grey", "gray"),
     Kind.INTEGER: ("3", "100-400", "-400", "12-", "!24", "0", ">24", "0..100", "<=400", "!<400"),
     Kind.SIGNED: ("-10", "0-600", "*-0", "519", "<5", "-20..600", "!*-600", "0"),
@@ -77,7 +80,9 @@ VALUES = {
     Kind.PLUS_CODE: ("8FWH4GX2+", "8FWH0000+@100"),
 }
 TERMS = ("lake", "LAKE", "snow", "la", "x", '"lake at"', '"the old lak*"', "strasse", "ELAN", "東京", "50", "nikon",
-         "bav", "mun", "dawn*", "sun-set", "sunset", "orig", "note", "jane", '"jane doe"', "%", "_")  # fmt: skip
+         "bav", "mun", "dawn*", "sun-set", "sunset", "orig", "note", "jane", '"jane doe"', "%", "_",
+         "lakes", "sunsets", "beaches", "🎉", "한강", "raw", "videos", "NOT lake", "the lake", "of", "f/1.8",
+         "2019..2020", "*sun*", "photos", "blue")  # fmt: skip
 
 FILTER_TEXTS = st.sampled_from(sorted(FILTERS)).flatmap(
     lambda name: st.sampled_from(VALUES[FILTERS[name].kind]).map(lambda value: f"{name}:{value}")

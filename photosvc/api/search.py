@@ -34,7 +34,7 @@ _FLAG = {"type": "boolean"}
 #: Parameters that select photos.
 _WHICH: dict[str, tuple[dict[str, Any], str]] = {
     "q": (_QUERY, "Words and filters."),
-    "filter": (_QUERY, "A query whose filters replace the parameters of the same names."),
+    "filter": (_QUERY, "A query within which everything else is searched."),
     "s": ({"type": "string"}, "Only photos of the album with this UID."),
 }
 #: Parameters that say in which order and form results are sent.

@@ -5,6 +5,8 @@ from types import UnionType
 
 from photosvc.core.colors import COLORS
 from photosvc.core.geo import Box
+from photosvc.query.filter_spec import Kind
+from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
 from photosvc.query.operands import (
     Cell,
@@ -23,8 +25,9 @@ from photosvc.query.operands import (
     Word,
 )
 from photosvc.query.parser import OPERATOR_WORDS
+from photosvc.query.plain_words import LITTLE_WORDS, MAGIC_WORDS
 from photosvc.query.values.ranges import write_days, write_number, write_range
-from photosvc.query.values.reader import SHORTEST_PREFIX
+from photosvc.query.values.reader import read_term
 
 _PLAIN = re.compile(r"[\w.][\w./-]*\Z")
 _SPECIAL = re.compile(r'[\\"|&*]')
@@ -55,13 +58,19 @@ def _grouped(part: Node, loose: type | UnionType) -> str:
 
 
 def _term(term: Word | Phrase) -> str:
-    if isinstance(term, Phrase):
-        return f'"{" ".join(term.words)}{"*" if term.prefix else ""}"'
-    if term.prefix:
-        bare = len(term.text) >= SHORTEST_PREFIX and term.text not in OPERATOR_WORDS
-        return term.text if bare else f"{term.text}*"
-    bare = len(term.text) < SHORTEST_PREFIX and term.text not in OPERATOR_WORDS
-    return term.text if bare else f'"{term.text}"'
+    if isinstance(term, Word) and _is_plain(term) and read_term(term.text, quoted=False) == term:
+        return term.text
+    return _quoted(term) if isinstance(term, Phrase) or not term.prefix else f"{term.text}*"
+
+
+def _is_plain(word: Word) -> bool:
+    """Whether the word, written as it is, means itself; one that also means a filter stands beside that filter."""
+    return word.text not in OPERATOR_WORDS.keys() | LITTLE_WORDS and (bool(word.forms) or word.text not in MAGIC_WORDS)
+
+
+def _quoted(term: Word | Phrase) -> str:
+    text = " ".join(term.words) if isinstance(term, Phrase) else term.text
+    return f'"{text}{"*" if term.prefix else ""}"'
 
 
 def _value(name: str, value: Value) -> str:
@@ -79,7 +88,9 @@ def _value(name: str, value: Value) -> str:
 def _item(name: str, item: Operand) -> str:  # noqa: C901 - one line for each kind
     match item:
         case Word() | Phrase():
-            return _word_value(item)
+            return _word_value(item, whole=FILTERS[name].kind is Kind.WHOLE_WORDS)
+        case Pattern((_, extension)) if name == "ext":
+            return extension.removeprefix(".")
         case Pattern(pieces):
             return _pattern(pieces, "/" if name in {"path", "filename"} else "")
         case Range():
@@ -112,12 +123,13 @@ def _distance(km: float | None) -> str:
     return "" if km is None else f"@{write_number(km)}"
 
 
-def _word_value(term: Word | Phrase) -> str:
+def _word_value(term: Word | Phrase, *, whole: bool) -> str:
     """A term inside a value, where `and` is a word and a number could be taken for an id."""
-    if isinstance(term, Word) and term.prefix and not term.text.isdecimal():
-        return term.text if len(term.text) >= SHORTEST_PREFIX else f"{term.text}*"
-    text = " ".join(term.words) if isinstance(term, Phrase) else term.text
-    return f'"{text}{"*" if term.prefix else ""}"'
+    if isinstance(term, Phrase) or term.text.isdecimal():
+        return _quoted(term)
+    if read_term(term.text, quoted=False, whole=whole) == term:
+        return term.text
+    return f"{term.text}*" if term.prefix else _quoted(term)
 
 
 def _pattern(pieces: tuple[str, ...], root: str) -> str:

@@ -1,11 +1,12 @@
 """The one error of the search language."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from photosvc.core.errors import InvalidValueError
 
 _SHOWN = 40
+#: Letters of a name in which only one slip is likely.
+_SHORT = 5
 
 
 class InvalidQueryError(InvalidValueError):
@@ -33,5 +34,23 @@ def shown(text: str) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question with the known name nearest to `name`; empty when none is near."""
-    near = get_close_matches(name[:_SHOWN].lower(), list(known), n=1, cutoff=0.6)
-    return f'; did you mean "{near[0]}"?' if near else ""
+    typed = name[:_SHOWN].lower()
+    most = 1 if len(typed) <= _SHORT else 2
+    slips, near = min(
+        ((_slips(typed, one), one) for one in known if abs(len(one) - len(typed)) <= most), default=(most + 1, "")
+    )
+    return f'; did you mean "{near}"?' if slips <= most and slips < len(typed) - 1 else ""
+
+
+def _slips(typed: str, meant: str) -> int:
+    """How many letters were left out, added, mistaken or swapped with the next one."""
+    before: list[int] = []
+    row = list(range(len(meant) + 1))
+    for at, letter in enumerate(typed, 1):
+        before, last, row = row, before, [at]
+        for to, other in enumerate(meant, 1):
+            slips = min(before[to] + 1, row[-1] + 1, before[to - 1] + (letter != other))
+            if last and to > 1 and letter == meant[to - 2] and typed[at - 2] == other:
+                slips = min(slips, last[to - 2] + 1)
+            row.append(slips)
+    return row[-1]

@@ -33,9 +33,15 @@ def _words(
 
 
 def _number(
-    name: str, column: str, help_: str, example: str, kind: Kind = Kind.INTEGER, least: float | None = None
+    name: str,
+    column: str,
+    help_: str,
+    example: str,
+    kind: Kind = Kind.INTEGER,
+    least: float | None = None,
+    aliases: tuple[str, ...] = (),
 ) -> FilterSpec:
-    return FilterSpec(name, kind, (column,), help_, example, (), _RANGE, least)
+    return FilterSpec(name, kind, (column,), help_, example, aliases, _RANGE, least)
 
 
 def _flag(name: str, column: str, help_: str, means: Choice | None = None) -> FilterSpec:
@@ -72,16 +78,32 @@ _ROWS = (
     _text("path", "Folders of the photo.", 'path:"2023/Summer*"', kind=Kind.PATH, aliases=("folder",)),
     _text("name", "Names of the photo, without folder and extension.", "name:IMG_*"),
     _text("filename", "Names of files with folder and extension.", "filename:2023/*.jpg", "file_name", kind=Kind.PATH),
+    FilterSpec(
+        "ext",
+        Kind.EXTENSION,
+        ("file_name",),
+        "Extensions of file names.",
+        "ext:png|heic",
+        ("extension",),
+        _CHOICE,
+    ),
     _text("original", "Names that the file had before it was imported.", "original:DSC*", "original_name"),
     _text("title", "Titles.", 'title:"*lake*"'),
     _text("description", "Descriptions.", 'description:"*at sunset*"', aliases=("caption",)),
-    _words("keywords", "keywords", "Words among the keywords.", "keywords:beach&sun", aliases=("keyword",)),
+    _words(
+        "keywords",
+        "keywords",
+        "Words among the keywords.",
+        "keywords:beach&sun",
+        aliases=("keyword", "tags", "tag"),
+    ),
     _words(
         "label",
         "keywords",
-        "Words among the keywords, under the name that labels have elsewhere.",
+        "Whole words among the keywords, which are called labels elsewhere.",
         "label:cat|dog",
-        aliases=("labels",),
+        Kind.WHOLE_WORDS,
+        ("labels",),
     ),
     # People and albums
     _words(
@@ -145,6 +167,15 @@ _ROWS = (
     _switch("hidden", "hidden", "Hidden photos, which are otherwise left out."),
     _switch("archived", "archived", "Archived photos, which are otherwise left out."),
     _switch("error", "has_error", "Files with errors, which are otherwise left out."),
+    FilterSpec(
+        "is",
+        Kind.STATE,
+        (),
+        "What a photo is or has: a yes-or-no filter, a title, description, album or location.",
+        "is:favorite|raw has:geo",
+        ("has",),
+        _WORDS.replace("*", ""),
+    ),
     # Shape and colour
     _flag("portrait", "portrait", "Pictures higher than wide."),
     # The ratio is kept with two decimals: the limits lie between them.
@@ -186,7 +217,14 @@ _ROWS = (
     _number("year", "year", "Years; -1 is unknown.", "year:2019-2023", Kind.CALENDAR, 1),
     _number("month", "month", "Months from 1 to 12 or by name; -1 is unknown.", "month:june-august", Kind.MONTH, 1),
     _number("day", "day", "Days from 1 to 31; -1 is unknown.", "day:24", Kind.CALENDAR, 1),
-    _number("taken", "taken_day", "Local days, months or years in which it was taken.", "taken:2023-05", Kind.TAKEN),
+    _number(
+        "taken",
+        "taken_day",
+        "Local days, months or years in which it was taken.",
+        "taken:2023-05",
+        Kind.TAKEN,
+        aliases=("date",),
+    ),
     _number(
         "before", "taken_day", "Taken on or before this local day, month or year.", 'before:"2023-05-01"', Kind.BEFORE
     ),
@@ -204,8 +242,8 @@ _ROWS = (
         "country",
         Kind.COUNTRY,
         ("country",),
-        "Countries by two letters (ISO 3166); zz is unknown.",
-        "country:de|at|ch",
+        "Countries by two letters (ISO 3166) or by their English names; zz is unknown.",
+        "country:de|at|japan",
         operators=_CHOICE,
     ),
     _text("state", "States or provinces.", "state:Bavaria"),

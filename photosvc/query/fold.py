@@ -19,13 +19,14 @@ _SHORT: Final = 80
 _REMEMBERED: Final = 2048
 
 #: Letters that Unicode does not decompose, as people type them on other keyboards; and invisible characters (soft
-#: hyphen, joiners, variation selectors) that would split words.
+#: hyphen, joiners, variation selectors, tags) and skin tones of emoji, that would split words.
 _PLAIN = str.maketrans(
     {
         "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h",
         "ŧ": "t", "ŋ": "n", "ı": "i", "ĸ": "k", "ƒ": "f", "ɨ": "i", "ɵ": "o", "ə": "e",
     }
-    | dict.fromkeys(map(chr, (0xAD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10))), "")
+    | dict.fromkeys(map(chr, (0xAD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400),
+                         *range(0xE0020, 0xE0080))), "")
 )  # fmt: skip
 
 #: Scripts written without blanks: each character is a word, and a run of them a phrase.
@@ -38,8 +39,15 @@ _SIGNS = "".join(
     if unicodedata.category(chr(code)).startswith("M") and not unicodedata.combining(chr(code))
 )
 
+#: Emoji and other pictorial signs, those of later versions of Unicode too: each is a word.
+_PICTURES = "".join(
+    chr(code)
+    for code in (*range(0x2300, 0x2C00), *range(0x1F000, 0x1FB00))
+    if unicodedata.category(chr(code)) in {"So", "Cn"}
+)
+
 _BLANKS = re.compile(r"\s+")
-_WORD = re.compile(rf"(?=\w)[{_UNSPACED}]|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_SIGNS}])*")
+_WORD = re.compile(rf"(?=\w)[{_UNSPACED}]|[{_PICTURES}]|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_SIGNS}])*")
 
 
 def fold(text: str) -> str:
@@ -57,7 +65,7 @@ def fold(text: str) -> str:
 
 
 def words(text: str, limit: int = MOST_WORDS) -> tuple[str, ...]:
-    """The folded words of `text` in order: runs of letters and digits, at most `limit` of them."""
+    """The folded words of `text` in order: runs of letters and digits, and emoji, at most `limit` of them."""
     found: list[str] = []
     for match in _WORD.finditer(fold(text)):
         if len(found) == limit:

@@ -1,7 +1,7 @@
 """The query as a tree of frozen nodes.
 
-Trees are in normal form: `And` and `Or` have at least two parts and no part of their own type, `Not` contains no
-`Not`, and `Everything` is never part of another node.
+Trees are in normal form: `And` and `Or` have at least two parts, each once, and no part of their own type, `Not`
+contains no `Not`, and `Everything` is never part of another node.
 """
 
 from collections.abc import Iterable
@@ -73,15 +73,15 @@ def disjunction(parts: Iterable[Node]) -> Node:
 
 
 def _joined(kind: type[And] | type[Or], parts: Iterable[Node]) -> Node:
-    flat: list[Node] = []
+    flat: dict[Node, None] = {}
     for part in parts:
         if isinstance(part, kind):
-            flat.extend(part.parts)
+            flat.update(dict.fromkeys(part.parts))
         elif not isinstance(part, Everything):
-            flat.append(part)
+            flat[part] = None
     if not flat:
         return Everything()
-    return flat[0] if len(flat) == 1 else kind(tuple(flat))
+    return next(iter(flat)) if len(flat) == 1 else kind(tuple(flat))
 
 
 def negation(part: Node) -> Node:

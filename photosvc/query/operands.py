@@ -13,10 +13,12 @@ from photosvc.query.fold import fold
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A folded word; with `prefix`, also every word that starts with it."""
+    """A folded word, or one of its other forms; with `prefix`, also every word that starts with it."""
 
     text: str
     prefix: bool
+    forms: tuple[str, ...] = ()
+    """Whole words that count as this one: its plural or singular."""
 
 
 @dataclass(frozen=True, slots=True)

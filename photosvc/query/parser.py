@@ -20,6 +20,7 @@ from photosvc.query.nodes import (
     negation,
     terms,
 )
+from photosvc.query.plain_words import LITTLE_WORDS, also_means, refuse_comparison
 from photosvc.query.values.areas import locate
 from photosvc.query.values.reader import read_filter, read_term
 
@@ -34,9 +35,15 @@ MOST_TOKENS = 5 * MOST_TERMS
 
 #: Words that are operators between two terms, as in PhotoPrism.
 OPERATOR_WORDS = {"or": TokenKind.EITHER, "and": TokenKind.BOTH}
+#: Only in capitals: `to be or not to be`. Like a lone `-` it has an odd number of characters.
+NEGATION_WORD = "NOT"
 
 _TOO_DEEP = f"more than {MOST_LEVELS} changes between 'and' and 'or' inside each other"
 
+#: Names the order of a whole query; no filter.
+ORDER = "order"
+
+_BINDERS = {TokenKind.EITHER, TokenKind.NEGATE}
 _BOTH_ENDS = {TokenKind.EITHER, TokenKind.CLOSE}
 _TERM_ENDS = {TokenKind.CLOSE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
 _TERM_STARTS = {TokenKind.OPEN, TokenKind.NEGATE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
@@ -48,17 +55,20 @@ def parse_query(text: str, field: str = "q") -> Node:
         query   = either
         either  = both { ( "|" | "or" ) both }
         both    = [ term { [ "&" | "and" ] term } ]
-        term    = { "-" | "!" } ( "(" either ")" | phrase | filter | word )
+        term    = { "-" | "!" | "NOT" } ( "(" either ")" | phrase | filter | word )
         phrase  = '"' text '"'
         filter  = key ":" value                 a name of `FILTERS`; the value as in `alternatives`
         word    = characters other than blanks and ( ) | & "
 
     - `and` binds tighter than `or`. The two words are operators in any case of letters, but only between terms;
-      quoted, or at the ends of a query or group, they are words.
+      quoted, or at the ends of a query or group, they are words. `NOT` in capitals before a term is a sign.
     - A sign negates what follows it without a blank; with blanks around it, it is punctuation.
-    - Operators without operand, empty groups and words without letters or digits are ignored.
-    - A word of three characters or more also matches longer words that start with it; a shorter one does with a `*`
-      (`ab*`), a quoted one (`"abc"`) never does. Words joined by punctuation, such as `IMG_1234`, are a phrase.
+    - Operators without operand, empty groups and words without letters, digits and emoji are ignored; so are little
+      words (`in of the`) beside other words.
+    - A word of three characters or more, of two in scripts other than Latin, Greek and Cyrillic, also matches longer
+      words that start with it; a shorter one does with a `*` (`ab*`), a quoted one (`"abc"`) never does. Words joined
+      by punctuation, such as `IMG_1234`, are a phrase. A word also stands for its plural or singular, and some for a
+      filter (see `plain_words`): either may match.
     - `12:30` and `http://…` are words, and so is `note:` with nothing behind it, unless it names a filter: a filter
       without value is not set.
 
@@ -103,18 +113,26 @@ class _Parser:
 
     def both(self, depth: int) -> Node:
         parts: list[Node] = []
+        little: list[int] = []
         while (token := self.peek()) is not None and token.kind not in _BOTH_ENDS:
             self.next += 1
+            if token.kind is TokenKind.WORD and token.text.lower() in LITTLE_WORDS:
+                little.append(len(parts))
             if token.kind is not TokenKind.BOTH:
                 parts.append(self.term(token, depth))
-        return conjunction(parts)
+        others = [part for at, part in enumerate(parts) if at not in little]
+        return conjunction(parts if all(isinstance(part, Filter | Not | Everything) for part in others) else others)
 
     def term(self, token: Token, depth: int) -> Node:
-        if token.kind is TokenKind.NEGATE:  # a token only if something follows it, so there is a next one
-            operand = self.tokens[self.next]
+        negated = False
+        while token.kind is TokenKind.NEGATE:  # a token only if something follows it, so there is a next one
+            negated ^= bool(len(token.text) % 2)
+            token = self.tokens[self.next]
             self.next += 1
-            node = self.term(operand, depth)
-            return negation(node) if len(token.text) % 2 else node
+        node = self.operand(token, depth)
+        return negation(node) if negated else node
+
+    def operand(self, token: Token, depth: int) -> Node:
         if token.kind is TokenKind.WORD or token.kind is TokenKind.PHRASE:
             return self.text(token)
         if token.kind is TokenKind.FILTER:
@@ -138,6 +156,9 @@ class _Parser:
         raw = token.text[len(token.key) + 1 :]
         if not raw and token.key.lower() not in NAMES:
             return self.text(token)
+        if token.key.lower() == ORDER:
+            msg = "order: is no condition; it stands at the top of q, beside its conditions, or is a parameter"
+            raise self.error(msg, token)
         spec = find_filter(token.key, field=self.field, position=token.start)
         following = self.peek()
         if raw and following and following.kind is TokenKind.OPEN and following.start == token.end:
@@ -152,8 +173,13 @@ class _Parser:
             found = read_term(token.text[1:-1] if quoted else token.text, quoted=quoted)
         except ValueError as error:
             raise self.error(str(error), token) from error
-        self.count(terms(found) if found else 1, token)
-        return found or Everything()
+        node: Node = found or Everything()
+        if not quoted:
+            source = Source(self.field, token.start, token.end)
+            refuse_comparison(token.text, source)
+            node = disjunction([node, also_means(token.text, source) or node])
+        self.count(max(terms(node), 1), token)
+        return node
 
     def count(self, number: int, token: Token) -> None:
         self.terms += number
@@ -174,7 +200,10 @@ class _Parser:
 
 
 def _with_operator_words(found: list[Token]) -> list[Token]:
-    """The tokens, where `and` and `or` between two terms are operators."""
+    """The tokens, where `and` and `or` between two terms are operators, and `NOT` before a term."""
+    for at in range(len(found) - 2, -1, -1):
+        if found[at].text == NEGATION_WORD and found[at].kind is TokenKind.WORD and found[at + 1].kind in _TERM_STARTS:
+            found[at] = found[at]._replace(kind=TokenKind.NEGATE)
     for at in range(1, len(found) - 1):
         token = found[at]
         kind = OPERATOR_WORDS.get(token.text.lower()) if token.kind is TokenKind.WORD else None
@@ -188,26 +217,58 @@ def parse_parameters(pairs: Pairs) -> Node:
 
     Each parameter that names a filter has one value of it, in which blanks and parentheses need no quotes. Other names
     and empty values are ignored. Of a repeated parameter (also by an alias) the last value that is not empty counts.
-    `filter` is a whole query; its filters replace parameters of the same name.
 
     Raises:
         InvalidQueryError: a value is not valid; names its parameter.
 
     """
     given: dict[str, tuple[str, str]] = {}
-    query: Node = Everything()
     for key, text in _flat(pairs):
         if text.strip() and (spec := NAMES.get(key)):
             given[spec.name] = (key, text)
-        elif key == "filter" and text.strip():
-            query = parse_query(text, field="filter")
     parts = []
     for name, (key, text) in given.items():
         check(text, key)
         parts.append(read_filter(FILTERS[name], text, Source(key, 0, len(text))))
         if sum(map(terms, parts)) > MOST_TERMS:
             raise InvalidQueryError(f"more than {MOST_TERMS} terms", field=key)
-    return overlay(query, conjunction(parts))
+    return conjunction(parts)
+
+
+def parse_scope(pairs: Pairs) -> Node:
+    """The query in the parameter `filter`, within which everything else is searched; the last one that is not empty.
+
+    Raises:
+        InvalidQueryError: it is not a query.
+
+    """
+    texts = [text for key, text in _flat(pairs) if key == "filter" and text.strip()]
+    return locate(parse_query(texts[-1], field="filter")) if texts else Everything()
+
+
+def split_order(text: str, field: str = "q") -> tuple[str, str]:
+    """The query without `order:name`, which blanks replace, and the name; empty if the query names no order.
+
+    The order is of the whole query, so that it stands beside its other conditions: not in a group or behind a sign.
+
+    Raises:
+        InvalidQueryError: the text is too long, or contains characters that no database can store.
+
+    """
+    check(text, field)
+    order, depth = "", 0
+    found = [None, *islice(tokens(text), MOST_TOKENS + 1), None]
+    for before, token, after in zip(found, found[1:], found[2:], strict=False):
+        if token is None:
+            break
+        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
+        bound = (before and (before.kind in _BINDERS or before.text == NEGATION_WORD)) or (
+            after and after.kind is TokenKind.EITHER
+        )
+        if token.kind is TokenKind.FILTER and token.key.lower() == ORDER and not depth and not bound:
+            order = token.text[len(ORDER) + 1 :].strip('"')
+            text = text[: token.start] + " " * len(token.text) + text[token.end :]
+    return text, order
 
 
 def combine(query: Node, parameters: Node) -> Node:

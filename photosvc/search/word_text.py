@@ -24,10 +24,11 @@ def word_text(sections: Iterable[str]) -> str:
     return f" {' '.join(kept)} " if kept else ""
 
 
-def needle(term: Term) -> str:
-    """The text that a word text contains if and only if the term matches it."""
+def needles(term: Term) -> tuple[str, ...]:
+    """The texts of which a word text contains one if and only if the term matches it."""
     text = term.text if isinstance(term, Word) else " ".join(term.words)
-    return f" {text}" if term.prefix else f" {text} "
+    forms = term.forms if isinstance(term, Word) else ()
+    return (f" {text}" if term.prefix else f" {text} ", *(f" {form} " for form in forms))
 
 
 def gear_name(make: str, model: str) -> str:

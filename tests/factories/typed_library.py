@@ -2,8 +2,11 @@
 
 from datetime import datetime
 
+from sqlalchemy import select
+
 from photosvc.media.metadata import Metadata, Region
-from tests.factories.photos import new_extraction, store_extractions
+from photosvc.models import Photo
+from tests.factories.photos import edit_photos, new_extraction, store_extractions
 
 AREZZO, TOKYO, SHIBUYA, MUNICH = (43.463, 11.881), (35.6762, 139.6503), (35.6595, 139.7005), (48.1374, 11.5755)
 
@@ -76,8 +79,9 @@ EVERY = {IMG, NIGHT, PARK, CLIP}
 
 
 def fill_typed_library(session, now):
-    """Store the photos."""
+    """Store the photos; a person has removed the title of the one that has none of its own."""
     store_extractions(session, [_extracted(number, *photo) for number, photo in enumerate(PHOTOS)], now)
+    edit_photos(session, [session.scalars(select(Photo.id).where(Photo.path == "2021")).one()], title="")
 
 
 def _extracted(number, name, facts, picture):

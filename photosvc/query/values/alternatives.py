@@ -5,9 +5,9 @@ r"""The syntax inside a filter value: alternatives, groups, wildcards, negation,
     alternative = [ "!" | "-" ] text                   the sign outside of quotes
     text        = { character | "*" | quoted | "\" one of \ " | & * }
 
-Quotes protect blanks, parentheses, colons and signs. `|`, `&` and `*` remain operators inside of quotes, as in the
-queries that PhotoPrism's own clients write (`people:"Jane Doe & John Doe"`), unless a backslash precedes them. An
-operator that the filter's row does not list is an ordinary character.
+Quotes protect blanks, those at its ends too, parentheses, colons and signs. `|`, `&` and `*` remain operators inside of
+quotes, as in the queries that PhotoPrism's own clients write (`people:"Jane Doe & John Doe"`), unless a backslash
+precedes them. An operator that the filter's row does not list is an ordinary character.
 """
 
 import re
@@ -47,16 +47,32 @@ class _Draft:
     quoted: bool = False
     negated: bool = False
     pieces: list[str] = field(default_factory=lambda: [""])
+    after_operator: bool = False
+    """Whether an operator inside of quotes precedes it, around which blanks say nothing."""
+    protected: int = 0
+    """Characters of the last piece that ended inside of quotes."""
 
     @property
     def untouched(self) -> bool:
         return not self.quoted and self.pieces == [""]
 
-    def finish(self, end: int) -> list[Alternative]:
-        """The alternative, or nothing when it is empty."""
-        self.pieces[0] = self.pieces[0].lstrip()
-        self.pieces[-1] = self.pieces[-1].rstrip()
-        if self.pieces == [""]:
+    def add(self, text: str, *, inside: bool) -> None:
+        """Append text, from inside of quotes or not."""
+        self.pieces[-1] += text
+        if inside:
+            self.protected = len(self.pieces[-1])
+
+    def add_wildcard(self) -> None:
+        """Append a wildcard."""
+        self.pieces.append("")
+        self.protected = 0
+
+    def finish(self, end: int, *, inside: bool = False) -> list[Alternative]:
+        """The alternative, or nothing when it is empty; an operator inside of quotes may follow."""
+        last = self.pieces[-1]
+        kept = 0 if inside else self.protected
+        self.pieces[-1] = last[:kept] + last[kept:].rstrip()
+        if len(self.pieces) == 1 and not self.pieces[0].strip():
             return []
         return [Alternative(tuple(self.pieces), self.negated, self.quoted, self.start, end)]
 
@@ -80,10 +96,10 @@ def read_groups(raw: str, operators: str) -> list[list[Alternative]]:
             draft.quoted = draft.quoted or draft.untouched
             inside = not inside
         elif operator == "*" and "*" in operators:
-            draft.pieces.append("")
+            draft.add_wildcard()
         elif operator and operator in operators:
-            groups[-1] += draft.finish(match.start())
-            draft = _Draft(match.end(), quoted=inside)
+            groups[-1] += draft.finish(match.start(), inside=inside)
+            draft = _Draft(match.end(), quoted=inside, after_operator=inside)
             if operator == "&":
                 groups.append([])
         else:
@@ -91,8 +107,10 @@ def read_groups(raw: str, operators: str) -> list[list[Alternative]]:
             if draft.untouched and not match["escaped"]:
                 text = text.lstrip()
                 if text.startswith(("!", "-")) and text[0] in operators:
-                    draft.negated, text = True, text[1:]
-            draft.pieces[-1] += text
+                    draft.negated, text = True, text[1:].lstrip()
+            elif draft.after_operator and draft.pieces == [""]:
+                text = text.lstrip()
+            draft.add(text, inside=inside)
     if inside:
         raise UnclosedQuoteError("a quote is not closed")
     groups[-1] += draft.finish(len(raw))

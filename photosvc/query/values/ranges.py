@@ -134,7 +134,7 @@ def _bytes(found: re.Match[str]) -> int:
 
 
 def _unit(found: re.Match[str]) -> int:
-    return (1024 if found[3] else 1000) ** _POWERS[found[2].lower()]
+    return int((1024 if found[3] else 1000) ** _POWERS[found[2].lower()])
 
 
 def read_calendar(text: str, least: float | None) -> Range | None:

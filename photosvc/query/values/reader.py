@@ -1,6 +1,7 @@
 """Readers of filter values: from text to operands, one reader for each kind, and the word rule."""
 
 import re
+import unicodedata
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -11,6 +12,7 @@ from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.fold import LONGEST_WORD, fold, words
 from photosvc.query.nodes import Filter, Node, Source, conjunction
 from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Uid, Value, Word
+from photosvc.query.plural import other_forms
 from photosvc.query.values.alternatives import Alternative, UnclosedQuoteError, read_groups
 from photosvc.query.values.areas import (
     read_box,
@@ -21,6 +23,7 @@ from photosvc.query.values.areas import (
     read_near,
     read_plus_code,
 )
+from photosvc.query.values.countries import country_code, country_codes
 from photosvc.query.values.ranges import (
     read_after,
     read_before,
@@ -35,6 +38,7 @@ from photosvc.query.values.ranges import (
     read_signed,
     read_since,
 )
+from photosvc.query.values.states import read_states
 
 BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
 
@@ -43,8 +47,8 @@ MOST_WILDCARDS = 8
 LONGEST_PATTERN = 10_000
 """Bytes of a folded text; one sign can fold to 18 letters, and SQLite refuses patterns of more than 50,000 bytes."""
 
-SHORTEST_PREFIX = 3
-"""From this many characters on, an unquoted word also stands for the words that start with it."""
+#: Beginnings of the Unicode names of letters that make words of many, and of digits.
+_MANY_LETTERS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT", "MODIFIER")
 
 #: What is valid, as error messages and documentation say it.
 EXPECTED: dict[Kind, str] = {
@@ -52,10 +56,13 @@ EXPECTED: dict[Kind, str] = {
     Kind.PATH: f"a path with at most {MOST_WILDCARDS} wildcards",
     Kind.NAME: f"a name with at most {MOST_WILDCARDS} wildcards",
     Kind.WORDS: "words, with * only at their end",
+    Kind.WHOLE_WORDS: "whole words, or beginnings with * at their end",
     Kind.ID_OR_WORDS: "an id, or words with * only at their end",
     Kind.UID: "the UID of a photo or file, or a SHA1 hash",
     Kind.PHOTO: "the UID of a photo",
-    Kind.COUNTRY: "two letters, such as de",
+    Kind.EXTENSION: "the end of a file name, such as jpg",
+    Kind.STATE: "what a photo may be or have, such as favorite, raw, geo or title",
+    Kind.COUNTRY: "two letters, such as de, or the English name of a country",
     Kind.COLOR: ", ".join(COLORS),
     Kind.INTEGER: "a number or a range such as 100-400, 100- or <=400",
     Kind.SIGNED: "a number or a range such as -10..400, 100- or <=400",
@@ -90,24 +97,26 @@ _Reader: TypeAlias = Callable[[Alternative, FilterSpec], Operand | list[Operand]
 
 
 def _text(found: Alternative, _: FilterSpec) -> Operand | None:
-    return _pattern([fold(piece) for piece in found.pieces])
+    return _pattern([fold(piece) for piece in found.pieces], quoted=found.quoted)
 
 
 def _path(found: Alternative, _: FilterSpec) -> Operand | None:
     pieces = [fold(piece) for piece in found.pieces]
-    pieces[0], last = pieces[0].lstrip("/ "), pieces[-1]
-    pieces[-1] = pieces[-1].rstrip("/ ")
-    return Pattern(("",)) if pieces == [""] and "/" in last else _pattern(pieces)
+    dropped = "/" if found.quoted else "/ "
+    pieces[0], last = pieces[0].lstrip(dropped), pieces[-1]
+    pieces[-1] = pieces[-1].rstrip(dropped)
+    return Pattern(("",)) if pieces == [""] and "/" in last else _pattern(pieces, quoted=found.quoted)
 
 
-def _pattern(pieces: list[str]) -> Pattern | None:
-    """A pattern without blanks around it; None for an empty text and for wildcards alone: not set.
+def _pattern(pieces: list[str], *, quoted: bool = False) -> Pattern | None:
+    """A pattern without blanks around it unless it is quoted; None for an empty text and for wildcards: not set.
 
     Each wildcard multiplies the positions that a database tries, so their number is limited.
     """
-    pieces[0] = pieces[0].lstrip()
-    pieces[-1] = pieces[-1].rstrip()
-    if not any(pieces):
+    if not quoted:
+        pieces[0] = pieces[0].lstrip()
+        pieces[-1] = pieces[-1].rstrip()
+    if not any(map(str.strip, pieces)):
         return None
     pattern = Pattern((*pieces[:1], *filter(None, pieces[1:-1]), *pieces[1:][-1:]))
     if len(pattern.pieces) > MOST_WILDCARDS + 1:
@@ -130,8 +139,8 @@ def _spaced(piece: str) -> str:
     return f"{' ' * piece[0].isspace()}{body}{' ' * piece[-1].isspace()}" if body else ""
 
 
-def _words(found: Alternative, _: FilterSpec) -> Operand | None:
-    return read_term(found.text, quoted=found.quoted)
+def _words(found: Alternative, spec: FilterSpec) -> Word | Phrase | None:
+    return read_term(found.text, quoted=found.quoted, whole=spec.kind is Kind.WHOLE_WORDS)
 
 
 def _id_or_words(found: Alternative, spec: FilterSpec) -> Operand | None:
@@ -159,10 +168,17 @@ def _photo(found: Alternative, spec: FilterSpec) -> Operand:
 
 
 def _country(found: Alternative, _: FilterSpec) -> Operand:
-    text = found.text.lower()
-    if not re.fullmatch(r"[a-z]{2}", text):
-        raise ValueError(text)
-    return Pattern((text,))
+    code = country_code(found.text) or found.text.lower()
+    if not re.fullmatch(r"[a-z]{2}", code):
+        raise ValueError(code)
+    return Pattern((code,))
+
+
+def _extension(found: Alternative, _: FilterSpec) -> Operand:
+    extension = fold(found.text).removeprefix(".")
+    if not re.fullmatch(r"\w{1,16}", extension):
+        raise ValueError(extension)
+    return Pattern(("", f".{extension}"))
 
 
 def _color(found: Alternative, _: FilterSpec) -> Operand:
@@ -174,9 +190,11 @@ _ITEMS: dict[Kind, _Reader] = {
     Kind.PATH: _path,
     Kind.NAME: _name,
     Kind.WORDS: _words,
+    Kind.WHOLE_WORDS: _words,
     Kind.ID_OR_WORDS: _id_or_words,
     Kind.UID: _uid,
     Kind.PHOTO: _photo,
+    Kind.EXTENSION: _extension,
     Kind.COUNTRY: _country,
     Kind.COLOR: _color,
     Kind.INTEGER: lambda found, spec: read_range(found.text, spec.least),
@@ -223,6 +241,8 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
         groups = read_groups(raw, spec.operators)
     except UnclosedQuoteError as error:
         raise InvalidQueryError(f"{spec.name}: {error}", field=source.field, position=source.start) from error
+    if spec.kind is Kind.STATE:
+        return read_states(spec, groups, source)
     if spec.kind in _SINGLE:
         values = [_read_single(spec, group[0], source) for group in groups]
     else:
@@ -231,27 +251,51 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     return filters[0] if len(filters) == 1 else conjunction(filters)
 
 
-def read_term(text: str, *, quoted: bool) -> Word | Phrase | None:
-    """The condition for a piece of text; None when it contains neither letter nor digit.
+def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase | None:
+    """The condition for a piece of text; None when it contains neither letter, digit nor emoji.
 
     Text of several words, quoted or held together by punctuation (`IMG_1234`), is a phrase. The last word may be
-    the start of a longer one if the text is not quoted and it has three characters, or if a `*` follows it.
+    the start of a longer one if the text is not quoted and it is long enough, or if a `*` follows it. A single word
+    that is neither quoted nor followed by a `*` also stands for its plural or singular. A `*` in front of words says
+    nothing: it is left out.
+
+    Args:
+        text: the text.
+        quoted: whether it stood in quotes.
+        whole: whether a word without a `*` is always a whole one.
 
     Raises:
-        ValueError: a `*` stands before the end of an unquoted word.
+        ValueError: a `*` stands between the characters of an unquoted word.
 
     """
     if text.isascii() and text.isalnum():  # most words: they need neither folding nor splitting
-        return Word(text[:LONGEST_WORD].lower(), prefix=not quoted and len(text) >= SHORTEST_PREFIX)
+        return _word(text[:LONGEST_WORD].lower(), starred=False, quoted=quoted, whole=whole)
     body = text.rstrip("*")
-    if "*" in body and not quoted:
+    if "*" in body.lstrip("*") and not quoted:
         raise ValueError("in free text * may only end a word")
     found = words(body)
     if not found:
         return None
     starred = body != text and not body[-1].isspace()
-    prefix = starred or (not quoted and len(found[-1]) >= SHORTEST_PREFIX)
-    return Word(found[0], prefix) if len(found) == 1 else Phrase(found, prefix)
+    if len(found) == 1:
+        return _word(found[0], starred=starred, quoted=quoted, whole=whole)
+    return Phrase(found, starred or not (quoted or whole or len(found[-1]) < shortest_prefix(found[-1])))
+
+
+def _word(word: str, *, starred: bool, quoted: bool, whole: bool) -> Word:
+    if starred or quoted:
+        return Word(word, starred)
+    prefix = not whole and len(word) >= shortest_prefix(word)
+    return Word(word, prefix, other_forms(word, prefix=prefix))
+
+
+def shortest_prefix(word: str) -> int:
+    """From this many characters on, an unquoted word also stands for the words that start with it.
+
+    Words of two letters are frequent in Latin, Greek and Cyrillic script; in others, such as Hangul, each letter says
+    more.
+    """
+    return 3 if unicodedata.name(word[0], "LATIN").startswith(_MANY_LETTERS) else 2
 
 
 def _read_single(spec: FilterSpec, found: Alternative, source: Source) -> Value | None:
@@ -279,7 +323,11 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
 
 
 def _unreadable(spec: FilterSpec, found: Alternative, source: Source) -> InvalidQueryError:
-    hint = did_you_mean(found.text, COLORS) if spec.kind is Kind.COLOR else ""
+    hint = ""
+    if spec.kind is Kind.COLOR:
+        hint = did_you_mean(found.text, COLORS)
+    elif spec.kind is Kind.COUNTRY:
+        hint = did_you_mean(found.text, country_codes())
     return InvalidQueryError(
         f"{spec.name}: {shown(found.text)} is not {EXPECTED[spec.kind]}{hint}",
         field=source.field,

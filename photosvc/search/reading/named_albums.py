@@ -14,7 +14,7 @@ from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Uid, Word
 from photosvc.query.parser import parse_query
 from photosvc.query.values.areas import locate
 from photosvc.search.reading.conditions.visible import visible_albums
-from photosvc.search.word_text import needle, word_text
+from photosvc.search.word_text import needles, word_text
 
 Operands: TypeAlias = tuple[Operand, ...]
 AlbumRow: TypeAlias = Row[Any]
@@ -93,7 +93,7 @@ def fits(name: str, operands: Iterable[Operand]) -> bool:
     """Whether a name has one of these words, or its words make one of these whole names."""
     text, whole = word_text((name,)), " ".join(words(name))
     return any(
-        needle(operand) in text
+        any(needle in text for needle in needles(operand))
         if isinstance(operand, Word | Phrase)
         else isinstance(operand, Pattern) and operand.matches(whole)
         for operand in operands

@@ -87,8 +87,8 @@ ALBUM_ORDERS = (*ORDERS, MANUAL.name)
 DEFAULT_ORDER = "added"
 
 
-def order_named(name: str, *, merged: bool = False) -> Order:
-    """The order with this name, in the form for merged results or for files.
+def order_named(name: str, *, merged: bool = False, field: str = "order") -> Order:
+    """The order with this name, in the form for merged results or for files; `field` is the parameter that errors name.
 
     Raises:
         InvalidValueError: there is none; the message suggests the nearest or lists all.
@@ -99,7 +99,7 @@ def order_named(name: str, *, merged: bool = False) -> Order:
         near = get_close_matches(name.lower(), ALBUM_ORDERS, 1)
         hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(ALBUM_ORDERS)}"
         msg = f"order {name[:40]!r} is unknown: {hint}"
-        raise InvalidValueError(msg, field="order")
+        raise InvalidValueError(msg, field=field)
     return _MERGED_SIZE if merged and order.name == "size" else order
 
 

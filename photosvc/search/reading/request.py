@@ -7,9 +7,9 @@ from functools import lru_cache
 from itertools import chain
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.query.nodes import And, Everything, Node, Or
+from photosvc.query.nodes import And, Everything, Node, Or, conjunction
 from photosvc.query.operands import Phrase, Word
-from photosvc.query.parser import combine, parse_parameters, parse_query
+from photosvc.query.parser import ORDER, combine, parse_parameters, parse_query, parse_scope, split_order
 from photosvc.query.values.reader import BOOLEANS
 from photosvc.search.reading.orders import DEFAULT_ORDER, PRIME, Cursor, Order, order_named, parse_cursor
 from photosvc.search.word_text import Term
@@ -71,7 +71,11 @@ def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
     given = {name: value.strip() for name, value in reversed(pairs) if value.strip()}
     cursor = parse_cursor(given["cursor"]) if "cursor" in given else None
     merged = _boolean(given, "merged")
-    order = order_named(given.get("order", cursor.order if cursor else DEFAULT_ORDER), merged=merged)
+    _, typed = split_order(given.get("q", ""))
+    if typed:
+        given[ORDER] = typed
+    name = given.get(ORDER, cursor.order if cursor else DEFAULT_ORDER)
+    order = order_named(name, merged=merged, field="q" if typed else ORDER)
     drawn = order.name == "random" and "seed" not in given and cursor is None
     request = SearchRequest(
         count=min(_integer(given, "count", 1, _MAX_OFFSET, DEFAULT_COUNT), MAX_COUNT),
@@ -83,7 +87,7 @@ def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
         album=given.get("s", ""),
         merged=merged,
         total=_boolean(given, "total"),
-        ordered="order" in given or cursor is not None,
+        ordered=ORDER in given or cursor is not None,
         repeats=not drawn,
     )
     if cursor:
@@ -92,15 +96,15 @@ def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
 
 
 def parse_node(pairs: Iterable[tuple[str, str]]) -> Node:
-    """The query that `q`, `filter` and filters as parameters make together.
+    """The query that `q` and filters as parameters make together, within the scope of `filter`.
 
     Raises:
         InvalidQueryError: one of them is not valid.
 
     """
     pairs = list(pairs)
-    query = next((value for name, value in pairs if name == "q" and value.strip()), "")
-    return combine(parse_query(query), parse_parameters(pairs))
+    query, _ = split_order(next((value for name, value in pairs if name == "q" and value.strip()), ""))
+    return conjunction([combine(parse_query(query), parse_parameters(pairs)), parse_scope(pairs)])
 
 
 def _check_cursor(cursor: Cursor, request: SearchRequest, given: Mapping[str, str]) -> None:

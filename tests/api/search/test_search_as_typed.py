@@ -99,3 +99,142 @@ def test_an_unknown_number_is_in_no_range(library, query, names):
 )
 def test_what_is_no_range_is_refused_with_its_place(library, query, message):
     assert refusal(library, query).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("flowers", {IMG}),
+        ("label:flowers", {IMG}),
+        ("flower", {IMG}),
+        ("city", {NIGHT}),
+        ("star", {NIGHT}),
+        ("box", {PARK}),
+        ("label:cat", {IMG}),
+        ("label:cats", {IMG}),
+        ("label:cat*", {IMG, CLIP}),
+        ("keywords:cat", {IMG, CLIP}),
+        ('"boat"', set()),
+        ("boat", {PARK, CLIP}),
+    ],
+)
+def test_plurals_and_singulars_stand_for_each_other(library, query, names):
+    assert found(library, q=query) == names
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("family in summer", {PARK}),
+        ("photos of arezzo", {IMG}),
+        ("the lake at dawn", {IMG}),
+        ("the", {IMG, CLIP}),
+        ('"the" boats', {CLIP}),
+    ],
+)
+def test_little_words_are_left_out_beside_others(library, query, names):
+    assert found(library, q=query) == names
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("videos", {CLIP}),
+        ("blue", {IMG, CLIP}),
+        ("photos", EVERY - {CLIP}),
+        ("raw", set()),
+        ("-videos", EVERY - {CLIP}),
+        ('"blue"', {CLIP}),
+        ("f/1.8", {IMG}),
+        ("2019..2020", {IMG, NIGHT, CLIP}),
+    ],
+)
+def test_a_magic_word_also_means_its_filter(library, query, names):
+    assert found(library, q=query) == names
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("NOT lake", {NIGHT, CLIP}),
+        ("lake NOT summer", {IMG}),
+        ("NOT (lake OR stars)", {CLIP}),
+        ("lake AND NOT color:blue", {PARK}),
+    ],
+)
+def test_not_in_capitals_excludes(library, query, names):
+    assert found(library, q=query) == names
+
+
+def test_a_word_with_an_operator_is_refused_with_a_hint(library):
+    hint = '"iso>800" is neither a word nor a filter; did you mean iso:>800? (character 6)'
+    assert refusal(library, "lake iso>800") == hint
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("ext:png", {PARK}),
+        ("ext:JPG", {IMG, NIGHT}),
+        ("ext:!jpg|!png", {CLIP}),
+        ("date:2019-07", {IMG}),
+        ("tag:flower", {IMG}),
+        ("tags:stars", {NIGHT}),
+        ("is:video", {CLIP}),
+        ("is:!video", EVERY - {CLIP}),
+        ("has:geo", {IMG, NIGHT, PARK}),
+        ("has:title", {IMG, NIGHT, CLIP}),
+        ("has:!title", {PARK}),
+        ("country:japan", {NIGHT}),
+        ("country:Italy|de", {IMG, PARK}),
+        ("*boat*", {PARK, CLIP}),
+        ("camera:*iPhone*", {IMG}),
+        ("한강", {PARK}),
+    ],
+)
+def test_names_that_people_expect_are_filters(library, query, names):
+    assert found(library, q=query) == names
+
+
+def test_the_same_holds_for_parameters(library):
+    assert found(library, lens="*4.15mm") == {IMG}
+    assert found(library, lens='"*4.15mm"') == {IMG}
+    assert found(library, has="geo", ext="png") == {PARK}
+    assert found(library, year="> 2019") == {NIGHT, PARK, CLIP}
+
+
+def test_hints_are_given_only_when_they_are_close(library):
+    assert refusal(library, "contry:de") == 'unknown filter "contry"; did you mean "country"? (character 1)'
+    assert refusal(library, "zebra:de") == 'unknown filter "zebra" (character 1)'
+    assert "did you mean" not in refusal(library, "country:atlantis")
+    assert refusal(library, "is:favorit").endswith('did you mean "favorite"? (character 4)')
+
+
+def test_filter_is_a_scope_of_the_query(library):
+    assert found(library, q="lake", filter="iso:>=800") == {PARK}
+    assert found(library, q="title:lake", filter="title:cities") == set()
+    assert found(library, iso="100", filter="iso:800") == set()
+
+
+def test_the_order_may_stand_in_the_query(library):
+    oldest = library.find(order="oldest")
+    assert library.find(q="order:oldest") == oldest != library.find()
+    assert library.find(q="order:oldest is:!video", order="newest") == [one for one in oldest if one["Type"] == "image"]
+    answer = library.get({"q": "order:newset"})
+    assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "q")
+    assert answer.json["error"] == "order 'newset' is unknown: did you mean newest?"
+
+
+def test_a_distance_of_0_is_not_set(library):
+    (there,) = library.find(q="ext:png")
+    near = f"near:{there['UID']}"
+    for query in (f"{near} dist:0", f"{near}@0", f"{near} dist:0.0", near):
+        assert found(library, q=query) == {PARK}, query
+    assert found(library, near=there["UID"], dist="0") == {PARK}
+    assert found(library, dist="0") == EVERY
+    assert found(library, lat=there["Lat"], lng=there["Lng"], dist=0) == {PARK}
+
+
+def test_quoted_blanks_stay(library):
+    assert found(library, name='"night"') == found(library, name=" night ") == {NIGHT}
+    assert found(library, name='" night"') == found(library, q='name:"night "') == set()

@@ -39,11 +39,14 @@ def test_case_accents_and_variants_fold_away(text: str, folded: str) -> None:
         ("O'Brien’s well-known café", ("o", "brien", "s", "well", "known", "cafe")),
         ("東京タワー 2023", ("東", "京", "タ", "ワ", "ー", "2023")),
         ("हिन्दी", ("हिनदी",)),
-        ("・ — ☂ *", ()),
+        ("・ — € *", ()),
+        ("☂ rain 🎉🎉", ("☂", "rain", "🎉", "🎉")),
+        ("👨\u200d👩 👍🏽 ♥\ufe0f", ("👨", "👩", "👍", "♥")),
+        ("20° C", ("20", "c")),
         ("", ()),
     ],
 )
-def test_words_are_runs_of_letters_and_digits(text: str, found: tuple[str, ...]) -> None:
+def test_words_are_runs_of_letters_and_digits_and_emoji(text: str, found: tuple[str, ...]) -> None:
     assert words(text) == found
 
 

@@ -5,7 +5,7 @@ import pytest
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
 from photosvc.query.operands import Cell, Choice, Circle, Near, Pattern, PlusCode, Word
-from photosvc.query.parser import Pairs, combine, parse_parameters, parse_query
+from photosvc.query.parser import Pairs, combine, parse_parameters, parse_query, parse_scope, split_order
 from photosvc.query.values.areas import locate
 
 UID = "pqbcf5j446s0futy"
@@ -38,7 +38,7 @@ def near(km: float) -> Filter:
             [("favorite", "yes"), ("title", "a")],
             And((Filter("favorite", value=True), title("a"))),
         ),
-        ([("filter", "cat title:b"), ("title", "a")], And((Word("cat", prefix=True), title("b")))),
+        ([("filter", "cat title:b"), ("title", "a")], title("a")),
     ],
 )
 def test_parameters_are_filters(pairs: Pairs, node: Node) -> None:
@@ -55,7 +55,6 @@ def test_parameters_are_filters(pairs: Pairs, node: Node) -> None:
         ([("title", "x" * 4097)], "title", "4096 are allowed"),
         ([("title", "a|" * 257)], "title", "more than 256 terms"),
         ([("title", "a|" * 200), ("name", "a|" * 57)], "name", "more than 256 terms"),
-        ([("filter", "colr:red")], "filter", 'unknown filter "colr"'),
         ([("lat", "1")], "lat", "lat needs lng"),
         ([("lng", "1")], "lng", "lng needs lat"),
     ],
@@ -84,6 +83,50 @@ def test_errors_name_the_parameter(pairs: Pairs, field: str, text: str) -> None:
 )  # fmt: skip
 def test_a_filter_of_the_query_stands_in_for_its_parameter(query: str, pairs: Pairs, node: Node) -> None:
     assert combine(parse_query(query), parse_parameters(pairs)) == node
+
+
+@pytest.mark.parametrize(
+    ("pairs", "node"),
+    [
+        ({}, Everything()),
+        ([("filter", " "), ("title", "a")], Everything()),
+        ([("filter", "cat title:b")], And((Word("cat", prefix=True), title("b")))),
+        ([("filter", "cat"), ("filter", "dog"), ("filter", "")], Word("dog", prefix=True)),
+        ([("filter", f"near:{UID} dist:9"), ("dist", "1")], near(9)),
+    ],
+)
+def test_filter_is_a_query_of_its_own(pairs: Pairs, node: Node) -> None:
+    assert parse_scope(pairs) == node
+
+
+def test_an_error_in_filter_names_it() -> None:
+    with pytest.raises(InvalidQueryError, match='unknown filter "colr"') as caught:
+        parse_scope([("filter", "colr:red")])
+    assert caught.value.field == "filter"
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "order"),
+    [
+        ("cat", "cat", ""),
+        ("order:newest", "            ", "newest"),
+        ('cat Order:"name" dog', "cat              dog", "name"),
+        ("order:name order:title", "                      ", "title"),
+        ("(cat | dog) order:name", "(cat | dog)           ", "name"),
+    ],
+)
+def test_the_order_is_taken_out_of_a_query(text: str, rest: str, order: str) -> None:
+    assert split_order(text) == (rest, order)
+
+
+@pytest.mark.parametrize(
+    "text", ["(order:name)", "cat | order:name", "order:name | cat", "-order:name", "NOT order:name"]
+)
+def test_an_order_inside_a_query_is_refused(text: str) -> None:
+    assert split_order(text) == (text, "")
+    with pytest.raises(InvalidQueryError, match="order: is no condition") as caught:
+        parse_query(text)
+    assert caught.value.position == text.index("order")
 
 
 @pytest.mark.parametrize(

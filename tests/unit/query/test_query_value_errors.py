@@ -18,17 +18,20 @@ def message(name: str, raw: str) -> str:
     return caught.value.message
 
 
+COUNTRY = "two letters, such as de, or the English name of a country"
+
+
 @pytest.mark.parametrize(
     ("name", "raw", "expected"),
     [
         ("favorite", "maybe", 'favorite: "maybe" is not true, yes, 1, on, false, no, 0, off (character 11)'),
         ("favorite", "!true", 'favorite: "!true" is not true, yes, 1, on, false, no, 0, off (character 11)'),
-        ("country", "germany", 'country: "germany" is not two letters, such as de (character 11)'),
+        ("country", "germania", f'country: "germania" is not {COUNTRY}; did you mean "germany"? (character 11)'),
         ("iso", "much", 'iso: "much" is not a number or a range such as 100-400, 100- or <=400 (character 11)'),
         ("title", 'a"b', "title: a quote is not closed (character 11)"),
         ("near", "x", 'near: "x" is not the UID of a photo (character 11)'),
         ("keywords", "a*b", 'keywords: "a*b" is not words, with * only at their end (character 11)'),
-        ("country", "\u202e" + "x" * 60, 'country: "�' + "x" * 38 + '…" is not two letters, such as de (character 11)'),
+        ("country", "\u202e" + "x" * 60, 'country: "�' + "x" * 38 + '…" is not ' + f"{COUNTRY} (character 11)"),
     ],
 )  # fmt: skip
 def test_errors_name_the_filter_the_place_and_what_is_valid(name: str, raw: str, expected: str) -> None:

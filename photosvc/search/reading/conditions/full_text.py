@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, cast, func, literal, literal_column, select
+from sqlalchemy import ColumnElement, and_, case, cast, func, literal, literal_column, or_, select
 from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.expression import column, table
@@ -21,7 +21,7 @@ from photosvc.query.nodes import And, Filter, Node, Not, Or, conjunction, disjun
 from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Word
 from photosvc.search.reading.conditions.columns import fits
 from photosvc.search.reading.conditions.context import Context
-from photosvc.search.word_text import Term, needle
+from photosvc.search.word_text import Term, needles
 
 Condition = ColumnElement[bool]
 
@@ -105,7 +105,8 @@ def contains(section: str, term: Term, context: Context) -> Condition:
         context: the database.
 
     """
-    found = _has(getattr(SearchText, section), needle(term), context)
+    text = getattr(SearchText, section)
+    found = or_(*(_has(text, needle, context) for needle in needles(term)))
     return and_(by_index(term, context), found) if context.words_as_sets else found
 
 
@@ -171,8 +172,9 @@ def as_tsquery(words: Node) -> str:
 def _written(words: Node, written: Callable[[str, bool], str], both: str, either: str) -> str:
     """A query of words in the language of an index."""
     match words:
-        case Word(text, prefix):
-            return written(text, prefix)
+        case Word(text, prefix, forms):
+            every = [written(text, prefix), *(written(form, False) for form in forms)]
+            return f"({either.join(every)})" if forms else every[0]
         case Phrase(parts, prefix):
             return both.join(written(*word) for word in _words(Phrase(parts, prefix)))
         case And(parts):
@@ -220,12 +222,13 @@ def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:
     """
     score: Any = 0
     for term in list(ranked)[:_MOST_RANKED]:
-        begun = needle(term)
+        begun, *forms = needles(term)
         whole = begun.rstrip() + " "
         steps = []
         for section, most in (("title", 6), ("keywords", 4), ("people", 4), ("words", 2)):
             text = getattr(SearchText, section)
-            steps += [(_has(text, whole, context), most), (_has(text, begun, context), most - 1)]
+            is_whole = or_(*(_has(text, one, context) for one in (whole, *forms)))
+            steps += [(is_whole, most), (_has(text, begun, context), most - 1)]
         score = score + case(*steps, else_=0)
     found: ColumnElement[int] = score
     return found
