@@ -10,6 +10,8 @@ from photosvc.cli.report import count_option, format_options, print_list, print_
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from photosvc.models import Credential
     from photosvc.web.current import Service
 
@@ -53,8 +55,11 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
     The secret is shown only now.
     """
     from photosvc.auth.accounts.users import find_user
-    from photosvc.auth.credentials.bearer import expiry, find_credential, issue, revoke
+    from photosvc.auth.audit import described
+    from photosvc.auth.audit.events import Event
+    from photosvc.auth.credentials.bearer import expiry, issue
     from photosvc.auth.scopes import parse_scope
+    from photosvc.web import auditing
 
     require_stdout()
     now, owner_uid = service.now(), None
@@ -67,9 +72,13 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
     with service.writing() as session:
         user = find_user(session, owner_uid) if owner_uid else None
         issued = issue(session, now, name=name, scope=wanted, lifetime=expires, user=user)
-        record = {"secret": issued.secret, "scope": issued.credential.scope, "id": issued.credential.uid}
+        made = issued.credential
+        record = {"secret": issued.secret, "scope": made.scope, "id": made.uid}
+        auditing.record(
+            session, Event.CREDENTIAL_MADE, subject=user, target=made.uid, detail=described.credential(made)
+        )
     kind = "App Password" if owner_uid else "Access Token"
-    with printing_secret(service, lambda session: revoke(session, find_credential(session, record["id"]).id)):
+    with printing_secret(service, lambda session: _revoke(session, record["id"])):
         print_record({"secret": kind, "scope": "Authorization Scope", "id": "ID"}, record)
 
 
@@ -109,13 +118,13 @@ def show(service: "Service", identifier: str) -> None:
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Revoke a credential; it is refused from the next request on."""
-    from photosvc.auth.credentials.bearer import find_credential, revoke
+    from photosvc.auth.credentials.bearer import find_credential
 
     with service.loading() as session:
         uid = find_credential(session, identifier).uid
     confirm(f"Revoke {uid}?", yes=yes)
     with service.writing() as session:
-        revoke(session, find_credential(session, uid).id)
+        _revoke(session, uid)
     click.echo(f"{uid} is revoked.", err=True)
 
 
@@ -124,12 +133,30 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
 @with_database
 def reset(service: "Service", yes: bool) -> None:
     """Revoke every app password, access token and login session."""
+    from photosvc.auth.audit.events import Event
     from photosvc.auth.credentials.bearer import revoke_all
+    from photosvc.web import auditing
 
     confirm("Revoke every app password, access token and login session?", yes=yes)
     with service.writing() as session:
         count = revoke_all(session)
+        auditing.record(session, Event.CREDENTIAL_ENDED, detail=f"all {count} credentials")
     click.echo(f"{count} credentials are revoked.", err=True)
+
+
+def _revoke(session: "Session", uid: str) -> None:
+    """Revoke a credential, and record it."""
+    from photosvc.auth.audit import described
+    from photosvc.auth.audit.events import Event
+    from photosvc.auth.credentials.bearer import find_credential, revoke
+    from photosvc.models import LOGIN_SESSION
+    from photosvc.web import auditing
+
+    found = find_credential(session, uid)
+    event = Event.SESSION_ENDED if found.kind == LOGIN_SESSION else Event.CREDENTIAL_ENDED
+    owner = found.user or found.client
+    auditing.record(session, event, subject=owner, target=found.uid, detail=described.credential(found))
+    revoke(session, found.id)
 
 
 def _row(found: "Credential") -> dict[str, object]:

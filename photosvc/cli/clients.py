@@ -20,6 +20,8 @@ from photosvc.core.accounts import (
 )
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from photosvc.models import Client
     from photosvc.web.current import Service
 
@@ -140,8 +142,11 @@ def add(
     With USERNAME it belongs to that account: it is refused while that is disabled, but gets none of its rights.
     """
     from photosvc.auth.accounts.users import find_user
-    from photosvc.auth.oauth.clients import check_lifetime, check_limit, register, remove_client
+    from photosvc.auth.audit import described
+    from photosvc.auth.audit.events import Event
+    from photosvc.auth.oauth.clients import check_lifetime, check_limit, register
     from photosvc.auth.scopes import parse_scope
+    from photosvc.web import auditing
 
     require_stdout()
     now, owner_uid = service.now(), None
@@ -156,11 +161,13 @@ def add(
         user = find_user(session, owner_uid) if owner_uid else None
         registered = register(session, now, name=name, scope=wanted, lifetime=lifetime, limit=limit, user=user, **rest)
         session.refresh(registered.client)
+        made = registered.client
+        auditing.record(session, Event.CLIENT_ADDED, subject=made, detail=described.client(made))
         record = {**_row(registered.client), "client_secret": registered.secret}
     if rest["public_keys"] is not None:
         print_record(_COLUMNS, record)
         return
-    with printing_secret(service, lambda session: remove_client(session, record["client_id"])):
+    with printing_secret(service, lambda session: _remove(session, record["client_id"])):
         print_record({**_SECRET, **_COLUMNS}, record)
 
 
@@ -196,8 +203,11 @@ def mod(
 ) -> None:
     """Change a client. Tokens it could not get any more are revoked."""
     from photosvc.auth.accounts.users import find_user
-    from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, restore_secret
+    from photosvc.auth.audit import described
+    from photosvc.auth.audit.events import Event
+    from photosvc.auth.oauth.clients import Changes, change_client, find_client, regenerate_secret, restore_secret
     from photosvc.auth.scopes import parse_scope
+    from photosvc.web import auditing
 
     require_stdout()
     given = {key: value for key, value in given.items() if value is not None}
@@ -212,6 +222,10 @@ def mod(
             user=find_user(session, user) if user else None,
             unbind=user == "",
         )
+        what = {**given, "scope": changes.scope and str(changes.scope), "user": user}
+        before = find_client(session, identifier, lock=True)
+        detail = ", ".join(filter(None, [described.changes(before, what), "new secret" if regenerate else ""]))
+        auditing.record(session, Event.CLIENT_CHANGED, subject=before, detail=detail)
         client = change_client(session, identifier, now, changes)
         record = _row(client)
         old = client.secret_digest
@@ -219,7 +233,13 @@ def mod(
             record["client_secret"] = regenerate_secret(session, identifier, now)
     if regenerate:
         lost = record["client_secret"]
-        with printing_secret(service, lambda session: restore_secret(session, identifier, old, lost=lost)):
+
+        def restore(session: "Session") -> None:
+            restore_secret(session, identifier, old, lost=lost)
+            subject = find_client(session, identifier)
+            auditing.record(session, Event.CLIENT_CHANGED, subject=subject, detail="old secret again")
+
+        with printing_secret(service, restore):
             print_record({**_SECRET, **_DETAILS}, record)
     else:
         print_record(_DETAILS, record)
@@ -231,13 +251,13 @@ def mod(
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Remove a client; its tokens are refused from the next request on."""
-    from photosvc.auth.oauth.clients import find_client, remove_client
+    from photosvc.auth.oauth.clients import find_client
 
     with service.loading() as session:
         name = find_client(session, identifier).name
     confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
     with service.writing() as session:
-        remove_client(session, identifier)
+        _remove(session, identifier)
     click.echo(f"The client {name} is removed.", err=True)
 
 
@@ -246,12 +266,25 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
 @with_database
 def reset(service: "Service", yes: bool) -> None:
     """Remove every client and all of their tokens."""
+    from photosvc.auth.audit.events import Event
     from photosvc.auth.oauth.clients import remove_all_clients
+    from photosvc.web import auditing
 
     confirm("Remove every client and all of their tokens?", yes=yes)
     with service.writing() as session:
         count = remove_all_clients(session)
+        auditing.record(session, Event.CLIENT_REMOVED, detail=f"all {count} clients")
     click.echo(f"{count} clients are removed.", err=True)
+
+
+def _remove(session: "Session", client_id: str) -> None:
+    """Remove a client, and record it."""
+    from photosvc.auth.audit.events import Event
+    from photosvc.auth.oauth.clients import find_client, remove_client
+    from photosvc.web import auditing
+
+    auditing.record(session, Event.CLIENT_REMOVED, subject=find_client(session, client_id))
+    remove_client(session, client_id)
 
 
 def _row(client: "Client") -> dict[str, Any]:

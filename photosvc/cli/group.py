@@ -102,6 +102,7 @@ def find_app(ctx: click.Context) -> "Flask":
         click.UsageError: the app has no PhotoService.
 
     """
+    from photosvc.core.log_lines import write_warnings_only
     from photosvc.web.current import EXTENSION
 
     make: Callable[[], Flask] | ScriptInfo | None = ctx.find_root().obj
@@ -109,6 +110,7 @@ def find_app(ctx: click.Context) -> "Flask":
     if EXTENSION not in app.extensions:
         msg = f"The app {app.name!r} has no PhotoService; set FLASK_APP to one that has, or call `svc`."
         raise click.UsageError(msg)
+    write_warnings_only("photosvc")
     return app
 
 

@@ -41,7 +41,12 @@ def rotate(service: "Service") -> None:
 
     The old ones stay published until all tokens they signed have expired, at most 31 days.
     """
-    print_record(_COLUMNS, _row(service.signing_keys.rotate()))
+    from photosvc.auth.audit.events import Event
+    from photosvc.web.auditing import record_alone
+
+    key = service.signing_keys.rotate()
+    record_alone(Event.KEY_ROTATED, target=key.kid, detail="signing key")
+    print_record(_COLUMNS, _row(key))
 
 
 def _row(key: "SigningKey") -> dict[str, Any]:

@@ -84,10 +84,13 @@ def _prepare(service: "Service", instance: Path) -> str:
 
 def _lasting_token(service: "Service", path: Path) -> str:
     """The token of the last run if it is still valid, else a new one; stored in a file with mode 0600."""
+    from photosvc.auth.audit import described
+    from photosvc.auth.audit.events import Event
     from photosvc.auth.credentials import bearer, tokens
     from photosvc.auth.errors import InvalidTokenError
     from photosvc.auth.scopes import parse_scope
     from photosvc.core.paths import read_or_create
+    from photosvc.web import auditing
 
     if path.exists():
         token = path.read_text("ascii").strip()
@@ -100,6 +103,8 @@ def _lasting_token(service: "Service", path: Path) -> str:
             return token
     with service.writing() as session:
         issued = bearer.issue(session, service.now(), name="svc run", scope=parse_scope("photos albums"))
+        made = issued.credential
+        auditing.record(session, Event.CREDENTIAL_MADE, target=made.uid, detail=described.credential(made))
     return read_or_create(path, lambda: issued.secret)
 
 

@@ -63,12 +63,15 @@ def add(
 ) -> None:
     """Add an account. The command asks for the password, or reads it from standard input."""
     from photosvc.auth.accounts.users import add_user, new_user
+    from photosvc.auth.audit.events import Event
+    from photosvc.web import auditing
 
     name = name or ask("NAME", "User name")
     password = ask_password(from_stdin=password_stdin)
     user = new_user(service.now(), name=name, password=password, role=role, display_name=display_name, email=email)
     with service.writing() as session:
         record = _row(add_user(session, user))
+        auditing.record(session, Event.USER_ADDED, subject=user, detail=f"role {user.role}")
     print_record(_COLUMNS, record)
 
 
@@ -112,6 +115,9 @@ def mod(service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> 
     """Change an account."""
     from photosvc.auth.accounts import second_factor
     from photosvc.auth.accounts.users import change_user, find_user
+    from photosvc.auth.audit import described
+    from photosvc.auth.audit.events import Event
+    from photosvc.web import auditing
 
     changes = {key: value for key, value in changes.items() if value is not None}
     if not changes and not disable_2fa:
@@ -121,9 +127,11 @@ def mod(service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> 
     with service.writing() as session:
         user = find_user(session, name)
         if changes:
+            auditing.record(session, Event.USER_CHANGED, subject=user, detail=described.changes(user, changes))
             change_user(session, user, now, keep_admin=False, **changes)
         if disable_2fa:
             second_factor.reset(session, now, user)
+            auditing.record(session, Event.SECOND_FACTOR_OFF, subject=user)
         session.flush()
         session.refresh(user)
         record = _row(user)
@@ -137,12 +145,16 @@ def mod(service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> 
 def rm(service: "Service", name: str, yes: bool) -> None:
     """Remove an account and all of its credentials."""
     from photosvc.auth.accounts.users import find_user, remove_user
+    from photosvc.auth.audit.events import Event
+    from photosvc.web import auditing
 
     with service.loading() as session:
         uid = find_user(session, name).uid
     confirm(f"Remove the account {name} and all of its credentials?", yes=yes)
     with service.writing() as session:
-        remove_user(session, find_user(session, uid), keep_admin=False)
+        user = find_user(session, uid)
+        auditing.record(session, Event.USER_REMOVED, subject=user)
+        remove_user(session, user, keep_admin=False)
     click.echo(f"The account {name} is removed.", err=True)
 
 
@@ -188,10 +200,13 @@ def logout(service: "Service", name: str, yes: bool) -> None:
 def reset(service: "Service", yes: bool) -> None:
     """Remove every account and all of their credentials."""
     from photosvc.auth.accounts.users import remove_all_users
+    from photosvc.auth.audit.events import Event
+    from photosvc.web import auditing
 
     confirm("Remove every account and all of their credentials?", yes=yes)
     with service.writing() as session:
         count = remove_all_users(session)
+        auditing.record(session, Event.USER_REMOVED, detail=f"all {count} accounts")
     click.echo(f"{count} accounts are removed.", err=True)
 
 
@@ -203,12 +218,16 @@ def passwd(service: "Service", name: str, password_stdin: bool) -> None:
     """Change an account's password. Its login sessions end; its app passwords stay valid."""
     from photosvc.auth.accounts.passwords import new_hash
     from photosvc.auth.accounts.users import find_user, set_password
+    from photosvc.auth.audit.events import Event
+    from photosvc.web import auditing
 
     with service.loading() as session:
         user = find_user(session, name)
     password = new_hash(ask_password(from_stdin=password_stdin), user_name=user.name)
     with service.writing() as session:
-        set_password(session, find_user(session, user.uid), service.now(), password)
+        user = find_user(session, user.uid)
+        auditing.record(session, Event.PASSWORD_CHANGED, subject=user)
+        set_password(session, user, service.now(), password)
     click.echo("The password is changed.", err=True)
 
 

@@ -74,19 +74,19 @@ class OwnHandler(logging.StreamHandler[Any]):
             super().emit(record)
 
 
-def write_lines(logger: str, style: str, *, level: int = logging.NOTSET) -> None:
-    """Write what `logger` and those below it log to stderr.
-
-    Args:
-        logger: its name.
-        style: `text` or `json`.
-        level: nothing below it is written.
-
-    """
-    target = logging.getLogger(logger)
-    handler = next((one for one in target.handlers if isinstance(one, OwnHandler)), None)
-    if handler is None:
-        handler = OwnHandler()
-        target.addHandler(handler)
+def write_lines(logger: str, style: str) -> None:
+    """Write what `logger` and those below it log to stderr, as `text` or `json`."""
+    handler = _own_handler(logger) or OwnHandler()
     handler.setFormatter(JsonFormatter() if style == JSON else LineFormatter())
-    handler.setLevel(level)
+    logging.getLogger(logger).addHandler(handler)
+
+
+def write_warnings_only(logger: str) -> None:
+    """Write only warnings and errors: who runs a command sees what it does."""
+    if handler := _own_handler(logger):
+        handler.setLevel(logging.WARNING)
+
+
+def _own_handler(logger: str) -> OwnHandler | None:
+    handlers = logging.getLogger(logger).handlers
+    return next((handler for handler in handlers if isinstance(handler, OwnHandler)), None)

@@ -10,22 +10,51 @@
 import logging
 import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from flask import g, has_request_context, request
+from sqlalchemy import Select, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from photosvc.auth.accounts.user_names import is_name, normal_name
 from photosvc.auth.audit import lines, table
-from photosvc.auth.audit.entry import COMMAND_LINE, Actor, new_entry
+from photosvc.auth.audit.entry import COMMAND_LINE, Actor, Named, new_entry
 from photosvc.auth.audit.events import Event
-from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, ThrottledError
+from photosvc.auth.errors import (
+    ClientLoginError,
+    ExpiredTokenError,
+    InsufficientScopeError,
+    InvalidPasscodeError,
+    InvalidTokenError,
+    LoginError,
+    PasscodeRequiredError,
+    ThrottledError,
+)
 from photosvc.auth.principal import Principal
-from photosvc.core.errors import PermissionDeniedError
+from photosvc.core import ids
+from photosvc.core.errors import PermissionDeniedError, SchemaError
 from photosvc.models import Client, User
 from photosvc.web.client_address import client_address, is_behind_proxy
 from photosvc.web.current import Service, current_service
 
 _LOG = logging.getLogger("photosvc")
+
+#: Why a log-in was refused; nothing if name or password was wrong, or the account is disabled.
+_REASONS: dict[type[Exception], str] = {
+    PasscodeRequiredError: "right password, no code",
+    InvalidPasscodeError: "right password, wrong code",
+    ClientLoginError: "secret of a client",
+    InsufficientScopeError: "app password without the scope sessions",
+}
+
+
+class _Subject(NamedTuple):
+    name: str
+    uid: str
+
 
 #: An id that a proxy gives to a request.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
@@ -35,7 +64,7 @@ def record(
     session: Session,
     event: Event,
     *,
-    subject: User | Client | None = None,
+    subject: Named | None = None,
     target: str = "",
     detail: str = "",
     by: Principal | None = None,
@@ -57,18 +86,60 @@ def record(
     lines.keep(session, [entry])
 
 
-def refuse(event: Event, *, subject: User | Client | None = None, detail: str = "") -> None:
+def record_alone(event: Event, *, target: str = "", detail: str = "") -> None:
+    """Record what happened outside of the database, which need not be there, in a transaction of its own."""
+    service = current_service()
+    try:
+        service.require_schema()
+        with service.writing() as session:
+            record(session, event, target=target, detail=detail)
+    except (SchemaError, SQLAlchemyError):
+        lines.log([new_entry(service.now(), event, actor(), target=target, detail=detail)])
+        _LOG.warning("the database has no entry of the security log for this: %s", event)
+
+
+def refuse(event: Event, *, subject: Named | None = None, typed: str = "", detail: str = "") -> None:
     """Record that something was refused, outside of any transaction. Equal ones are counted for a minute.
 
     It never fails: a refusal stays one.
+
+    Args:
+        event: what was refused.
+        subject: the account or client of the name that was shown; None if there is none.
+        typed: that name. It is not recorded: people type passwords into fields for names.
+        detail: what else is worth knowing.
+
     """
     service = current_service()
     g.photosvc_refusal_recorded = True
     entry = new_entry(service.now(), event, actor(), subject=subject, detail=detail)
-    told = service.refusals.note(entry)
+    told = service.refusals.note(entry, typed=typed and ids.digest(typed))
     lines.log(told)
     if told:
         _write(service)
+
+
+@contextmanager
+def refusing_login(username: str) -> Iterator[None]:
+    """Wrap a log-in: record why it is refused."""
+    try:
+        yield
+    except (LoginError, ThrottledError, PermissionDeniedError) as error:
+        name = normal_name(username)
+        columns = select(User.name, User.uid)
+        subject = _find(columns.where(User.name == name)) if is_name(name) else None
+        if isinstance(error, ThrottledError):
+            refuse(Event.THROTTLED, subject=subject, typed=name, detail="login")
+        else:
+            refuse(Event.LOGIN_REFUSED, subject=subject, typed=name, detail=_REASONS.get(type(error), ""))
+        raise
+
+
+def refuse_client(client_id: str) -> None:
+    """Record that a client of this id was not let in."""
+    columns = select(Client.name, Client.uid)
+    subject = _find(columns.where(Client.uid == client_id)) if ids.is_uid(client_id, ids.CLIENT) else None
+    refuse(Event.CLIENT_REFUSED, subject=subject, typed=client_id)
 
 
 def refuse_for(error: Exception, action: str) -> None:
@@ -117,6 +188,15 @@ def request_id() -> str:
         given = request.headers.get("X-Request-ID", "") if is_behind_proxy(request) else ""
         g.photosvc_request_id = known = given if _REQUEST_ID.match(given) else secrets.token_hex(8)
     return known
+
+
+def _find(query: Select[Any, Any]) -> Named | None:
+    try:
+        with current_service().reading() as connection:
+            found: Any = connection.execute(query).first()
+    except SQLAlchemyError:  # then the entry has no subject
+        return None
+    return None if found is None else _Subject(*found)
 
 
 def _write(service: Service) -> None:

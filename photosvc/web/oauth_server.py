@@ -30,10 +30,10 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.auth.throttle import buckets
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
-from photosvc.web.auditing import record
+from photosvc.web.auditing import record, refuse_client
 from photosvc.web.client_address import client_address
 from photosvc.web.current import Service, current_service
-from photosvc.web.oauth_request import ClientAssertion, OAuthRequest
+from photosvc.web.oauth_request import ClientAssertion, ClientCredentials, OAuthRequest
 
 
 class InvalidTargetError(OAuth2Error):  # type: ignore[misc] # Authlib has no types
@@ -68,10 +68,13 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
             raise InvalidGrantError("The token was issued to another client")
         return found
 
-    def revoke_token(self, token: tokens.Found, _request: OAuthRequest) -> None:
+    def revoke_token(self, token: tokens.Found, request: OAuthRequest) -> None:
         """From the next request on, every worker refuses it."""
-        with current_service().writing() as session:
+        service = current_service()
+        by = None if request.client is None else request.client.principal(service.now())
+        with service.writing() as session:
             bearer.revoke(session, token.id)
+            record(session, Event.TOKEN_REVOKED, by=by, target=token.uid)
 
 
 class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has no types
@@ -171,6 +174,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
             with service.reading() as connection:
                 return authenticate(connection, *request.credentials)
         except InvalidClientError:
+            refuse_client(_shown_id(request.credentials))
             service.throttle.count_unknown_token(service.now(), address=_address())
             raise
 
@@ -233,6 +237,16 @@ def new_token(*, client: AuthenticatedClient, scope: str | None, **_others: obje
         "expires_in": client.token_lifetime,
         "scope": str(granted),
     }
+
+
+def _shown_id(shown: ClientCredentials | ClientAssertion) -> str:
+    """The `client_id` that a request shows; empty in an assertion that cannot be read."""
+    if not isinstance(shown, ClientAssertion):
+        return shown.client_id
+    try:
+        return client_of(shown.assertion)
+    except InvalidClientError:
+        return ""
 
 
 def _address() -> str:

@@ -5,11 +5,14 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import users
+from photosvc.auth.audit import described
+from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import bearer, open_sessions
 from photosvc.auth.policy import check_grantable
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import APP_PASSWORD
 from photosvc.records.accounts import CredentialSchema, NewAppPasswordSchema
+from photosvc.web import auditing
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
@@ -53,8 +56,13 @@ def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
         users.prove_password(user, body["password"])
     wanted = {"name": body["name"], "scope": scope, "lifetime": body["expires"]}
     with service.writing() as session:
-        issued = bearer.issue(session, service.now(), user=users.find_user(session, user_uid), **wanted)
-        record = {**_CREDENTIAL.dump(issued.credential), "secret": issued.secret}
+        user = users.find_user(session, user_uid)
+        issued = bearer.issue(session, service.now(), user=user, **wanted)
+        made = issued.credential
+        auditing.record(
+            session, Event.CREDENTIAL_MADE, subject=user, target=made.uid, detail=described.credential(made)
+        )
+        record = {**_CREDENTIAL.dump(made), "secret": issued.secret}
     return json_answer(record, 201)
 
 
@@ -64,5 +72,9 @@ def remove_app_password(user_uid: str, credential: str) -> Response:
     """Revoke one of the account's app passwords, and the login sessions made from it."""
     with current_service().writing() as session:
         user = users.find_user(session, user_uid)
-        bearer.revoke(session, open_sessions.find_owned(session, user, APP_PASSWORD, credential).id)
+        found = open_sessions.find_owned(session, user, APP_PASSWORD, credential)
+        auditing.record(
+            session, Event.CREDENTIAL_ENDED, subject=user, target=found.uid, detail=described.credential(found)
+        )
+        bearer.revoke(session, found.id)
     return json_answer({"code": 200, "message": "App password revoked."})

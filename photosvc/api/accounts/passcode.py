@@ -5,10 +5,12 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import second_factor, users
+from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import bearer
 from photosvc.auth.errors import OwnSecondFactorError
 from photosvc.records.accounts import EnrolmentSchema, PasscodeSchema, PasswordSchema, ProofSchema
 from photosvc.web.answer import json_answer
+from photosvc.web.auditing import record
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, proving, require
@@ -38,6 +40,7 @@ def enrol(body: dict[str, Any], user_uid: str) -> Response:
         users.prove_password(user, body["password"])
         with service.writing() as session:
             enrolment = second_factor.enrol(session, service.settings, service.now(), user)
+            record(session, Event.SECOND_FACTOR_STARTED, subject=user)
     return json_answer(_ENROLMENT.dump(enrolment))
 
 
@@ -55,6 +58,7 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
         user = users.find_user(session, user_uid)
         codes = second_factor.confirm(session, service.settings, service.now(), user, code=body["code"])
         bearer.end_login_sessions(session, user.id, keep=principal().credential_id)
+        record(session, Event.SECOND_FACTOR_ON, subject=user)
     return json_answer({"code": 200, "recovery_codes": list(codes)})
 
 
@@ -73,6 +77,7 @@ def disable(body: dict[str, Any], user_uid: str) -> Response:
             user = users.find_user(session, user_uid)
             second_factor.require_passcode(session, service.settings, service.now(), user, body["code"])
             second_factor.reset(session, service.now(), user)
+            record(session, Event.SECOND_FACTOR_OFF, subject=user)
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})
 
 
@@ -87,4 +92,5 @@ def reset(user_uid: str) -> Response:
         if user.uid == principal().user_uid:
             raise OwnSecondFactorError
         second_factor.reset(session, service.now(), user)
+        record(session, Event.SECOND_FACTOR_OFF, subject=user)
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})

@@ -20,7 +20,7 @@ from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
 from photosvc.web.answer import json_answer
-from photosvc.web.auditing import record
+from photosvc.web.auditing import record, refusing_login
 from photosvc.web.client_address import origin_of
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
@@ -70,20 +70,22 @@ class _View:
 def log_in(body: dict[str, Any]) -> Response:
     """Exchange a password, or an app password, for a login session. A token in the request is ignored."""
     service = current_service()
-    now = service.now()
-    username, password = body["username"], body["password"]
-    origin = origin_of(request)
+    with refusing_login(body["username"]):
+        login = _log_in(service, body, origin_of(request))
+    answer = _answer(service, login.principal, login.secret)
+    _sweep(service)
+    return answer
+
+
+def _log_in(service: Service, body: dict[str, Any], origin: Origin) -> login_sessions.Login:
+    now, username, password = service.now(), body["username"], body["password"]
     # A right app password is found before anything is counted, so that failures of others never make it wait.
     with service.reading() as connection:
         proof = login_sessions.find_app_password(connection, now, username=username, password=password)
     if proof is not None:
         with service.writing() as session:
-            login = _open(session, service, proof, origin)
-    else:
-        login = _by_account_password(service, body, origin)
-    answer = _answer(service, login.principal, login.secret)
-    _sweep(service)
-    return answer
+            return _open(session, service, proof, origin)
+    return _by_account_password(service, body, origin)
 
 
 def _by_account_password(service: Service, body: dict[str, Any], origin: Origin) -> login_sessions.Login:

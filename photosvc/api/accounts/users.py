@@ -5,8 +5,11 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import passwords, second_factor, users
+from photosvc.auth.audit import described
+from photosvc.auth.audit.events import Event
 from photosvc.auth.policy import may
 from photosvc.records.accounts import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
+from photosvc.web import auditing
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service
@@ -47,6 +50,7 @@ def add_user(body: dict[str, Any]) -> Response:
     user = users.new_user(service.now(), **body)
     with service.writing() as session:
         record = _schema().dump(users.add_user(session, user))
+        auditing.record(session, Event.USER_ADDED, subject=user, detail=f"role {user.role}")
     return json_answer(record, 201)
 
 
@@ -67,6 +71,7 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
     service = current_service()
     with service.writing() as session:
         user = users.find_user(session, user_uid)
+        auditing.record(session, Event.USER_CHANGED, subject=user, detail=described.changes(user, changes))
         record = _schema().dump(users.change_user(session, user, service.now(), **changes))
     return json_answer(record)
 
@@ -77,7 +82,9 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
 def remove_user(user_uid: str) -> Response:
     """Remove an account with all of its credentials."""
     with current_service().writing() as session:
-        users.remove_user(session, users.find_user(session, user_uid))
+        user = users.find_user(session, user_uid)
+        auditing.record(session, Event.USER_REMOVED, subject=user)
+        users.remove_user(session, user)
     return json_answer({"code": 200, "message": "Account removed."})
 
 
@@ -98,6 +105,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
         new = passwords.new_hash(body["new"], user_name=user.name, field="new")
         with service.writing() as session:
             users.set_password(session, user, now, new)
+            auditing.record(session, Event.PASSWORD_CHANGED, subject=user)
     else:
         with proving():
             users.prove_password(user, body["old"], field="old")
@@ -106,4 +114,5 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
                 user = users.find_user(session, user_uid)
                 second_factor.require_passcode(session, service.settings, now, user, body["code"])
                 users.set_password(session, user, now, new, keep=who.credential_id)
+                auditing.record(session, Event.PASSWORD_CHANGED, subject=user)
     return json_answer({"code": 200, "message": "Password changed."})

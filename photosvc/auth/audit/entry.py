@@ -2,11 +2,23 @@
 
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from photosvc.auth.audit.events import Event
 from photosvc.auth.principal import Principal
-from photosvc.models import Client, User
+
+
+class Named(Protocol):
+    """An account or a client."""
+
+    @property
+    def name(self) -> str:
+        """The name to log in with, or of the client."""
+
+    @property
+    def uid(self) -> str:
+        """The UID."""
+
 
 #: Kinds of actors.
 BY_USER, BY_CLIENT, BY_COMMAND = "user", "client", "command line"
@@ -74,7 +86,7 @@ def new_entry(
     event: Event,
     actor: Actor,
     *,
-    subject: User | Client | None = None,
+    subject: Named | None = None,
     target: str = "",
     detail: str = "",
 ) -> Entry:

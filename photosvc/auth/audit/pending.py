@@ -1,7 +1,8 @@
 """Refusals of this process: equal ones are counted for a minute, so that no flood of them fills the log or the disk.
 
 The first of each kind is told at once, and the number of those that followed when the minute is over. A kind is what
-happened, to whom, by whom, and from which network. Beyond a few kinds from one network, and some from all, they are
+happened, with which name, by whom, and from which network. Names that nobody has are kinds as well: if they were one,
+the time of an answer would tell which names exist. Beyond a few kinds from one network, and some from all, they are
 only counted together: what a minute adds to the log is bounded, whatever arrives.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
-from typing import Final
+from typing import Final, TypeAlias
 
 from photosvc.auth.audit.entry import Entry
 from photosvc.auth.throttle.attempts import network_of
@@ -25,13 +26,16 @@ MOST_WAITING: Final = 256
 _OTHERS: Final = "others"
 _ANY_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
+#: What equal refusals have in common, and a digest of the name that they showed.
+_Kind: TypeAlias = tuple[Entry, str]
+
 
 @dataclass(slots=True)
 class Pending:
     """What is counted, and what waits for the database. Threads may share it."""
 
     _began: datetime | None = None
-    _counts: dict[Entry, int] = field(default_factory=dict)
+    _counts: dict[_Kind, int] = field(default_factory=dict)
     """By kind: how many followed the first."""
     _of_network: Counter[str] = field(default_factory=Counter)
     _waiting: deque[Entry] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
@@ -46,17 +50,23 @@ class Pending:
         """Whether the minute is over."""
         return self._began is not None and not timedelta() <= now - self._began < WINDOW
 
-    def note(self, entry: Entry) -> list[Entry]:
-        """Count a refusal; gives what is to be told of it now, which from now on waits for the database too."""
+    def note(self, entry: Entry, *, typed: str = "") -> list[Entry]:
+        """Count a refusal; gives what is to be told of it now, which from now on waits for the database too.
+
+        Args:
+            entry: the refusal.
+            typed: a digest of the name that was shown, whether or not it exists.
+
+        """
         with self._lock:
             told = self._end_minute(entry.created_at)
             self._began = self._began or entry.created_at
-            kind, first = self._kind(entry)
+            kind, first = self._kind(entry, typed)
             if kind in self._counts:
                 self._counts[kind] += 1
             else:
                 self._counts[kind] = 0
-                self._of_network[kind.address] += 1
+                self._of_network[kind[0].address] += 1
                 told.append(first)
             self._waiting.extend(told)
         return told
@@ -84,21 +94,18 @@ class Pending:
     def _end_minute(self, now: datetime) -> list[Entry]:
         if not self.is_due(now):
             return []
-        told = [replace(kind, created_at=now, times=count) for kind, count in self._counts.items() if count]
+        told = [replace(alike, created_at=now, times=count) for (alike, _typed), count in self._counts.items() if count]
         self._began = None
         self._counts.clear()
         self._of_network.clear()
         return told
 
-    def _kind(self, entry: Entry) -> tuple[Entry, Entry]:
+    def _kind(self, entry: Entry, typed: str) -> tuple[_Kind, Entry]:
         """The kind of an entry, and what is told of the first of it."""
-        kind = replace(entry, created_at=_ANY_TIME, address=network_of(entry.address), request_id="")
-        if kind in self._counts:
-            return kind, entry
-        if len(self._counts) >= MOST_KINDS:
-            kind = Entry(created_at=_ANY_TIME, event=entry.event, detail=_OTHERS)
-        elif self._of_network[kind.address] >= MOST_OF_NETWORK:
-            kind = Entry(created_at=_ANY_TIME, event=entry.event, detail=_OTHERS, address=kind.address)
-        else:
-            return kind, entry
-        return kind, replace(kind, created_at=entry.created_at)
+        alike = replace(entry, created_at=_ANY_TIME, address=network_of(entry.address), request_id="")
+        is_known = (alike, typed) in self._counts
+        if is_known or (len(self._counts) < MOST_KINDS and self._of_network[alike.address] < MOST_OF_NETWORK):
+            return (alike, typed), entry
+        address = alike.address if len(self._counts) < MOST_KINDS else ""
+        others = Entry(created_at=_ANY_TIME, event=entry.event, detail=_OTHERS, address=address)
+        return (others, ""), replace(others, created_at=entry.created_at)

@@ -105,12 +105,13 @@ class Found(NamedTuple):
     """The credential behind a secret and the client it was issued to."""
 
     id: int
+    uid: str
     client_id: int | None
 
 
 def find(connection: Connection, secret: str) -> Found | None:
     """The credential whose secret this is, expired or not."""
-    query = select(Credential.id, Credential.client_id).where(Credential.digest == ids.digest(secret))
+    query = select(Credential.id, Credential.uid, Credential.client_id).where(Credential.digest == ids.digest(secret))
     row = connection.execute(query).first()
     return None if row is None else Found(*row)
 
