@@ -94,6 +94,8 @@ def _rows(session: Session, folder: str, table: type[File | RejectedFile | Sidec
     query = query.where(table.root == ORIGINALS_ROOT, table.size != GONE)
     if folder:
         query = query.where(table.name.startswith(clean_name(folder) + "/", autoescape=True))
+    if table is Sidecar:  # scans leave hidden folders out, as that of the trash: what lies there is not gone
+        query = query.where(~table.name.startswith("."))
     rows = session.execute(query.order_by(by_name).execution_options(yield_per=_PORTION))
     for name, size, mtime_ns, code, detail, *rest in rows:
         yield name, KnownFile(size, mtime_ns, Problem.from_columns(code, detail) if code else None, *rest)

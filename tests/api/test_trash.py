@@ -8,12 +8,12 @@ import pytest
 
 from photosvc.library.trash import deletion as deletions
 from photosvc.library.trash.names import TRASH_FOLDER
-from photosvc.models import Album, AlbumPhoto, Photo, UploadedFile, User
+from photosvc.models import Album, AlbumPhoto, Photo, Sidecar, UploadedFile, User
 from photosvc.search.projection.verify import differing
 from tests.api_client import ApiClient
 from tests.clock import NOW
 from tests.library import hashes, open_library
-from tests.pictures import exif, jpeg
+from tests.pictures import exif, jpeg, xmp
 
 TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
 SETTINGS = {"PHOTOSVC_DELETE_ORIGINALS": "true"}
@@ -396,3 +396,61 @@ def test_members_of_albums_survive_in_their_order(library):
     assert call(library, "GET", f"/albums/{album}/photos")["photos"] == order
     with library.session() as session:
         assert session.query(AlbumPhoto).join(Album).filter(Album.uid == album).count() == len(order)
+
+
+def with_sidecars(library):
+    """A photo with two sidecars, and one of two files that share a third."""
+    library.put("e/sea.jpg", jpeg(50, 40))
+    library.put("e/sea.jpeg", jpeg(40, 50))
+    titled = xmp("<dc:title><rdf:Alt><rdf:li>Sea</rdf:li></rdf:Alt></dc:title>")
+    library.put("e/sea.xmp", titled)
+    library.put("f/hill.jpg", jpeg(51, 40))
+    library.put("f/hill.jpg.xmp", xmp("<dc:title><rdf:Alt><rdf:li>Hill</rdf:li></rdf:Alt></dc:title>"))
+    library.put("f/hill.xmp", xmp("<dc:description><rdf:Alt><rdf:li>High</rdf:li></rdf:Alt></dc:description>"))
+    library.index()
+
+
+def test_sidecars_move_to_the_trash_with_their_original_and_come_back_with_it(library):
+    with_sidecars(library)
+    originals, before = hashes(library.originals), library.find(q="name:hill")
+    (record,) = before
+    assert (record["Title"], record["Description"]) == ("Hill", "High")
+    call(library, "POST", "/batch/photos/delete", json={"photos": [record["UID"]]})
+    assert not list(library.originals.glob("f/*"))
+    assert [row["Name"] for row in listed(library)] == ["f/hill.jpg", "f/hill.jpg.xmp", "f/hill.xmp"]
+    library.index(force=True)
+    done = call(library, "POST", "/trash/restore", json={"photos": [record["UID"]]})
+    assert (done["files"], done["photos"]) == (["f/hill.jpg", "f/hill.jpg.xmp", "f/hill.xmp"], [record["UID"]])
+    assert hashes(library.originals) == originals
+    changing = {"UpdatedAt": "", "CheckedAt": ""}
+    assert [{**one, **changing} for one in library.find(q="name:hill")] == [{**one, **changing} for one in before]
+    assert (library.index().updated, library.index(force=True).failed) == (0, [])
+    assert [{**one, **changing} for one in library.find(q="name:hill")] == [{**one, **changing} for one in before]
+    assert is_projected(library)
+
+
+def test_a_sidecar_that_another_photo_uses_stays_with_that_one(library):
+    with_sidecars(library)
+    photo, file = next((one["UID"], one["FileUID"]) for one in library.find() if one["FileName"] == "e/sea.jpeg")
+    call(library, "POST", f"/photos/{photo}/files/{file}/unstack")
+    known = uids(library)
+    assert known["e/sea.jpg"] != known["e/sea.jpeg"]
+    call(library, "POST", "/batch/photos/delete", json={"photos": [known["e/sea.jpg"]]})
+    assert {path.name for path in library.originals.glob("e/*")} == {"sea.jpeg", "sea.xmp"}
+    assert [one["Title"] for one in library.find(q="title:sea")] == ["Sea"]
+    call(library, "POST", "/batch/photos/delete", json={"photos": [known["e/sea.jpeg"]]})
+    assert not list(library.originals.glob("e/*"))
+    call(library, "POST", "/trash/restore", json={"all": True})
+    assert [one["Title"] for one in library.find(q="title:sea")] == ["Sea", "Sea"]
+    assert library.index().updated == 0
+
+
+def test_the_rows_of_sidecars_go_when_the_trash_is_emptied(library):
+    with_sidecars(library)
+    call(library, "DELETE", f"/photos/{uids(library)['f/hill.jpg']}")
+    with library.session() as session:
+        assert session.query(Sidecar).count() == 3
+    call(library, "DELETE", "/trash", json={"expected": 3})
+    with library.session() as session:
+        assert [row.name for row in session.query(Sidecar)] == ["e/sea.xmp"]
+    assert library.index().missing == 0

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete, func, literal, update
+from sqlalchemy import ColumnElement, delete, func, literal, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.library.trash.deletion import has_unfinished, recover
 from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import GONE_FOLDER, TRASH_FOLDER, time_of, within
-from photosvc.models import File, UploadedFile
+from photosvc.models import File, Sidecar, UploadedFile, file_sidecars
 from photosvc.settings import Settings
 
+#: Rows of one statement.
+_PORTION: Final = 500
 _UNLOADED: Final = {"synchronize_session": False}
 Writing = Callable[[], AbstractContextManager[Session]]
 
@@ -75,8 +77,19 @@ def _forget(session: Session, deletion: str) -> None:
     counted = delete(UploadedFile).where(UploadedFile.name.startswith(within(deletion), autoescape=True))
     session.execute(counted, execution_options=_UNLOADED)
     gone = update(File).where(File.name.startswith(within(deletion), autoescape=True))
+    forget_sidecars(session, Sidecar.name.startswith(within(deletion), autoescape=True))
     gone = gone.values(name=literal(GONE_FOLDER) + func.substr(File.name, len(TRASH_FOLDER) + 1))
     session.execute(gone, execution_options=_UNLOADED)
+
+
+def forget_sidecars(session: Session, *which: ColumnElement[bool]) -> None:
+    """Delete the rows of these sidecars, and what they belong to."""
+    ids = session.scalars(select(Sidecar.id).where(*which)).all()
+    for start in range(0, len(ids), _PORTION):
+        some = ids[start : start + _PORTION]
+        linked = delete(file_sidecars).where(file_sidecars.c.sidecar_id.in_(some))
+        session.execute(linked, execution_options=_UNLOADED)
+        session.execute(delete(Sidecar).where(Sidecar.id.in_(some)), execution_options=_UNLOADED)
 
 
 def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:

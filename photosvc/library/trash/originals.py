@@ -1,11 +1,11 @@
 """Deleting photos and files with their originals: these move into the trash, and their rows wait to be restored."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.paths import disk_name
@@ -14,8 +14,9 @@ from photosvc.index.wishes import wish
 from photosvc.library.journal import Change, record
 from photosvc.library.removal import lost_with, reject_copies
 from photosvc.library.trash.deletion import Deletion
+from photosvc.library.trash.empty import forget_sidecars
 from photosvc.library.trash.names import GONE_FOLDER
-from photosvc.models import File, Photo, UploadedFile
+from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.search.projection.project import remove
 
 #: Photos in one statement.
@@ -76,10 +77,12 @@ def delete_file(session: Session, file: File, deletion: Deletion, now: datetime)
 
 
 def _set_aside(session: Session, files: Sequence[Any], deletion: Deletion) -> None:
-    """Give the rows of these files names of the trash, and mark them as missing."""
+    """Give the rows of these files names of the trash, and mark them as missing; their sidecars go with them."""
     if not files:
         return
-    kept = deletion.take(file.name for file in files)
+    sidecars = _own_sidecars(session, [file.id for file in files])
+    kept = deletion.take([*(file.name for file in files), *sidecars.values()])
+    _set_sidecars_aside(session, sidecars, kept)
     gone = f"{GONE_FOLDER}/{secrets.token_hex(8)}"
     connection = session.connection()
     table: Any = File.__table__
@@ -90,7 +93,38 @@ def _set_aside(session: Session, files: Sequence[Any], deletion: Deletion) -> No
     table = UploadedFile.__table__
     counted = update(table).where(table.c.name == bindparam("old_name"))
     counted = counted.values(hash=bindparam("path"), name=bindparam("path"), albums="")
+    names |= {name: kept.get(name, f"{gone}/{name}") for name in sidecars.values()}
     connection.execute(counted, [{"old_name": name, "path": path} for name, path in names.items()])
+
+
+def _own_sidecars(session: Session, file_ids: Sequence[int]) -> dict[int, str]:
+    """Id -> name of the sidecars that belong to these files and to no other one that stays."""
+    of_files = select(file_sidecars.c.sidecar_id).where(file_sidecars.c.file_id.in_(file_ids))
+    stays = (
+        select(file_sidecars.c.sidecar_id)
+        .join(File, File.id == file_sidecars.c.file_id)
+        .where(file_sidecars.c.sidecar_id == Sidecar.id, not_(File.missing), File.id.not_in(file_ids))
+        .exists()
+    )
+    query = select(Sidecar.id, Sidecar.name).where(Sidecar.id.in_(of_files), not_(stays))
+    rows = session.execute(query.where(Sidecar.root == ORIGINALS_ROOT).order_by(Sidecar.id))
+    return {row.id: row.name for row in rows}
+
+
+def _set_sidecars_aside(session: Session, sidecars: Mapping[int, str], kept: Mapping[str, str]) -> None:
+    """Give the rows of sidecars their names in the trash; those of files that are gone are deleted."""
+    lost = [sidecar_id for sidecar_id, name in sidecars.items() if name not in kept]
+    forget_sidecars(session, Sidecar.id.in_(lost))
+    moved = [
+        {"row": sidecar_id, "new_name": kept[name], "new_folder": kept[name].rpartition("/")[0]}
+        for sidecar_id, name in sidecars.items()
+        if name in kept
+    ]
+    if moved:
+        table: Any = Sidecar.__table__
+        rows = update(table).where(table.c.id == bindparam("row"))
+        rows = rows.values(name=bindparam("new_name"), folder=bindparam("new_folder"))
+        session.connection().execute(rows, moved)
 
 
 def _wish(session: Session, folders: set[str], now: datetime) -> None:

@@ -22,11 +22,11 @@ from photosvc.library import disk
 from photosvc.library.journal import Actor, Change, record
 from photosvc.library.relocation import Relocation
 from photosvc.library.staging.errors import NameTakenError
-from photosvc.library.trash.empty import Writing
+from photosvc.library.trash.empty import Writing, forget_sidecars
 from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import Kept, is_deletion
 from photosvc.library.values import FILES
-from photosvc.models import ORIGINALS_ROOT, File, Photo, UploadedFile
+from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.settings import Settings
 
 #: Files that are restored in one transaction.
@@ -67,7 +67,10 @@ def _chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
     if is_deletion(item):
         return list(trash.files(item))
     if is_uid(item, PHOTO):
-        names = session.scalars(select(File.name).join(Photo).where(Photo.uid == item, File.missing)).all()
+        names = [*session.scalars(select(File.name).join(Photo).where(Photo.uid == item, File.missing))]
+        of_photo = select(Sidecar.name).join(file_sidecars).join(File, File.id == file_sidecars.c.file_id)
+        of_photo = of_photo.join(Photo, Photo.id == File.photo_id).where(Photo.uid == item).order_by(Sidecar.name)
+        names += session.scalars(of_photo.distinct())
         items = [name.removeprefix(trash.prefix) for name in names if name.startswith(trash.prefix)]
         return [kept for one in items if (kept := trash.find(one)) is not None]
     if (kept := trash.find(item)) is not None:
@@ -148,6 +151,7 @@ def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: da
     rows = session.scalars(select(File).where(File.root == ORIGINALS_ROOT, either, File.missing)).all()
     store = Store(session, Catalog(session, Gazetteer.load()), settings.originals, now, parse_kinds(settings.stack_by))
     store.load([*names, *names.values()])
+    _rename_sidecars(session, settings, names)
     photos: dict[str, list[str]] = {}
     for file in rows:
         name = names.get(file.name, file.name)
@@ -165,13 +169,27 @@ def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: da
     return photos
 
 
+def _rename_sidecars(session: Session, settings: Settings, names: Mapping[str, str]) -> None:
+    """Let the rows of sidecars follow; those that changed meanwhile are read again by the indexer."""
+    own = {row.name: row for row in session.scalars(select(Sidecar).where(Sidecar.name.in_([*names, *names.values()])))}
+    for path, name in names.items():
+        row = own.get(path)
+        if row is None:
+            continue
+        if name in own or not _is_unchanged(settings, name, row):
+            forget_sidecars(session, Sidecar.id == row.id)
+        else:
+            row.name, row.folder = name, name.rpartition("/")[0]
+    session.flush()
+
+
 def _in_the_way(session: Session, names: Mapping[str, str]) -> list[str]:
     """Those of the former names, by the names in the trash, that the library has for other files, which are gone."""
     found = set(session.scalars(select(File.name).where(File.name.in_([*names, *names.values()]))))
     return [name for path, name in names.items() if path in found and name in found]
 
 
-def _is_unchanged(settings: Settings, name: str, file: File) -> bool:
+def _is_unchanged(settings: Settings, name: str, file: File | Sidecar) -> bool:
     with suppress(OSError):
         status = os.lstat(disk_path(settings.originals, name))
         is_same = (status.st_size, clamped_time(status)) == (file.size, file.mtime_ns)
