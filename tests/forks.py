@@ -18,11 +18,14 @@ import time
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
+from threading import Lock
 
 #: The environment variables of each command.
 SURROUNDINGS = {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
 ROOT = Path(__file__).parents[1]
 _STANDARD = (0, 1, 2)
+#: `functools.cache` lets threads that come at the same time start a server each.
+_STARTING = Lock()
 _IMPORTED = (
     *("photosvc.app", "photosvc.index.job", "photosvc.main", "photosvc.serving.worker"),
     *("alembic.command", "gunicorn.app.wsgiapp", "gunicorn.workers.gthread", "gunicorn.workers.sync", "rich.table"),
@@ -88,11 +91,14 @@ def run(*arguments: str, environ: dict[str, str], timeout: float) -> subprocess.
 def launcher(folder: Path) -> Path:
     """An executable `svc` for shells, which starts the command as `start` does and waits for it."""
     path = folder / "svc"
-    if path.exists():
-        return path
     program = f"#!{sys.executable} -ISB\nimport sys\nsys.path.append({str(ROOT)!r})\nfrom tests import forks\n"
-    path.write_text(f"{program}forks.launch({_server()[1]!r})\n")
-    path.chmod(0o755)
+    address = _server()[1]
+    with _STARTING:  # threads of a test may ask for the same one
+        if not path.exists():
+            new = folder / "svc.new"
+            new.write_text(f"{program}forks.launch({address!r})\n")
+            new.chmod(0o755)
+            new.rename(path)
     return path
 
 
@@ -119,9 +125,14 @@ def _request(address: str, order: dict[str, object], streams: dict[int, int]) ->
     return connection
 
 
-@cache
 def _server() -> tuple[subprocess.Popen[bytes], str, TemporaryDirectory[str]]:
     """The server of this process, the address of its socket and the folder of that."""
+    with _STARTING:
+        return _start_server()
+
+
+@cache
+def _start_server() -> tuple[subprocess.Popen[bytes], str, TemporaryDirectory[str]]:
     folder = TemporaryDirectory(prefix="photosvc-forks-")
     address = f"{folder.name}/socket"
     command = [sys.executable, "-m", "tests.forks", address]
@@ -132,7 +143,7 @@ def _server() -> tuple[subprocess.Popen[bytes], str, TemporaryDirectory[str]]:
 
 def end() -> None:
     """End the server, if there is one; it waits for the processes that it started."""
-    if _server.cache_info().currsize:
+    if _start_server.cache_info().currsize:
         server, _, folder = _server()
         server.communicate()
         folder.cleanup()
