@@ -19,6 +19,7 @@ from tests.api_client import ApiClient, open_api
 from tests.library import Library, migrated_database, new_settings, open_library, open_session
 
 _NUMBERS = count()
+_SLOW_TIMEOUT = 900
 
 
 def pytest_configure() -> None:
@@ -33,6 +34,13 @@ def pytest_configure() -> None:
 def pytest_unconfigure() -> None:
     costs.end_index_workers()
     forks.end()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give slow tests more time than the others, which on a busy machine they need."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(_SLOW_TIMEOUT))
 
 
 def pytest_collection_finish() -> None:

@@ -8,6 +8,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.problems import Reason, UnreadableFileError
 
 
 class OddError(Exception):
@@ -40,6 +41,8 @@ def obey(order):
             return len(bytearray(1 << 30))
         case "typed":
             raise InvalidValueError("No such thing.", field="colour")
+        case "typed here":
+            raise type("OnlyHereError", (UnreadableFileError,), {})(Reason.CONVERTED_TOO_LARGE, 8)
         case "untyped":
             raise ValueError("secret /home/me")
         case "odd":

@@ -16,9 +16,9 @@ Result = TypeVar("Result")
 
 
 class _Error(msgspec.Struct, array_like=True):
-    """An error: its class, its message, the field at fault, and of a file its problem."""
+    """An error: its class and the bases of that, nearest first, its message, the field at fault, its file's problem."""
 
-    kind: str
+    kinds: list[str]
     message: str
     field: str | None
     problem: Problem | None
@@ -63,15 +63,20 @@ def write_result(result: object) -> bytes:
 def write_error(error: PhotosvcError) -> bytes:
     """The answer with this error."""
     problem = error.problem if isinstance(error, FileProblemError) else None
-    return _WRITER.encode((_Error(type(error).__qualname__, error.message, error.field, problem), None))
+    kinds = [kind.__qualname__ for kind in type(error).__mro__ if issubclass(kind, PhotosvcError)]
+    return _WRITER.encode((_Error(kinds, error.message, error.field, problem), None))
 
 
 def _error(given: _Error) -> PhotosvcError:
-    """The error with the class of this name; an unexpected one when this process does not know the class."""
-    kind = next((kind for kind in _kinds(PhotosvcError) if kind.__qualname__ == given.kind), None)
+    """The error with the nearest of its classes that this process knows; an unexpected one when it knows none.
+
+    Modules that only workers import, such as those that decode, may have errors of their own.
+    """
+    known = {kind.__qualname__: kind for kind in _kinds(PhotosvcError)}
+    kind = next((known[name] for name in given.kinds if name in known), None)
     of_file = kind is not None and issubclass(kind, FileProblemError)
     if kind is None or of_file != (given.problem is not None):
-        return UnreadableFileError(Reason.READER_ERROR, given.kind[:60])
+        return UnreadableFileError(Reason.READER_ERROR, "".join(given.kinds[:1])[:60])
     state: dict[str, Any] = {"message": given.message, "field": given.field}
     return rebuild(kind, state | {"problem": given.problem} if of_file else state)
 

@@ -141,9 +141,11 @@ def test_a_slow_caller_is_not_taken_for_a_slow_worker():
 
 
 def test_errors_travel_by_kind():
-    answers = outcomes(["typed", "untyped", "odd", "leave", "lambda", "interrupt"])
+    answers = outcomes(["typed", "typed here", "untyped", "odd", "leave", "lambda", "interrupt"])
     assert type(answers["typed"]) is InvalidValueError
     assert (answers["typed"].message, answers["typed"].field) == ("No such thing.", "colour")
+    assert type(answers["typed here"]) is UnreadableFileError
+    assert answers["typed here"].message == "the converted video is larger than 8 MB"
     for order, name in [("untyped", "ValueError"), ("odd", "OddError"), ("leave", "SystemExit")]:
         assert type(answers[order]) is UnreadableFileError
         assert answers[order].message == f"The file could not be read ({name})."

@@ -1,48 +1,39 @@
 """A client never has more live tokens than its limit, however many ask at once, on both databases."""
 
 import multiprocessing
-from pathlib import Path
 
 import pytest
 
-from photosvc.app import create_app
 from photosvc.web.current import current_service
 from tests.oauth_client import GRANT, basic, count_live, open_oauth_api
+from tests.processes import at_once
 
 PROCESSES = 8
 
 
-def ask_often(instance, settings, clients, count, start, outcomes):
-    """In a process of its own: ask `count` times for each client in turn, count its live tokens after each."""
-    app = create_app(instance=Path(instance), settings=settings, environ={})
-    http, found = app.test_client(), []
-    for client in clients:
-        start.wait()
-        statuses, most = [], 0
-        for _ in range(count):
-            headers = {"Authorization": basic(*client)}
-            statuses.append(http.post("/api/v1/oauth/token", data=GRANT, headers=headers).status_code)
-            with app.app_context():
-                service = current_service()
-                with service.reading() as connection:
-                    most = max(most, count_live(connection, client[0], service.now()))
-        found.append((statuses, most))
-    outcomes.put(found)
+def race(library, settings, clients, count):
+    """For each client the statuses of all answers, and the most tokens that any process ever saw.
 
+    Every process asks `count` times for each client in turn, and counts its live tokens after each.
+    """
+    start = multiprocessing.get_context("fork").Barrier(PROCESSES, timeout=60)
 
-def race(instance, settings, clients, count):
-    """For each client the statuses of all answers, and the most tokens that any process ever saw."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["photosvc.app", "registered"])
-    start, outcomes = context.Barrier(PROCESSES), context.Queue()
-    arguments = (str(instance), settings, [tuple(client) for client in clients], count, start, outcomes)
-    processes = [context.Process(target=ask_often, args=arguments) for _ in range(PROCESSES)]
-    for process in processes:
-        process.start()
-    found = [outcomes.get(timeout=100) for _ in processes]
-    for process in processes:
-        process.join(20)
-    for of_client in zip(*found, strict=True):
+    def ask_often(_number, own, _random):
+        http, found = own.app.test_client(), []
+        for client in clients:
+            start.wait()
+            statuses, most = [], 0
+            for _ in range(count):
+                headers = {"Authorization": basic(*client)}
+                statuses.append(http.post("/api/v1/oauth/token", data=GRANT, headers=headers).status_code)
+                with own.app.app_context():
+                    service = current_service()
+                    with service.reading() as connection:
+                        most = max(most, count_live(connection, client[0], service.now()))
+            found.append((statuses, most))
+        return found
+
+    for of_client in zip(*at_once(library, ask_often, processes=PROCESSES, settings=settings), strict=True):
         yield [status for statuses, _ in of_client for status in statuses], max(most for _, most in of_client)
 
 
@@ -58,13 +49,9 @@ def live(oauth, client):
 
 def test_eight_processes_at_once_never_pass_the_limit(tmp_path, settings):
     with open_oauth_api(tmp_path, settings=settings) as oauth:
-        # The other processes read the real clock: tokens must not look expired to anybody.
-        from photosvc.core.clock import system_clock
-
-        oauth.library.clock.present = system_clock()
         limits = (1, 10, -1)
         clients = [oauth.register(limit=limit) for limit in limits]
-        outcomes = race(oauth.library.instance, settings, clients, 5)
+        outcomes = race(oauth.library, settings, clients, 5)
         for limit, client, (statuses, most) in zip(limits, clients, outcomes, strict=True):
             assert statuses == [200] * 40
             assert (most <= limit) if limit > 0 else (most == 40)
@@ -75,13 +62,10 @@ def test_eight_processes_at_once_never_pass_the_limit(tmp_path, settings):
 @pytest.mark.timeout(1200)
 def test_the_limit_holds_through_thirty_rounds_of_eight_processes(tmp_path, settings):
     with open_oauth_api(tmp_path, settings=settings) as oauth:
-        from photosvc.core.clock import system_clock
-
-        oauth.library.clock.present = system_clock()
         for number in range(30):
             limit = (10, 1, 3)[number % 3]
             client = oauth.register(limit=limit)
-            ((statuses, most),) = race(oauth.library.instance, settings, [client], 20)
+            ((statuses, most),) = race(oauth.library, settings, [client], 20)
             assert statuses == [200] * 160
             assert most <= limit
             assert live(oauth, client) == limit

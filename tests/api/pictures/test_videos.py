@@ -423,7 +423,11 @@ def test_many_processes_convert_a_video_once(tmp_path):
 
             def ask(_):
                 started.wait()
-                answer = requests.get(f"{address}/api/v1/videos/{content_hash}/{movies.preview}/avc", timeout=60)
+                for _ in range(60):
+                    answer = requests.get(f"{address}/api/v1/videos/{content_hash}/{movies.preview}/avc", timeout=60)
+                    if answer.status_code != 503:
+                        break
+                    time.sleep(int(answer.headers["Retry-After"]))
                 found.append((answer.status_code, answer.headers.get("ETag"), answer.headers["X-Worker"]))
 
             assert movies.preview
