@@ -7,6 +7,7 @@ the same name here as in a search.
 import os
 import re
 import stat
+import unicodedata
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -49,8 +50,36 @@ def normal_path(path: str) -> str:
     return normal + "/" if parts and path.endswith("/") else normal
 
 
+def spelled(root: Path, path: str) -> str:
+    """The path in the spelling of what is on disk: letters with accents have two, and macOS sends the longer one.
+
+    What is there as it was written is meant; else what is there in a Unicode normal form of it (NFC or NFD). The names
+    of what is not there yet are NFC, so that no client makes a second file beside another one's.
+
+    Args:
+        root: the folder of originals.
+        path: from `normal_path`.
+
+    """
+    if path.isascii():
+        return path
+    folder, parts = os.fspath(root), []
+    for part in path.split("/"):
+        parts.append(_spelled_part(folder, part) if part else part)
+        folder = f"{folder}/{disk_name(parts[-1])}"
+    return "/".join(parts)
+
+
+def _spelled_part(folder: str, part: str) -> str:
+    composed, decomposed = (unicodedata.normalize(form, part) for form in ("NFC", "NFD"))
+    spellings = dict.fromkeys((part, composed, decomposed))
+    if len(spellings) == 1:
+        return part
+    return next((one for one in spellings if os.path.lexists(f"{folder}/{disk_name(one)}")), composed)
+
+
 def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
-    """The path below the folder of originals that another address of a request names, as in `Destination`.
+    """The path below the folder of originals that another address of a request names, as in `Destination`; `spelled`.
 
     Args:
         environ: of the request.
@@ -74,7 +103,7 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
         raise UnfitPathError from None
     if path != mount and not path.startswith(f"{mount}/"):
         raise ForeignAddressError
-    return normal_path(path[len(mount) :])
+    return spelled(current_service().settings.originals, normal_path(path[len(mount) :]))
 
 
 def _hosts(environ: dict[str, Any]) -> set[str]:

@@ -28,16 +28,18 @@ class Request:
     Args:
         provider: the tree of originals.
         environ: of the server.
-        path: below the folder of originals, from `path_in`.
+        path: below the folder of originals, from `spelled`.
+        asked: the same path as the client spells it, from `path_in`.
 
     Raises:
         IfHeaderError: the header `If` cannot be read.
 
     """
 
-    def __init__(self, provider: Originals, environ: Environ, path: str) -> None:
+    def __init__(self, provider: Originals, environ: Environ, path: str, asked: str) -> None:
         self.provider = provider
         self.path = path
+        self._asked = asked
         self.user_uid = principal().user_uid or ""
         self.user_id = principal().user_id or 0
         self._session: Session | None = None
@@ -82,6 +84,11 @@ class Request:
     def find(self, path: str) -> OriginalFile | OriginalFolder | None:
         """The resource at a path."""
         return self.provider.get_resource_inst(path, self.environ)
+
+    def as_asked(self, path: str) -> str:
+        """A path at or below that of the request, in the spelling of its client, which may compare these."""
+        own = self.path.rstrip("/")
+        return self._asked.rstrip("/") + path[len(own) :] if path.startswith(own) else path
 
     @staticmethod
     def parent_of(path: str) -> str:

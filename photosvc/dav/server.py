@@ -10,7 +10,7 @@ from urllib.parse import quote
 from flask import Response
 from wsgidav.dav_error import DAVError
 
-from photosvc.dav.addresses import path_in
+from photosvc.dav.addresses import path_in, spelled
 from photosvc.dav.dav_request import Request
 from photosvc.dav.errors import UnfitPathError, dav_error_answer
 from photosvc.dav.files.copying import copy
@@ -50,7 +50,8 @@ class Server:
             raise UnfitPathError
         mount = environ["SCRIPT_NAME"] + self._folder
         provider = Originals(self._service, mount)
-        request = Request(provider, environ, path_in(environ["PATH_INFO"], self._folder))
+        asked = path_in(environ["PATH_INFO"], self._folder)
+        request = Request(provider, environ, spelled(provider.root, asked), asked)
         try:
             answer = _METHODS[environ["REQUEST_METHOD"]](request)
         except DAVError as error:

@@ -3,9 +3,10 @@
 The method of WsgiDAV asks the database for each file, and builds the whole answer as a tree of elements.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from itertools import chain, islice
 from pathlib import Path
@@ -70,7 +71,8 @@ def propfind(request: "Request") -> Response:
         dead, covering = _stored(session, request.key(request.path), asked, depth, provider)
         quota = quota_properties(session, provider.service.settings, principal().user_id or 0, asked.names)
     provider.service.close()
-    parts = (_response(resource, asked, dead, covering, mount, quota) for resource in resources)
+    address = partial(_address, request, mount)
+    parts = (_response(resource, asked, dead, covering, address, quota) for resource in resources)
     return Response(_document(parts), HTTPStatus.MULTI_STATUS, content_type=multistatus.CONTENT_TYPE)
 
 
@@ -136,7 +138,7 @@ def _response(
     asked: Asked,
     dead: stored.Found,
     covering: LockProperties,
-    mount: str,
+    address: Callable[[Resource], str],
     quota: Mapping[str, str],
 ) -> str:
     path = quote(resource.path) or "/"
@@ -162,7 +164,12 @@ def _response(
     propstats = [propstat(HTTPStatus.OK, "".join(present))] if present or not missing else []
     if missing:
         propstats.append(propstat(HTTPStatus.NOT_FOUND, "".join(missing)))
-    return multistatus.response(resource.href(mount), propstats)
+    return multistatus.response(address(resource), propstats)
+
+
+def _address(request: "Request", mount: str, resource: Resource) -> str:
+    asked = request.as_asked(resource.path)
+    return (resource if asked == resource.path else resource._replace(path=asked)).href(mount)
 
 
 def _document(parts: Iterator[str]) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ from photosvc.dav.properties import multistatus, stored
 from photosvc.dav.properties.live import LAST_SECOND, Resource
 from photosvc.dav.properties.multistatus import element, propstat
 from photosvc.dav.properties.xml_body import DAV, XmlError, element_text, read_xml
-from photosvc.dav.tree import OriginalFile, OriginalFolder, Originals
+from photosvc.dav.tree import OriginalFile, OriginalFolder
 from photosvc.library import disk
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def proppatch(request: "Request") -> Response:
     if modified and modified[-1] is not None and not refused:
         with suppress(PhotosvcError):  # gone meanwhile
             disk.set_modified(request.provider.root, request.name, modified[-1])
-    return _answer(request.provider, found, changes, refused)
+    return _answer(request, found, changes, refused)
 
 
 def _changes(body: Element) -> Iterator[tuple[str, Element | None]]:
@@ -101,13 +101,15 @@ def _time(value: Element | None) -> float | None:
 
 
 def _answer(
-    provider: Originals, found: OriginalFile | OriginalFolder, changes: Changes, refused: dict[str, HTTPStatus]
+    request: "Request", found: OriginalFile | OriginalFolder, changes: Changes, refused: dict[str, HTTPStatus]
 ) -> Response:
     by_status: dict[HTTPStatus, list[str]] = {}
     for name in changes:
         status = refused.get(name, HTTPStatus.FAILED_DEPENDENCY if refused else HTTPStatus.OK)
         by_status.setdefault(status, []).append(element(name))
     propstats = [propstat(status, "".join(names)) for status, names in by_status.items()]
-    href = Resource(found.path.rstrip("/"), found.name, found.status).href(provider.mount_path)
+    href = Resource(request.as_asked(found.path.rstrip("/")), found.name, found.status).href(
+        request.provider.mount_path
+    )
     parts = (multistatus.BEGIN, multistatus.response(href, propstats), multistatus.END)
     return Response("".join(parts), HTTPStatus.MULTI_STATUS, content_type=multistatus.CONTENT_TYPE)
