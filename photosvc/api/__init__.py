@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, request
 
 from photosvc.api import clusters, config, monitoring, oauth, openapi, photos, search, timeline, viewer
-from photosvc.api.accounts import app_passwords, open_sessions, passcode, session, users
+from photosvc.api.accounts import app_passwords, audit, open_sessions, passcode, session, users
 from photosvc.api.library import (
     album_photos,
     albums,
@@ -27,7 +27,7 @@ from photosvc.web.errors import register_errors
 _RESOURCES = (
     search, viewer, timeline, clusters, photos, edits, history, batch, photo_files, albums, album_photos, subjects,
     labels, photo_labels, uploads, resumable, index_runs, imports, failures, trash, session, users, open_sessions,
-    app_passwords, passcode, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
+    app_passwords, passcode, audit, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
 )  # fmt: skip
 
 

@@ -45,6 +45,8 @@ _LOGIN = frozenset({LOGIN_SESSION})
 _APP = frozenset({APP_PASSWORD})
 _SESSION = frozenset({LOGIN_SESSION, APP_SESSION})
 _PERSON = _SESSION | _APP
+#: Log-ins, and clients that were registered for it; app passwords are carried by devices.
+_GIVEN = frozenset({LOGIN_SESSION, CLIENT_TOKEN})
 _ANY = _PERSON | {ACCESS_TOKEN, CLIENT_TOKEN}
 
 _ALL = frozenset({ADMIN, USER, VIEWER, CLIENT})
@@ -113,6 +115,7 @@ _TABLE = (
     Rule("users.app_passwords.list",   "sessions", _R,   _LOGIN,   _ADMIN,    _OWN, "List an account's app passwords"),
     Rule("users.app_passwords.add",    "sessions", _W,   _LOGIN,   _NOBODY,   _OWN, "Make an app password"),
     Rule("users.app_passwords.remove", "sessions", _W,   _LOGIN,   _ADMIN,    _OWN, "Revoke an app password"),
+    Rule("audit.view",                 "logs",     _R,   _GIVEN,   _ADMIN,    _,    "Read the security log"),
     Rule("oauth.introspect",           "sessions", _R,   _ANY,     _ADMIN,    _,    "Look into tokens of others"),
 )
 # fmt: on

@@ -8,6 +8,7 @@ svc = LazyGroup(
     help="A photo library: index folders of originals, manage who may search them.",
     commands={
         "albums": "photosvc.cli.albums:albums",
+        "audit": "photosvc.cli.audit:audit",
         "auth": "photosvc.cli.auth:auth",
         "cache": "photosvc.cli.cache:cache",
         "check": "photosvc.cli.check:check",

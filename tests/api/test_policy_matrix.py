@@ -176,6 +176,7 @@ TABLE = {
     "DELETE /session/<session_id>": END_SESSION,
     "DELETE /sessions/<session_id>": END_SESSION,
     "POST /session/confirm": row(400, "sessions write", LOGIN, EVERYBODY, body={}),
+    "GET /audit": row(200, "logs read", {"login", "client"}, ADMIN),
     "GET /users": row(200, "users read", LOGIN, ADMIN),
     "POST /users": row(400, "users write", LOGIN, ADMIN, body={}),
     "GET /users/<user_uid>": row(200, "users read", LOGIN, ADMIN, own=True),

@@ -11,8 +11,10 @@ from typing import Final
 from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, or_, select
 from sqlalchemy.orm import Session
 
+from photosvc.auth.accounts.user_names import is_name, normal_name
 from photosvc.auth.audit.entry import BY_USER, Entry
 from photosvc.auth.audit.events import PARTS
+from photosvc.core import ids
 from photosvc.models import AuditEntry
 
 #: The oldest entries are deleted whenever the number of a new one is a multiple of this, so that hardly any write of
@@ -64,8 +66,7 @@ def latest(
     count: int,
     since: datetime | None = None,
     before: int | None = None,
-    name: str = "",
-    uid: str = "",
+    user: str = "",
 ) -> Sequence[Row[tuple[AuditEntry]]]:
     """The newest entries, the newest first.
 
@@ -74,8 +75,8 @@ def latest(
         count: at most this many.
         since: only those of this time or later.
         before: only those with smaller ids: the next page.
-        name: only those about the account or client of this name, or by it.
-        uid: the same by its UID; entries that match either are found.
+        user: only those by or about the account of this name, or the account or client of this UID; also of one that
+            has been removed.
 
     """
     query = select(AuditEntry.__table__).order_by(AuditEntry.id.desc()).limit(count)
@@ -83,8 +84,12 @@ def latest(
         query = query.where(AuditEntry.created_at >= since)
     if before is not None:
         query = query.where(AuditEntry.id < before)
-    if name or uid:
-        by_name = or_(and_(AuditEntry.actor == name, AuditEntry.actor_kind == BY_USER), AuditEntry.subject == name)
-        by_uid = or_(AuditEntry.actor_uid == uid, AuditEntry.subject_uid == uid)
-        query = query.where(or_(*([by_name] if name else []), *([by_uid] if uid else [])))
+    if user.strip():
+        key = normal_name(user)
+        if not is_name(key):  # it may hold characters that PostgreSQL refuses; UIDs are valid names
+            return ()
+        acts = or_(AuditEntry.actor_uid == key, and_(AuditEntry.actor == key, AuditEntry.actor_kind == BY_USER))
+        # UIDs of accounts and clients begin with different letters, and names of clients are free.
+        concerns = and_(AuditEntry.subject == key, AuditEntry.subject_uid.startswith(ids.USER))
+        query = query.where(or_(acts, concerns, AuditEntry.subject_uid == key))
     return connection.execute(query).all()

@@ -115,7 +115,7 @@ IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "phot
         ({"kind": CLIENT_TOKEN, "role": "client", "scope": "metrics"}, {"metrics.view"}),
         (
             {"kind": CLIENT_TOKEN, "role": "admin"},
-            READS | HISTORY | WRITES | IMPORTS | {"metrics.view", "oauth.introspect"},
+            READS | HISTORY | WRITES | IMPORTS | {"audit.view", "metrics.view", "oauth.introspect"},
         ),
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "webdav"}, set()),
     ],

@@ -1,0 +1,50 @@
+"""Lines of the log: one for each message, whatever it contains."""
+
+import json
+import logging
+import sys
+
+from photosvc.core.log_lines import FIELDS, JsonFormatter, LineFormatter, as_text
+
+
+def record(message, *arguments, error=None, **fields):
+    found = logging.LogRecord("photosvc.security", logging.WARNING, "x.py", 1, message, arguments, error)
+    found.created = 1_772_366_400.25
+    if fields:
+        setattr(found, FIELDS, fields)
+    return found
+
+
+def test_a_line_of_text_has_no_characters_that_begin_another_or_control_a_terminal():
+    line = LineFormatter().format(record("address %s", "a\n2026 forged\r\x1b[31m\u2028\u202e\x00é"))
+    expected = r"address a\x0a2026 forged\x0d\x1b[31m\x2028\x202e\x00é"
+    assert line == f"2026-03-01T12:00:00.250Z WARNING photosvc.security: {expected}"
+
+
+def test_a_line_of_json_is_one_object_in_ascii():
+    line = JsonFormatter().format(record("unused", event="login", detail='a"b\n\u2028é', times=3))
+    assert line.isascii()
+    assert "\n" not in line
+    assert json.loads(line) == {
+        "time": "2026-03-01T12:00:00.250Z",
+        "level": "WARNING",
+        "logger": "photosvc.security",
+        "event": "login",
+        "detail": 'a"b\n\u2028é',
+        "times": 3,
+    }
+
+
+def test_errors_are_told_in_both_forms():
+    try:
+        raise ValueError("bad\nvalue")
+    except ValueError:
+        found = record("went wrong", error=sys.exc_info())
+    told = json.loads(JsonFormatter().format(found))
+    assert (told["message"], told["exception"].splitlines()[-2:]) == ("went wrong", ["ValueError: bad", "value"])
+    assert LineFormatter().format(found).splitlines()[0].endswith("WARNING photosvc.security: went wrong")
+
+
+def test_values_that_are_not_plain_are_quoted():
+    fields = {"a": "alice", "b": "two words", "c": 'quo"te', "d": "k=v", "e": "2001:db8::/64", "f": 3, "g": "née"}
+    assert as_text(fields) == 'a=alice b="two words" c="quo\\"te" d="k=v" e=2001:db8::/64 f=3 g=née'
