@@ -122,11 +122,11 @@ def _fill(session: Session, service: Service, token_file: Path, draw: Draw, file
     print(file=sys.stderr)
     begin_write(session)
     _scatter_rare(session, draw, photo_id)
-    _advance_sequences(session)
+    advance_sequences(session)
     session.commit()
 
 
-def _advance_sequences(session: Session) -> None:
+def advance_sequences(session: Session) -> None:
     """Advance the sequences of PostgreSQL, which do not count ids that are inserted explicitly."""
     if session.get_bind().dialect.name != "postgresql":
         return
