@@ -81,6 +81,22 @@ def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  
         cursor.close()
 
 
+def read_tuples(connection: Connection, query: Any, size: int) -> Iterator[Sequence[Row]]:  # noqa: ANN401
+    """The rows of a SELECT as the driver gives them, at most `size` at a time.
+
+    Raises:
+        DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
+
+    """
+    with connection.execute(query) as result:
+        cursor: Any = result.cursor
+        try:
+            while chunk := cursor.fetchmany(size):
+                yield chunk
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise _refused(error, connection, cursor, str(query)) from error
+
+
 def run_many(connection: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:  # noqa: ANN401
     """Run an INSERT or UPDATE for each of these rows, in the connection's transaction.
 

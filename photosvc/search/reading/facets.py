@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, not_, select, tuple_
 from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, Camera, Lens, Place, SearchRow
+from photosvc.models.prepared import read_tuples
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.context import Column, unindexed
@@ -23,7 +24,8 @@ from photosvc.search.word_text import gear_name
 MOST_VALUES = 1000
 #: From so many facets on, reading the rows once is faster.
 _SCANNED_AT_ONCE: Final = 4
-_CHUNK: Final = 2000
+#: Few enough rows to stay in the cache of the processor until they are counted.
+_CHUNK: Final = 200
 
 #: Values and how many files have them, the most frequent first.
 Counted: TypeAlias = list[tuple[Any, int]]
@@ -103,8 +105,8 @@ def _grouped(connection: Connection, plan: Plan, names: Iterable[str]) -> dict[s
 def _scanned(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[str, Counted]:
     """The counts of all facets in one reading of the rows, which SQLite would read and sort for each of them."""
     counters: list[Counter[Any]] = [Counter() for _ in names]
-    rows = connection.execute(matching(plan, *(COLUMNS[name] for name in names)))
-    for chunk in rows.partitions(_CHUNK):
+    # SQLAlchemy's own rows take as long as reading and counting these tuples does.
+    for chunk in read_tuples(connection, matching(plan, *(COLUMNS[name] for name in names)), _CHUNK):
         for counter, values in zip(counters, zip(*chunk, strict=True), strict=True):
             counter.update(values)
     return {name: _most(counter.items()) for name, counter in zip(names, counters, strict=True)}
