@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from statistics import median, quantiles
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
 from bench.databases import clock_of, opened
 from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
 from bench.serve import with_spread
+from photosvc.models import SearchRow
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS
 from photosvc.query.parser import parse_query
@@ -23,6 +24,8 @@ from photosvc.search.reading.page import Page, find
 from photosvc.search.reading.request import parse_node, parse_request
 
 _ROUNDS, _REPEATS, _WARM_UP = 5, 20, 2
+#: Seconds of a round of a query in the slowest library; it is asked less often when more would not fit.
+_SECONDS = 1.0
 
 _PREFIXES = [start + end for start in ("ba", "ri", "mo", "ten", "la", "sur") for end in ("mi", "sta", "ler", "nu")]
 
@@ -84,14 +87,20 @@ def _timed(
     connections: Sequence[Connection], clocks: Sequence[Callable[[], float]], parameters: Mapping[str, str]
 ) -> list[list[float]]:
     asked = [_deep(connection, {"order": "newest", **parameters}) for connection in connections]
-    times: list[list[float]] = [[] for _ in connections]
+
+    def timed(number: int, repeat: int) -> float:
+        started = clocks[number]()
+        _answer(connections[number], {**asked[number], "count": str(100 + repeat % 2)})
+        return clocks[number]() - started
+
+    numbers = range(len(asked))
+    slowest = max(timed(number, 0) for number in numbers)
+    repeats = max(2, min(_REPEATS, int(_SECONDS / slowest)))
+    times: list[list[float]] = [[] for _ in numbers]
     for _ in range(_ROUNDS):
-        for connection, clock, query, spent in zip(connections, clocks, asked, times, strict=True):
-            for number in range(-_WARM_UP, _REPEATS):
-                started = clock()
-                _answer(connection, {**query, "count": str(100 + number % 2)})
-                if number >= 0:
-                    spent.append((clock() - started) * 1000)
+        for number in numbers:
+            spent = [timed(number, repeat) * 1000 for repeat in range(-_WARM_UP, repeats)]
+            times[number] += spent[_WARM_UP:]
     return times
 
 
@@ -145,7 +154,7 @@ def measure_parser() -> dict[str, tuple[float, float]]:
 def main() -> None:
     with ExitStack() as stack:
         connections = [stack.enter_context(opened(library)) for library in sys.argv[1:]]
-        kinds = [f" {connection.dialect.name}: p50, p95 ms |" for connection in connections]
+        kinds = [f" {connection.dialect.name}, {_size(connection):,}: p50, p95 ms |" for connection in connections]
         print(f"| query, 100 files a page |{''.join(kinds)} last to first |\n|---|{'---|' * len(kinds)}---|")
         for name, times in measure(connections):
             cells = "".join(f" {median(spent):.2f}, {quantiles(spent, n=20)[-1]:.2f} |" for spent in times)
@@ -155,11 +164,18 @@ def main() -> None:
         print(f"| {name} | {half:.3f}, {most:.3f} |")
 
 
+def _size(connection: Connection) -> int:
+    size: int = connection.scalar(select(func.count()).select_from(SearchRow))
+    connection.rollback()
+    return size
+
+
 def _growth(smallest: list[float], largest: list[float]) -> str:
     """Ratio of the times of the largest library to those of the smallest, for each round."""
+    size = len(largest) // _ROUNDS
     rounds = [
-        median(largest[start : start + _REPEATS]) / median(smallest[start : start + _REPEATS])
-        for start in range(0, _ROUNDS * _REPEATS, _REPEATS)
+        median(largest[start : start + size]) / median(smallest[start : start + size])
+        for start in range(0, len(largest), size)
     ]
     return with_spread(rounds)
 

@@ -22,6 +22,7 @@ from typing import Any, Final
 from gunicorn.http2 import negotiation
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from photosvc.auth.accounts import passwords
 from photosvc.serving.budget import WaitBudget
 from photosvc.serving.client import STALL_SECONDS, Client
 
@@ -62,6 +63,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._lingering: deque[tuple[float, socket.socket]] = deque()
         self._unsent: dict[TConn, Future[object]] = {}
         self._budget = WaitBudget(self.cfg.threads)
+        passwords.let_wait(self.cfg.threads)
         self._is_short_of_files = False
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = min(self.worker_connections - _SPARE_CONNECTIONS, descriptors - _OWN_DESCRIPTORS)

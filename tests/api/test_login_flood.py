@@ -8,16 +8,22 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from photosvc.models import User
 from tests.api_client import PASSWORD, open_api
+from tests.costs import SERVICE_HASHER
 from tests.server import serve
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
+@pytest.fixture(scope="module", params=[(2, 8), (1, 4)], ids=lambda size: f"{size[0]} workers of {size[1]} threads")
+def served(request, tmp_path_factory):
+    workers, threads = request.param
     with open_api(tmp_path_factory.mktemp("flood")) as api:
         api.clock.present = api.clock.present.now(api.clock.present.tzinfo)
         options = ["--worker-class", "photosvc.serving.Worker"]
-        with serve(api.library.instance, threads=8, options=options, environ={"PHOTOSVC_PROXIES": "1"}) as address:
+        with api.library.session() as session:  # at the cost that passwords have outside of tests
+            session.query(User).update({"password_hash": SERVICE_HASHER.hash(PASSWORD)})
+        instance, environ = api.library.instance, {"PHOTOSVC_PROXIES": "1"}
+        with serve(instance, workers=workers, threads=threads, options=options, environ=environ) as address:
             yield api, urlsplit(address)
 
 

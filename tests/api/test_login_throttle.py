@@ -217,7 +217,7 @@ def test_an_owner_changes_the_password_while_others_guess(api):
 
 @pytest.mark.slow
 def test_a_blocked_address_takes_about_as_long_for_the_owner_as_for_an_unknown_name(api, service_hasher, capsys):
-    """As R6, where only the pause of unknown names stands against the hash of the owner's password."""
+    """As R6: unknown names sleep while the owner's password is hashed."""
     with api.library.session() as session:
         session.query(User).filter_by(name="alice").one().password_hash = hash_password(PASSWORD)
     assert api.log_in(address=HOME).status_code == 200
@@ -233,7 +233,7 @@ def test_a_blocked_address_takes_about_as_long_for_the_owner_as_for_an_unknown_n
     known, unknown = (statistics.median(taken[10:]) * 1000 for taken in times.values())
     with capsys.disabled():
         print(f"\nowner {known:.3f} ms, unknown name {unknown:.3f} ms")  # noqa: T201
-    assert abs(known - unknown) < 0.25 * known  # a write more, against the hash itself
+    assert abs(known - unknown) < max(1, 0.05 * known)
 
 
 @pytest.mark.slow

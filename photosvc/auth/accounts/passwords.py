@@ -21,7 +21,9 @@ MIN_LENGTH, MAX_LENGTH = 8, 128
 #: 19 MiB, two passes, one lane (OWASP Password Storage Cheat Sheet).
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 
-_TURNS = Turns(at_once=1, waiting=3, patience=0.3)
+#: Log-ins that wait for the check of a password, unless the server is known to have many threads; and the most.
+_WAITING, _MOST_WAITING = 1, 3
+_TURNS = Turns(at_once=1, waiting=_WAITING, patience=0.3)
 
 
 def check_password(password: str, *, user_name: str = "", field: str = "password") -> str:
@@ -83,19 +85,29 @@ def verify_password(password: str, stored: str) -> bool:
     return bool(stored) and matches
 
 
-def place() -> AbstractContextManager[None]:
+def let_wait(threads: int) -> None:
+    """Let log-ins use at most half of the threads with which this process serves; call it before the first request."""
+    _TURNS.let_wait(max(0, min(_MOST_WAITING, threads // 2 - 1)))
+
+
+def place(*, favoured: bool = False) -> AbstractContextManager[None]:
     """Holds one of the few places of threads that prepare for checking a password, check it, and go on.
+
+    One more place is for favoured threads, whose password is the next to be checked.
 
     Raises:
         BusyError: by entering it; all are taken.
 
     """
-    return _TURNS.place()
+    return _TURNS.place(favoured=favoured)
 
 
-def pause() -> None:
-    """Take about as long as `verify_password`, but no processor; returns at once when several threads pause already."""
-    _TURNS.pause()
+def pause(began: float) -> None:
+    """Sleep until an answer takes as long as a check of a password that began then, by `time.perf_counter`.
+
+    Returns at once when several threads do so already.
+    """
+    _TURNS.pause(began)
 
 
 def needs_rehash(stored: str) -> bool:

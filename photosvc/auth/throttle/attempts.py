@@ -20,6 +20,7 @@ into name fields.
 """
 
 import ipaddress
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
@@ -88,16 +89,17 @@ class Throttle:
         pair = f"{_subject(username)}:{network_of(address)}"
         known = f"known:{pair}"
         charges = [by_address(LOGIN_BY_ADDRESS, address), by_account(LOGIN_BY_ACCOUNT, username)]
+        began = time.perf_counter()
         with self._reading() as connection:  # a flood of refused attempts is not to wait for the write lock
             wait = max(buckets.wait(connection, charge, now) for charge in charges)
-            closed = wait if wait and not buckets.is_known(connection, known, now) else 0
-        if closed:
-            passwords.pause()
-            raise ThrottledError(closed)
-        with passwords.place():
+            is_known = buckets.is_known(connection, known, now)
+        if wait and not is_known:
+            passwords.pause(began)
+            raise ThrottledError(wait)
+        with passwords.place(favoured=is_known):
             with self._writing() as session:
                 wait = closed = _take_all(session, now, charges)
-                if wait and buckets.is_known(session, known, now):
+                if wait and is_known:
                     charges = [Charge(LOGIN_BY_PAIR, pair)]
                     closed = _take_all(session, now, charges)
             if not closed:
@@ -105,12 +107,13 @@ class Throttle:
                     with self._charged(now, charges, known) as settle:
                         yield settle
                 except InvalidCredentialsError:
-                    if wait:
-                        raise ThrottledError(wait) from None
-                    raise
-        if closed:
-            passwords.pause()
-            raise ThrottledError(wait)
+                    if not wait:
+                        raise
+                else:
+                    return
+        # On another allowance or not, one answer in the same time: it tells nobody who logs in at this address.
+        passwords.pause(began)
+        raise ThrottledError(wait)
 
     @contextmanager
     def password_check(self, now: datetime, *, credential_uid: str) -> Iterator[None]:

@@ -3,19 +3,22 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import BoundedSemaphore, local
+from threading import BoundedSemaphore, Condition, local
 from typing import Final
 
 from photosvc.auth.errors import BusyError
 
 #: The share of the latest turn in the average.
 _WEIGHT: Final = 0.2
-#: The longest pause, in seconds, however long turns take.
-_LONGEST_PAUSE: Final = 0.2
+#: Seconds of a turn before one has been measured, and the most that count, however long turns take.
+_FIRST_GUESS: Final = 0.025
+_LONGEST: Final = 0.1
 
 
 class Turns:
     """Limits how many threads of this process do, or wait for, something that takes a whole processor.
+
+    Some threads may be favoured: one of them has a place when all others are taken, and their turn is the next.
 
     Args:
         at_once: turns at the same time.
@@ -25,15 +28,23 @@ class Turns:
     """
 
     def __init__(self, *, at_once: int, waiting: int, patience: float) -> None:
-        self._turns = BoundedSemaphore(at_once)
-        self._places = BoundedSemaphore(at_once + waiting)
-        self._pauses = BoundedSemaphore(max(1, waiting))
+        self._at_once = at_once
+        self._free = at_once
+        self._changed = Condition()
+        self._favoured_waiting = 0
+        self._favoured_place = BoundedSemaphore(1)
         self._patience = patience
-        self._usual = 0.0
+        self._usual = _FIRST_GUESS
         self._of_thread = local()
+        self.let_wait(waiting)
+
+    def let_wait(self, waiting: int) -> None:
+        """Let so many threads wait, from before the first turn on."""
+        self._places = BoundedSemaphore(self._at_once + waiting)
+        self._pauses = BoundedSemaphore(max(1, waiting))
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def place(self, *, favoured: bool = False) -> Iterator[None]:
         """Hold a place inside the block, in which this thread can prepare for its turn, take it and go on.
 
         Raises:
@@ -43,14 +54,17 @@ class Turns:
         if getattr(self._of_thread, "has_place", False):
             yield
             return
-        if not self._places.acquire(blocking=False):
-            raise BusyError
-        self._of_thread.has_place = True
+        places = self._favoured_place if favoured else self._places
+        if not places.acquire(blocking=False):
+            places = self._places
+            if not favoured or not places.acquire(blocking=False):
+                raise BusyError
+        self._of_thread.has_place, self._of_thread.favoured = True, favoured
         try:
             yield
         finally:
-            self._of_thread.has_place = False
-            self._places.release()
+            self._of_thread.has_place = self._of_thread.favoured = False
+            places.release()
 
     @contextmanager
     def take(self) -> Iterator[None]:
@@ -61,20 +75,43 @@ class Turns:
 
         """
         with self.place():
-            if not self._turns.acquire(timeout=self._patience):
-                raise BusyError
+            self._begin(favoured=self._of_thread.favoured)
             began = time.perf_counter()
             try:
                 yield
             finally:
-                self._turns.release()
-                took = time.perf_counter() - began
-                self._usual += (_WEIGHT if self._usual else 1) * (took - self._usual)
+                with self._changed:
+                    self._free += 1
+                    self._changed.notify_all()
+                self._usual += _WEIGHT * (time.perf_counter() - began - self._usual)
 
-    def pause(self) -> None:
-        """Sleep for as long as a turn usually takes, unless several threads do so already."""
+    def _begin(self, *, favoured: bool) -> None:
+        with self._changed:
+            self._favoured_waiting += favoured
+            try:
+                mine = self._changed.wait_for(
+                    lambda: self._free and (favoured or not self._favoured_waiting), self._patience
+                )
+            finally:
+                self._favoured_waiting -= favoured
+            if not mine:
+                self._changed.notify_all()
+                raise BusyError
+            self._free -= 1
+
+    def pause(self, began: float) -> None:
+        """Sleep until twice the usual time of a turn, or a multiple of it, has passed since `began`.
+
+        Whoever took a turn since then and whoever did not are then equally late. Returns at once when several threads
+        sleep already.
+
+        Args:
+            began: by `time.perf_counter`.
+
+        """
         if self._pauses.acquire(blocking=False):
             try:
-                time.sleep(min(self._usual, _LONGEST_PAUSE))
+                step = 2 * min(self._usual, _LONGEST)
+                time.sleep(step - (time.perf_counter() - began) % step)
             finally:
                 self._pauses.release()

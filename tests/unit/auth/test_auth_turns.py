@@ -94,30 +94,80 @@ def test_an_error_in_a_turn_frees_it():
         pass
 
 
-def test_a_pause_is_as_long_as_a_turn_usually_is_and_never_long(clock):
+def test_a_favoured_thread_has_a_place_of_its_own_and_the_next_turn():
+    turns, order = Turns(at_once=1, waiting=1, patience=5), []
+
+    def work(name, *, favoured):
+        with turns.place(favoured=favoured), turns.take():
+            order.append(name)
+
+    end = occupy(turns, 1)
+    threads = [Thread(target=work, args=("first",), kwargs={"favoured": False})]
+    threads.append(Thread(target=work, args=("favoured",), kwargs={"favoured": True}))
+    for thread in threads:
+        thread.start()
+        time.sleep(0.05)
+    with pytest.raises(BusyError), turns.place():
+        pytest.fail("there is no place")
+    with pytest.raises(BusyError), turns.place(favoured=True):
+        pytest.fail("there is one place for favoured threads")
+    end()
+    for thread in threads:
+        thread.join()
+    assert order == ["favoured", "first"]
+
+
+def test_others_get_their_turn_after_a_favoured_thread_gave_up():
+    turns, order = Turns(at_once=1, waiting=1, patience=0.5), []
+
+    def work(name, *, favoured):
+        try:
+            with turns.place(favoured=favoured), turns.take():
+                order.append(name)
+        except BusyError:
+            order.append(f"{name} gave up")
+
+    favoured = Thread(target=work, args=("favoured",), kwargs={"favoured": True})
+    other = Thread(target=work, args=("other",), kwargs={"favoured": False})
+    with turns.take():
+        favoured.start()
+        time.sleep(0.3)
+        other.start()
+        favoured.join()
+    other.join()
+    assert order == ["favoured gave up", "other"]
+
+
+def test_fewer_wait_where_it_is_said_so():
+    turns = Turns(at_once=1, waiting=3, patience=5)
+    turns.let_wait(0)
+    end = occupy(turns, 3)
+    assert end() == ["busy", "busy", "done"]
+
+
+def test_a_pause_ends_at_a_multiple_of_twice_the_usual_time_of_a_turn(clock):
     turns = Turns(at_once=1, waiting=1, patience=1)
-    turns.pause()
-    for seconds in (0.05, 0.05, 0.15, 9):
+    turns.pause(0.0)
+    for seconds in (0.05, 9):
         with turns.take():
             clock.present += seconds
-        turns.pause()
-    assert clock.slept == pytest.approx([0, 0.05, 0.05, 0.07, 0.2])
+    for passed in (0, 0.1, 0.25):
+        turns.pause(clock.present - passed)
+    assert clock.slept == pytest.approx([0.05, 0.2, 0.1, 0.15])
 
 
 def test_pauses_hold_few_threads(clock, monkeypatch):
     turns = Turns(at_once=1, waiting=1, patience=1)
-    with turns.take():
-        clock.present += 0.2
     pauses = []
 
     def pause_again(seconds):
         pauses.append(seconds)
-        turns.pause()  # as another thread would
+        turns.pause(0.0)  # as another thread would
 
     monkeypatch.setattr(clock, "sleep", pause_again)
-    turns.pause()
-    turns.pause()
-    assert pauses == [0.2, 0.2]
+    turns.pause(0.0)
+    turns.pause(0.0)
+    assert pauses == [0.05, 0.05]
 
 
 def test_a_thread_with_a_place_takes_its_turns_there():
