@@ -293,6 +293,8 @@ class Settings:
         "Reverse proxies in front whose `X-Forwarded-*` headers are trusted; not inside another app, see there",
         default=0,
     )
+    key_file: Path | None = field(default=None, compare=False, repr=False)
+    """The file that the secret key was read from; None when it was given."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Name of a setting -> where its value came from."""
 
@@ -348,9 +350,10 @@ def load_settings(
     for name, value in _defaults(instance, known).items():
         if name not in values:
             values[name], origins[name] = value, "default"
-    if "secret_key" not in values:
-        values["secret_key"], origins["secret_key"] = _secret_file(instance / "secret_key"), "instance/secret_key"
-    return Settings(**values, origins=origins)
+    key_file = None if "secret_key" in values else instance.absolute() / "secret_key"
+    if key_file is not None:
+        values["secret_key"], origins["secret_key"] = _secret_file(key_file), "instance/secret_key"
+    return Settings(**values, key_file=key_file, origins=origins)
 
 
 def _defaults(instance: Path, known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -41,6 +41,7 @@ def create_api() -> Blueprint:
         start_timer()
         service = current_service()
         service.require_schema()
+        service.follow_key()
         warn_of_unread_proxy(service, request)
         write_due_refusals(service)
 

@@ -102,6 +102,12 @@ class BusyError(PhotosvcError):
     retry_after = 1
 
 
+class OtherServiceKeyError(PhotosvcError):
+    """Second factors are encrypted with another service key than this process has; its operator must mend that."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+
+
 class UserExistsError(ConflictError):
     """A user of this name exists already."""
 

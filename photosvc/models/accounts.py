@@ -30,6 +30,8 @@ class User(Base):
     disabled: Mapped[bool] = mapped_column(default=False)
     totp_secret: Mapped[str] = mapped_column(Text, default="")
     """Encrypted with the service key; empty: none."""
+    recovery_key: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """The key of the digests of recovery codes that are older than the service key, encrypted with that."""
     totp_confirmed: Mapped[bool] = mapped_column(default=False)
     totp_last_step: Mapped[int] = mapped_column(BigInteger, default=0)
     """The 30-second step of the last accepted code: no code is accepted twice."""

@@ -1,8 +1,9 @@
 """The service of the app that a request or command belongs to, and its transactions. It is the only live state."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.audit import lines
 from photosvc.auth.audit.pending import Pending
 from photosvc.auth.oauth.signing_keys import SigningKeys
+from photosvc.auth.service_key import read_key, warn_of_other_key
 from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
 from photosvc.models.database import check_schema, lock_library, open_reader, session_on, write_if_free, write_session
@@ -71,6 +73,8 @@ class Service:
     indexers: Starter = field(default_factory=Starter, init=False)
     """Of indexers that run where no other takes wishes."""
     schema_fits: bool = field(default=False, init=False)
+    key_stamp: tuple[int, int] | None = field(default=None, init=False)
+    """The file of the service key as it was last read: inode, and nanoseconds of its last change."""
     swept_at: datetime | None = field(default=None, init=False)
     """When a log-in of this process last deleted what had expired."""
     refusals: Pending = field(default_factory=Pending, init=False)
@@ -191,7 +195,22 @@ class Service:
         if not self.schema_fits:
             with self.reading() as connection:
                 check_schema(connection)
+                warn_of_other_key(connection, self.settings)
             self.schema_fits = True
+
+    def follow_key(self) -> None:
+        """Take the service key over when it was replaced, so that links signed with the old one end in all workers."""
+        file = self.settings.key_file
+        try:
+            status = None if file is None else os.stat(file)  # noqa: PTH116 - half of the time of Path.stat, each request
+        except OSError:  # it is not in the way of those who have read it
+            return
+        stamp = None if status is None else (status.st_ino, status.st_mtime_ns)
+        if file is None or stamp == self.key_stamp:
+            return
+        present = read_key(file)
+        if present is not None:
+            self.settings, self.key_stamp = replace(self.settings, secret_key=present), stamp
 
 
 class _Reading:

@@ -12,12 +12,15 @@ from photosvc.auth.credentials.bearer import issue, sweep
 from photosvc.auth.credentials.origin import Origin
 from photosvc.auth.credentials.tokens import touch, verify
 from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
+from photosvc.auth.key_replacement import encrypt_again, prepare, put_in_place
 from photosvc.auth.scopes import EVERYTHING
+from photosvc.auth.service_key import stored_fingerprint
 from photosvc.auth.throttle import buckets
 from photosvc.auth.throttle.attempts import LOGIN_BY_ADDRESS
 from photosvc.auth.throttle.buckets import Charge
-from photosvc.models import User
+from photosvc.models import LibraryState, User
 from photosvc.models.database import write_if_free
+from photosvc.settings import load_settings
 from tests.clock import NOW
 from tests.factories.accounts import add_user, log_in
 from tests.library import new_settings
@@ -76,6 +79,37 @@ def test_a_code_is_accepted_once(engine, session, tmp_path):
 
     assert at_once(engine, spend, [totp.at(NOW)] * 18) == 1
     assert at_once(engine, spend, [codes[5]] * 18) == 1
+
+
+def test_codes_are_accepted_and_second_factors_set_up_while_the_service_key_is_replaced(engine, session, tmp_path):
+    """Both lock rows; in different orders, one would fail for the other."""
+    session.execute(delete(LibraryState).where(LibraryState.name == "service_key"))
+    session.commit()
+    settings = load_settings(tmp_path)
+    names = [f"user{number}" for number in range(12)]
+    made = {name: users.add_user(session, users.new_user(NOW, name=name)) for name in names}
+    totps = {name: pyotp.TOTP(second_factor.enrol(session, settings, NOW, made[name]).secret) for name in names}
+    session.commit()
+    before = NOW.replace(minute=0, hour=11)
+
+    def act(session, name):
+        if name is None:
+            fresh = prepare(load_settings(tmp_path), stored_fingerprint(session), None)
+            encrypt_again(session, load_settings(tmp_path), fresh)
+            session.commit()
+            put_in_place(settings)
+            return True
+        user = users.find_user(session, name)
+        codes = second_factor.confirm(session, settings, before, user, code=totps[name].at(before))
+        session.commit()
+        user = session.get(User, user.id, with_for_update=True, populate_existing=True)
+        second_factor.use_passcode(session, settings, NOW, user, codes[0])
+        return True
+
+    assert at_once(engine, act, [*names[:6], None, *names[6:]]) == 13
+    for name in names:
+        user = users.find_user(session, name)
+        second_factor.use_passcode(session, load_settings(tmp_path), NOW, user, totps[name].at(NOW))
 
 
 def test_the_last_administrator_stays(engine, session):

@@ -48,7 +48,7 @@ def test_the_examples_run_unchanged_one_after_the_other(tmp_path):
             ["bash", "-c", script], env=environ, capture_output=True, text=True, timeout=100, check=False
         )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(EXAMPLES) == 11
+    assert len(EXAMPLES) == 12
     assert re.search("12(09600|0959[0-9])$", done.stdout, re.MULTILINE)  # seconds of a fresh log-in session
     assert re.search("^3600$", done.stdout, re.MULTILINE)  # of a password sent again
     assert re.search("photos sessions$", done.stdout, re.MULTILINE)

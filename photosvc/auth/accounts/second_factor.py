@@ -6,12 +6,14 @@ import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import delete, not_, update
 from sqlalchemy.orm import Session
 
 from photosvc.auth.errors import InvalidPasscodeError, PasscodeRequiredError, SecondFactorStateError
-from photosvc.auth.keys import decrypt, derive_key, encrypt, sign
+from photosvc.auth.keys import derive_key, sign
+from photosvc.auth.service_key import RECOVERY_CODES, SECOND_FACTOR, encrypting_key, open_secret, recovery_keys, seal
 from photosvc.core import ids
 from photosvc.core.accounts import BY_PASSCODE, BY_RECOVERY_CODE
 from photosvc.models import RecoveryCode, User
@@ -26,6 +28,8 @@ _RECOVERY_LENGTH = 16
 _TOTP_CODE = re.compile(r"[0-9]{6}\Z")
 _RECOVERY_CODE = re.compile(r"[0-9a-z]{16}\Z")
 _MAX_CODE = 64
+#: The columns of an account without a second factor.
+_NONE: Final = {"totp_secret": "", "totp_confirmed": False, "recovery_key": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ def enrol(session: Session, settings: Settings, now: datetime, user: User) -> En
 
     Raises:
         SecondFactorStateError: the second factor is on already.
+        OtherServiceKeyError: this process does not have the key that secrets are encrypted with.
 
     """
     import pyotp
@@ -52,7 +57,7 @@ def enrol(session: Session, settings: Settings, now: datetime, user: User) -> En
 
     secret = base64.b32encode(secrets.token_bytes(20)).decode("ascii")
     uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name=settings.site_name)
-    sealed = encrypt(_key(settings), secret, owner=user.uid, nonce=secrets.token_bytes(12))
+    sealed = seal(encrypting_key(session, settings), secret, purpose=SECOND_FACTOR, owner=user.uid)
     changed = session.scalar(
         update(User)
         .where(User.id == user.id, not_(User.totp_confirmed))
@@ -70,18 +75,19 @@ def confirm(session: Session, settings: Settings, now: datetime, user: User, *, 
     Raises:
         InvalidPasscodeError: the code is wrong.
         SecondFactorStateError: no secret is enrolled, or it is confirmed already.
+        OtherServiceKeyError: this process does not have the key that secrets are encrypted with.
 
     """
+    key = derive_key(encrypting_key(session, settings), RECOVERY_CODES)
+    session.refresh(user, with_for_update=True)  # a replacement of the service key may have ended meanwhile
     if user.totp_confirmed or not user.totp_secret:
         raise SecondFactorStateError
     if not _use_totp(session, settings, now, user, _plain(code)):
         raise InvalidPasscodeError(field="code")
-    user.totp_confirmed, user.updated_at = True, now
+    user.totp_confirmed, user.recovery_key, user.updated_at = True, "", now
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user.id))
     codes = [ids.random_text(_RECOVERY_LENGTH, ids.BASE36) for _ in range(_RECOVERY_CODES)]
-    session.add_all(
-        RecoveryCode(user_id=user.id, digest=_digest(settings, user, code), created_at=now) for code in codes
-    )
+    session.add_all(RecoveryCode(user_id=user.id, digest=_digest(key, user, code), created_at=now) for code in codes)
     session.flush()
     return tuple("-".join(code[start : start + 4] for start in range(0, _RECOVERY_LENGTH, 4)) for code in codes)
 
@@ -113,6 +119,7 @@ def require_passcode(session: Session, settings: Settings, now: datetime, user: 
         return None
     if not code:
         raise PasscodeRequiredError(field="code")
+    session.refresh(user, with_for_update=True)
     return use_passcode(session, settings, now, user, code)
 
 
@@ -120,13 +127,13 @@ def reset(session: Session, now: datetime, user: User) -> None:
     """Turn the second factor off: delete its secret and the recovery codes."""
     user_id = user.id
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
-    session.execute(update(User).where(User.id == user_id).values(totp_secret="", totp_confirmed=False, updated_at=now))
+    session.execute(update(User).where(User.id == user_id).values(**_NONE, updated_at=now))
 
 
 def _use_totp(session: Session, settings: Settings, now: datetime, user: User, code: str) -> bool:
     import pyotp
 
-    secret = decrypt(_key(settings), user.totp_secret, owner=user.uid)
+    secret = open_secret(settings, user.totp_secret, purpose=SECOND_FACTOR, owner=user.uid)
     if secret is None or not _TOTP_CODE.match(code):
         return False
     present = int(now.timestamp()) // STEP_SECONDS
@@ -152,9 +159,10 @@ def _use_totp(session: Session, settings: Settings, now: datetime, user: User, c
 def _use_recovery(session: Session, settings: Settings, user: User, code: str) -> bool:
     if not _RECOVERY_CODE.match(code):
         return False
+    digests = [_digest(key, user, code) for key in recovery_keys(settings, user)]
     spent = session.scalar(
         delete(RecoveryCode)
-        .where(RecoveryCode.user_id == user.id, RecoveryCode.digest == _digest(settings, user, code))
+        .where(RecoveryCode.user_id == user.id, RecoveryCode.digest.in_(digests))
         .returning(RecoveryCode.id)
     )
     return spent is not None
@@ -164,10 +172,6 @@ def _plain(code: str) -> str:
     return re.sub(r"[\s-]", "", code[:_MAX_CODE]).lower()
 
 
-def _digest(settings: Settings, user: User, code: str) -> str:
+def _digest(key: bytes, user: User, code: str) -> str:
     # 82 random bits are too few for a plain hash (ASVS 6.5.2). With a key, a stolen database reveals no code.
-    return sign(derive_key(settings.secret_key, "recovery codes"), f"{user.uid} {code}")
-
-
-def _key(settings: Settings) -> bytes:
-    return derive_key(settings.secret_key, "second factor")
+    return sign(key, f"{user.uid} {code}")

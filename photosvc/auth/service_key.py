@@ -1,0 +1,133 @@
+"""The service key: the secrets of the database that it encrypts, and which one they are encrypted with.
+
+The key is the file `secret_key` of the instance folder, or a setting. It signs links and encrypts second factors. The
+database knows its fingerprint. While it is replaced (`auth.key_replacement`), there is a second key beside it.
+Processes read both files where they need a secret: it makes no difference to them which of the two encrypted it.
+"""
+
+import base64
+import logging
+import secrets
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.auth.errors import OtherServiceKeyError
+from photosvc.auth.keys import decrypt, derive_key, encrypt
+from photosvc.models import LibraryState, User
+from photosvc.models.database import insert_into
+from photosvc.settings import Settings, setting_fields
+
+_LOG = logging.getLogger("photosvc")
+
+#: What the derived keys are for.
+SECOND_FACTOR, RECOVERY_CODES, RECOVERY_KEY = "second factor", "recovery codes", "recovery key"
+#: The row of the fingerprint.
+_NAME: Final = "service_key"
+
+
+def fingerprint(key: str) -> int:
+    """A number that tells keys apart and does not reveal them."""
+    return int.from_bytes(derive_key(key, "fingerprint")[:8]) >> 1
+
+
+def known_keys(settings: Settings) -> list[str]:
+    """The key of this process, that of the file, and that of a replacement which is under way or was killed."""
+    files = () if settings.key_file is None else (settings.key_file, next_file(settings.key_file))
+    return list(dict.fromkeys([settings.secret_key, *filter(None, map(read_key, files))]))
+
+
+def stored_fingerprint(session: Session | Connection) -> int | None:
+    """The fingerprint of the key that the database is encrypted with; None before anything was."""
+    found: int | None = session.scalar(select(LibraryState.value).where(LibraryState.name == _NAME))
+    return found
+
+
+def encrypting_key(session: Session, settings: Settings) -> str:
+    """The key to encrypt new secrets with; no replacement passes it until the session's write transaction ends.
+
+    Raises:
+        OtherServiceKeyError: the secrets of the database are encrypted with a key that this process does not have.
+
+    """
+    present = claim(session, settings, exclusive=False)
+    found = next((key for key in known_keys(settings) if fingerprint(key) == present), None)
+    if found is None:
+        raise OtherServiceKeyError
+    return found
+
+
+def claim(session: Session, settings: Settings, *, exclusive: bool) -> int:
+    """The fingerprint in the database, whose row the write transaction locks; on first use that of the present key."""
+    row = {"name": _NAME, "value": fingerprint(settings.secret_key)}
+    session.execute(insert_into(LibraryState, session).values(row).on_conflict_do_nothing())
+    locked = select(LibraryState.value).where(LibraryState.name == _NAME).with_for_update(read=not exclusive)
+    return session.scalars(locked).one()
+
+
+def store_fingerprint(session: Session, key: str) -> None:
+    """Say that the secrets are encrypted with this key from now on."""
+    session.execute(update(LibraryState).where(LibraryState.name == _NAME).values(value=fingerprint(key)))
+
+
+def open_secret(settings: Settings, sealed: str, *, purpose: str, owner: str) -> str | None:
+    """A secret that one of the known keys encrypted; None where none fits."""
+    return open_by(known_keys(settings), sealed, purpose=purpose, owner=owner)
+
+
+def open_by(keys: list[str], sealed: str, *, purpose: str, owner: str) -> str | None:
+    """A secret that one of these keys encrypted; None where none fits."""
+    opened = (decrypt(derive_key(key, purpose), sealed, owner=owner) for key in keys)
+    return next((secret for secret in opened if secret is not None), None)
+
+
+def seal(key: str, secret: str, *, purpose: str, owner: str) -> str:
+    """A secret, encrypted for its owner with what is derived from `key` for this purpose."""
+    return encrypt(derive_key(key, purpose), secret, owner=owner, nonce=secrets.token_bytes(12))
+
+
+def recovery_keys(settings: Settings, user: User) -> list[bytes]:
+    """The keys that the digests of an account's recovery codes may be made with.
+
+    The codes themselves are not known, so a replacement keeps the key of their digests, encrypted.
+    """
+    if not user.recovery_key:
+        return [derive_key(key, RECOVERY_CODES) for key in known_keys(settings)]
+    kept = open_secret(settings, user.recovery_key, purpose=RECOVERY_KEY, owner=user.uid)
+    return [] if kept is None else [base64.b64decode(kept)]
+
+
+def warn_of_other_key(connection: Connection, settings: Settings) -> None:
+    """Log that second factors cannot be checked, or that a replacement was killed."""
+    stored = stored_fingerprint(connection)
+    if stored is None or stored == fingerprint(settings.secret_key):
+        return
+    if stored in map(fingerprint, known_keys(settings)):
+        _LOG.warning("the replacement of the service key was not finished: run svc keys rotate --service again")
+    else:
+        _LOG.error("%s See PHOTOSVC_SECRET_KEY and the file secret_key of the instance folder.", OtherServiceKeyError())
+
+
+def fit_key(text: str) -> str:
+    """The text, if it can be a key.
+
+    Raises:
+        ValueError: it is too short.
+
+    """
+    return str(setting_fields()["secret_key"]["parse"](text))
+
+
+def next_file(file: Path) -> Path:
+    """Where the new key waits: beside the real file, so that it can be renamed to it."""
+    return file.resolve().with_name("secret_key.next")
+
+
+def read_key(file: Path) -> str | None:
+    """The key in a file; None where there is none, or one that a crash cut off."""
+    try:
+        return fit_key(file.read_text("utf-8").strip())
+    except (OSError, ValueError):
+        return None
