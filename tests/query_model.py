@@ -142,6 +142,9 @@ class Matcher:
             "archived": [photo.archived_at is not None],
             "taken_day": [(photo.year, photo.month, photo.day)],
             "file_name": [file.name],
+            "faces": [max(faces(one) for one in photo.files if not one.missing)],
+            "place": place_names(photo),
+            "nothing": [],
             "instance_id": [file.instance_id],
             "state": [photo.place.state],
             "city": [photo.place.city],
@@ -160,7 +163,7 @@ def album_query(text):
         return None
 
 
-FILE_COLUMNS = {"hash", "codec", "portrait", "aspect_ratio", "chroma", "diff"}
+FILE_COLUMNS = {"width", "height", "size", "hash", "codec", "portrait", "aspect_ratio", "chroma", "diff"}
 
 
 def compare(item, value):
@@ -198,13 +201,21 @@ def sections(photo):
     texts = [photo.title, photo.description, photo.path, photo.original_name, photo.notes]
     texts += [keyword.word for keyword in photo.keywords]
     texts += people(photo)
-    texts += [file.name.rpartition(".")[0] for file in photo.files]
-    if photo.place.id != UNKNOWN_PLACE:
-        texts += [photo.place.label, photo.place.city, photo.place.state]
+    texts += [file.name for file in photo.files if not file.missing]
+    texts += place_names(photo)
     for gear in (photo.camera, photo.lens):
         if gear.id != 1:
             texts.append(f"{gear.make} {gear.model}")
     return [words(text) for text in texts]
+
+
+def place_names(photo):
+    place = photo.place
+    return [] if place.id == UNKNOWN_PLACE else [place.label, place.city, place.state]
+
+
+def faces(file):
+    return sum(marker.type == "face" for marker in file.markers)
 
 
 def people(photo):

@@ -9,6 +9,25 @@ from tests.factories.varied_library import uid
 #: Values of filters of each kind, most of which match photos of the varied library.
 VALUES = {
     Kind.TEXT: ("lake*", "*lake*", "*%*", "img_*", '"Lake at dawn"', "image|raw", "!video", "*a*e*", "jpeg", "xmp*"),
+    Kind.PROSE: (
+        "lake",
+        '"at dawn"',
+        "false",
+        "true",
+        '""',
+        "*lake*",
+        "lake*",
+        "!snow",
+        "dawn|100",
+        "!true",
+        "a|false",
+        '"Lake at dawn"',
+        "!*a*",
+        "%",
+        "lakes",
+    ),
+    Kind.COUNT: ("1", "yes", "no", "0-1", ">1", "0", "!2"),
+    Kind.ABSENT: ("x", "!x", "yes"),
     Kind.PATH: ("2020/*", "/", '"2020/Lake"', "*/lake*", "!2020*", "misc/bar", "*.jpg"),
     Kind.NAME: (
         '"Jane Doe"',

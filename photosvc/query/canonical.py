@@ -68,9 +68,9 @@ def _is_plain(word: Word) -> bool:
     return word.text not in OPERATOR_WORDS.keys() | LITTLE_WORDS and (bool(word.forms) or word.text not in MAGIC_WORDS)
 
 
-def _quoted(term: Word | Phrase) -> str:
+def _quoted(term: Word | Phrase, star: str = "*") -> str:
     text = " ".join(term.words) if isinstance(term, Phrase) else term.text
-    return f'"{text}{"*" if term.prefix else ""}"'
+    return f'"{text}{star if term.prefix else ""}"'
 
 
 def _value(name: str, value: Value) -> str:
@@ -88,7 +88,7 @@ def _value(name: str, value: Value) -> str:
 def _item(name: str, item: Operand) -> str:  # noqa: C901 - one line for each kind
     match item:
         case Word() | Phrase():
-            return _word_value(item, whole=FILTERS[name].kind is Kind.WHOLE_WORDS)
+            return _word_value(item, FILTERS[name].kind)
         case Pattern((_, extension)) if name == "ext":
             return extension.removeprefix(".")
         case Pattern(pieces):
@@ -123,13 +123,16 @@ def _distance(km: float | None) -> str:
     return "" if km is None else f"@{write_number(km)}"
 
 
-def _word_value(term: Word | Phrase, *, whole: bool) -> str:
-    """A term inside a value, where `and` is a word and a number could be taken for an id."""
-    if isinstance(term, Phrase) or term.text.isdecimal():
-        return _quoted(term)
-    if read_term(term.text, quoted=False, whole=whole) == term:
+def _word_value(term: Word | Phrase, kind: Kind) -> str:
+    """A term inside a value, where `and` is a word, a number could be an id, and `*` is for patterns in prose."""
+    prose = kind is Kind.PROSE
+    star = r"\*" if prose else "*"
+    if isinstance(term, Phrase) or (term.text.isdecimal() and not prose):
+        return _quoted(term, star)
+    reserved = prose and term.text in {"true", "false"}
+    if read_term(term.text, quoted=False, whole=kind is Kind.WHOLE_WORDS) == term and not reserved:
         return term.text
-    return f"{term.text}*" if term.prefix else _quoted(term)
+    return f"{term.text}{star}" if term.prefix else _quoted(term)
 
 
 def _pattern(pieces: tuple[str, ...], root: str) -> str:

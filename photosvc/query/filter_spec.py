@@ -13,6 +13,8 @@ class Kind(StrEnum):
     """The whole text, folded; `*` stands for any characters."""
     PATH = "path"
     """Like text; slashes at both ends are dropped, `/` alone is the top folder."""
+    PROSE = "prose"
+    """Words by the rule of free text; with wildcards the whole text, as `text`. `false` is the empty text."""
     NAME = "name"
     """The whole name by its folded words, so that the slug `jane-doe` names `Jane Doe`; of albums also the UID."""
     WORDS = "words"
@@ -43,6 +45,8 @@ class Kind(StrEnum):
     """Like calendar number, or names."""
     AT_LEAST = "least number"
     """A lone number stands for itself and all above; 0 is not set."""
+    COUNT = "count"
+    """Like least number; 0 and `false` are none, `true` one or more."""
     CHROMA = "chroma"
     """A lone number from 1 to 9 is an upper limit, a higher one a lower limit."""
     DECIMAL = "decimal"
@@ -62,6 +66,8 @@ class Kind(StrEnum):
     BOX = "box"
     CELL = "s2 cell"
     PLUS_CODE = "plus code"
+    ABSENT = "absent"
+    """Any text: what it asks for is not recorded, so it matches nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,8 +88,19 @@ _ROWS = (
         _CHOICE,
     ),
     _text("original", "Names that the file had before it was imported.", "original:DSC*", "original_name"),
-    _text("title", "Titles.", 'title:"*lake*"'),
-    _text("description", "Descriptions.", 'description:"*at sunset*"', aliases=("caption",)),
+    _text(
+        "title",
+        "Words in titles; with wildcards whole titles; false finds those without one.",
+        "title:lake",
+        kind=Kind.PROSE,
+    ),
+    _text(
+        "description",
+        "Words in descriptions; with wildcards whole ones; false finds those without one.",
+        'description:"at sunset"',
+        kind=Kind.PROSE,
+        aliases=("caption",),
+    ),
     _words(
         "keywords",
         "keywords",
@@ -120,6 +131,22 @@ _ROWS = (
         "Words in the names of people; & asks for several of them.",
         "people:Jane&John",
         aliases=("people",),
+    ),
+    FilterSpec(
+        "faces",
+        Kind.COUNT,
+        ("faces",),
+        "Faces marked on a photo, with or without a name: at least so many.",
+        "faces:2",
+        operators=_RANGE,
+        least=0,
+    ),
+    *(
+        FilterSpec(name, Kind.ABSENT, ("nothing",), help_, f"{name}:x", operators=_CHOICE)
+        for name, help_ in (
+            ("face", "Nothing: faces are not compared, so that they have no ids or kinds."),
+            ("category", "Nothing: places have no categories."),
+        )
     ),
     _words("album", "albums", "UIDs or whole titles of albums.", 'album:"Summer 2023"', Kind.NAME),
     _words("albums", "albums", "Words in the titles of albums.", "albums:summer|winter"),
@@ -164,6 +191,7 @@ _ROWS = (
     _flag("private", "private", "Private photos."),
     _switch("review", "quality", "Photos whose quality is below 3.", Choice((Range(None, 2),))),
     _number("quality", "quality", "Quality score, from 1 to 7 and above a lone number.", "quality:3", Kind.AT_LEAST, 0),
+    _number("rating", "rating", "Stars from 1 to 5; 0 is unrated, -1 rejected.", "rating:3-", Kind.SIGNED),
     _switch("hidden", "hidden", "Hidden photos, which are otherwise left out."),
     _switch("archived", "archived", "Archived photos, which are otherwise left out."),
     _switch("error", "has_error", "Files with errors, which are otherwise left out."),
@@ -177,6 +205,9 @@ _ROWS = (
         _WORDS.replace("*", ""),
     ),
     # Shape and colour
+    _number("width", "width", "Width of the file in pixels, as it is shown.", "width:>=4000", least=1),
+    _number("height", "height", "Height of the file in pixels, as it is shown.", "height:1000-2000", least=1),
+    _number("size", "size", "Size of the file in bytes.", "size:>5mb", Kind.BYTES, 0),
     _flag("portrait", "portrait", "Pictures higher than wide."),
     # The ratio is kept with two decimals: the limits lie between them.
     _flag("landscape", "aspect_ratio", "Pictures wider than 5:4.", Choice((Range(1.255, None),))),
@@ -248,6 +279,9 @@ _ROWS = (
     ),
     _text("state", "States or provinces.", "state:Bavaria"),
     _text("city", "Cities.", 'city:"New York*"'),
+    _words(
+        "place", "place", "Words in the names of cities, states and countries.", "place:tuscany", aliases=("location",)
+    ),
     _flag("geo", "cell_id", "Photos with a known place.", _is_not(Pattern(("zz",)))),
     _number("alt", "altitude", "Altitude in metres.", "alt:300-500", Kind.SIGNED),
     FilterSpec(

@@ -20,6 +20,7 @@ _MAGIC: Final = {
     "animated": "animated", "gif": "animated", "gifs": "animated",
     "audio": "audio", "sound": "audio", "sounds": "audio",
     "document": "document", "documents": "document",
+    "faces": "faces", "people": "faces",
     "favorite": "favorite", "favorites": "favorite", "favourite": "favorite", "favourites": "favorite",
     "live": "live",
     "mono": "mono", "monochrome": "mono",

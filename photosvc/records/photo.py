@@ -51,7 +51,7 @@ class FileSchema(Schema):
 
 
 #: Left out when empty: fields that PhotoPrism sends and spec section 2.2 does not list.
-OPTIONAL = ("DocumentID", "Faces", "Altitude", "Duration", "CameraType", "LensMake")
+OPTIONAL = ("DocumentID", "Rating", "Faces", "Altitude", "Duration", "CameraType", "LensMake")
 
 
 class PhotoResultSchema(Schema):
@@ -78,6 +78,7 @@ class PhotoResultSchema(Schema):
     Stack = fields.Integer(attribute="photo.stack")
     Favorite = fields.Boolean(attribute="photo.favorite")
     Private = fields.Boolean(attribute="photo.private")
+    Rating = fields.Integer(attribute="photo.rating")
     Iso = fields.Integer(attribute="photo.iso")
     FocalLength = fields.Integer(attribute="photo.focal_length")
     FNumber = Decimal(places=2, attribute="photo.f_number")

@@ -195,7 +195,7 @@ def test_bodies_it_allows_are_those_the_service_reads(document):
 def test_what_may_be_absent_from_a_record_is_not_called_required(document):
     result = document["components"]["schemas"]["PhotoResult"]
     assert set(result["properties"]) - set(result["required"]) == {
-        "DocumentID", "Faces", "Altitude", "Duration", "CameraType", "LensMake",
+        "DocumentID", "Rating", "Faces", "Altitude", "Duration", "CameraType", "LensMake",
     }  # fmt: skip
     assert result["properties"]["Files"]["items"] == {"$ref": "#/components/schemas/File"}
     assert result["properties"]["TakenAt"] == {"type": "string", "format": "date-time"}

@@ -29,8 +29,8 @@ RESULT = {
     "UpdatedAt": TIME, "EditedAt": TIME, "CheckedAt": TIME, "Files": LIST,
 }  # fmt: skip
 EXTRA = {
-    "DocumentID": STRING, "Faces": INTEGER, "Altitude": INTEGER, "Duration": INTEGER, "CameraType": STRING,
-    "LensMake": STRING,
+    "DocumentID": STRING, "Rating": INTEGER, "Faces": INTEGER, "Altitude": INTEGER, "Duration": INTEGER,
+    "CameraType": STRING, "LensMake": STRING,
 }  # fmt: skip
 FILE = {
     "UID": STRING, "PhotoUID": STRING, "Name": STRING, "Root": STRING, "Hash": STRING, "Size": INTEGER,

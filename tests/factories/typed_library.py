@@ -12,7 +12,7 @@ AREZZO, TOKYO, SHIBUYA, MUNICH = (43.463, 11.881), (35.6762, 139.6503), (35.6595
 
 
 def _face(name=""):
-    return Region(name=name, kind="Face", x=0.5, y=0.5, w=0.1, h=0.1)
+    return Region(name=name, kind="face", x=0.5, y=0.5, w=0.1, h=0.1)
 
 
 #: Name of the file, what its metadata say, what the picture is.

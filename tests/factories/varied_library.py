@@ -76,6 +76,7 @@ def _photo(draw, number, places, nowhere, cameras, lenses, keywords):
         private=one_in(5),
         scan=one_in(6),
         panorama=one_in(6),
+        rating=number % 7 - 1,
         iso=draw.choice((0, 100, 400)),
         focal_length=draw.choice((0, 24, 50)),
         f_number=draw.choice((0.0, 1.8, 2.8)),

@@ -19,10 +19,22 @@ from photosvc.models.database import configure_engine
 from photosvc.query.filters import FILTERS
 
 #: Column names of filters that are not answered by search rows but by words, albums, cameras and lenses.
-ELSEWHERE = {"description", "keywords", "subjects", "albums", "camera_text", "lens_text"}
+ELSEWHERE = {"nothing", "place", "description", "keywords", "subjects", "albums", "camera_text", "lens_text"}
 
 #: Columns that neither a filter nor an order compares: keys, and what conditions on who sees what and where need.
-INTERNAL = {"file_id", "listed", "present", "x", "y", "z", "shuffle", "is_first", "timeline_day", "far_day"}
+INTERNAL = {
+    "file_id",
+    "listed",
+    "present",
+    "x",
+    "y",
+    "z",
+    "shuffle",
+    "is_first",
+    "timeline_day",
+    "far_day",
+    "archived_at",
+}
 
 
 @pytest.fixture(scope="module")

@@ -50,6 +50,7 @@ READ = {
     "camera": lambda record: record["CameraID"],
     "lens": lambda record: record["LensID"],
     "type": lambda record: record["Type"],
+    "rating": lambda record: record.get("Rating", 0),
     "color": lambda record: COLORS[record["Color"]],
 }
 

@@ -27,7 +27,7 @@ from photosvc.models.search.values import FileKey
 from photosvc.query.fold import fold, fold_recurring
 
 #: Grows whenever a projection would give other rows for the same library; older rows are stale.
-PROJECTION_VERSION = 5
+PROJECTION_VERSION = 6
 
 #: The order of the timeline, all downwards: by local day, and within a day as the order `newest`.
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
@@ -81,7 +81,11 @@ class SearchRow(Base):
     panorama: Mapped[bool] = of_photo("panorama")
     hidden: Mapped[bool] = of_photo("quality", convert=values.is_hidden)
     archived: Mapped[bool] = of_photo("archived_at", convert=values.is_set)
+    archived_at: Mapped[int] = of_photo("archived_at", BigInteger, convert=values.microseconds)
+    """0: never."""
     quality: Mapped[int] = of_photo("quality", SmallInteger)
+    rating: Mapped[int] = of_photo("rating", SmallInteger)
+    faces: Mapped[int] = of_photo(values.faces, SmallInteger)
     resolution: Mapped[int] = of_photo("resolution", Integer)
     iso: Mapped[int] = of_photo("iso", Integer)
     focal_length: Mapped[int] = of_photo("focal_length", Integer)
@@ -126,6 +130,8 @@ class SearchRow(Base):
     hash: Mapped[str] = of_file("hash", Text, index=True)
     codec: Mapped[str] = of_file("codec", Text, convert=fold_recurring)
     size: Mapped[int] = of_file("size", BigInteger)
+    width: Mapped[int] = of_file("width", Integer)
+    height: Mapped[int] = of_file("height", Integer)
     portrait: Mapped[bool] = of_file("portrait")
     aspect_ratio: Mapped[float] = of_file("aspect_ratio", Double)
     chroma: Mapped[int] = of_file("chroma", SmallInteger)

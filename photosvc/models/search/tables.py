@@ -65,8 +65,11 @@ class SearchText(Base):
     title: Mapped[str] = mapped_column(Text)
     keywords: Mapped[str] = mapped_column(Text)
     people: Mapped[str] = mapped_column(Text)
+    description: Mapped[str] = mapped_column(Text)
+    place: Mapped[str] = mapped_column(Text)
+    """City, state and country."""
     description_key: Mapped[str] = mapped_column(Text)
-    """The description, folded; the only column that is no word text."""
+    """The description, folded, for patterns; the only column that is no word text."""
 
 
 #: The full-text index: an FTS5 table on SQLite, a column on PostgreSQL.

@@ -84,6 +84,12 @@ def is_stacked(source: PhotoSource) -> bool:
     return sum(map(_is_present, source.files)) > 1
 
 
+def faces(source: PhotoSource) -> int:
+    """How many faces are marked on the file of the photo that shows most; those without a name count."""
+    present = (file for file in source.files if not file.missing)
+    return min(max((sum(marker.type == "face" for marker in file.markers) for file in present), default=0), 32_767)
+
+
 def primary_diff(source: PhotoSource) -> int:
     """`diff` of the primary file; -1 without files."""
     return source.files[0].diff if source.files else -1

@@ -51,6 +51,8 @@ class _Draft:
     """Whether an operator inside of quotes precedes it, around which blanks say nothing."""
     protected: int = 0
     """Characters of the last piece that ended inside of quotes."""
+    empties: bool = False
+    """Whether `""` is an alternative."""
 
     @property
     def untouched(self) -> bool:
@@ -68,19 +70,20 @@ class _Draft:
         self.protected = 0
 
     def finish(self, end: int, *, inside: bool = False) -> list[Alternative]:
-        """The alternative, or nothing when it is empty; an operator inside of quotes may follow."""
+        """The alternative, or nothing when it is empty and not quoted; an operator inside of quotes may follow."""
         last = self.pieces[-1]
         kept = 0 if inside else self.protected
         self.pieces[-1] = last[:kept] + last[kept:].rstrip()
         if len(self.pieces) == 1 and not self.pieces[0].strip():
-            return []
+            empty = self.empties and self.quoted and not (self.after_operator or self.pieces[0])
+            return [Alternative(("",), self.negated, True, self.start, end)] if empty else []
         return [Alternative(tuple(self.pieces), self.negated, self.quoted, self.start, end)]
 
 
-def read_groups(raw: str, operators: str) -> list[list[Alternative]]:
+def read_groups(raw: str, operators: str, *, empties: bool = False) -> list[list[Alternative]]:
     """The groups of alternatives in `raw`, where the characters in `operators` are operators.
 
-    Empty alternatives and groups are left out: `a||b` is `a|b`.
+    Empty alternatives and groups are left out: `a||b` is `a|b`. With `empties`, `""` is an alternative.
 
     Raises:
         UnclosedQuoteError: a quote is not closed.
@@ -89,7 +92,7 @@ def read_groups(raw: str, operators: str) -> list[list[Alternative]]:
     if '"' not in raw and "\\" not in raw:
         return _read_unquoted(raw, operators)
     groups: list[list[Alternative]] = [[]]
-    draft, inside = _Draft(0), False
+    draft, inside = _Draft(0, empties=empties), False
     for match in _PIECE.finditer(raw):
         operator = match["operator"]
         if match["quote"]:
@@ -99,7 +102,7 @@ def read_groups(raw: str, operators: str) -> list[list[Alternative]]:
             draft.add_wildcard()
         elif operator and operator in operators:
             groups[-1] += draft.finish(match.start(), inside=inside)
-            draft = _Draft(match.end(), quoted=inside, after_operator=inside)
+            draft = _Draft(match.end(), quoted=inside, after_operator=inside, empties=empties)
             if operator == "&":
                 groups.append([])
         else:

@@ -56,7 +56,8 @@ def _read(
     if match is None or text.strip("*") in {"-", ".."}:
         raise ValueError(text)
     if match["one"]:
-        return _around(number(match["one"]), tolerance)
+        found = _around(number(match["one"]), tolerance)
+        return Range(max(found.low or 0, least or 0), found.high) if found.low != found.high else found
     if match["sign"]:
         around = _around(number(match["bound"]), tolerance)
         low, high = _beyond(around, match["sign"], 1e-6 if tolerance else 1)
@@ -75,7 +76,7 @@ def _read(
 
 
 def _around(number: float, tolerance: float) -> Range:
-    if not tolerance:
+    if not (tolerance and number):
         return Range(number, number)
     return Range(max(round(number - tolerance, 9), 0.0), round(number + tolerance, 9))
 

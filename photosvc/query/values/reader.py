@@ -11,7 +11,7 @@ from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.fold import LONGEST_WORD, fold, words
 from photosvc.query.nodes import Filter, Node, Source, conjunction
-from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Uid, Value, Word
+from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Range, Uid, Value, Word
 from photosvc.query.plural import other_forms
 from photosvc.query.values.alternatives import Alternative, UnclosedQuoteError, read_groups
 from photosvc.query.values.areas import (
@@ -42,6 +42,9 @@ from photosvc.query.values.states import read_states
 
 BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
 
+#: What asks for any text or none, where a text is compared.
+_HAS_ANY = frozenset(("true", "false"))
+
 MOST_WILDCARDS = 8
 
 LONGEST_PATTERN = 10_000
@@ -54,6 +57,7 @@ _MANY_LETTERS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT", "MODIFIER")
 EXPECTED: dict[Kind, str] = {
     Kind.TEXT: f"text with at most {MOST_WILDCARDS} wildcards",
     Kind.PATH: f"a path with at most {MOST_WILDCARDS} wildcards",
+    Kind.PROSE: f"words, a text with at most {MOST_WILDCARDS} wildcards, true or false",
     Kind.NAME: f"a name with at most {MOST_WILDCARDS} wildcards",
     Kind.WORDS: "words, with * only at their end",
     Kind.WHOLE_WORDS: "whole words, or beginnings with * at their end",
@@ -70,6 +74,8 @@ EXPECTED: dict[Kind, str] = {
     Kind.CALENDAR: "a number or a range such as 5-7, >=5 or -7",
     Kind.MONTH: "a month such as 7, july or jul, or a range such as june-august",
     Kind.AT_LEAST: "a number or a range such as 3-5 or <3",
+    Kind.COUNT: "a number, a range such as 1-3, yes or no",
+    Kind.ABSENT: "any text",
     Kind.CHROMA: "a number or a range such as 10-50 or >50",
     Kind.DECIMAL: "a number or a range such as 1.8-2.8, >=4 or -4",
     Kind.FLAG: ", ".join(BOOLEANS),
@@ -98,6 +104,19 @@ _Reader: TypeAlias = Callable[[Alternative, FilterSpec], Operand | list[Operand]
 
 def _text(found: Alternative, _: FilterSpec) -> Operand | None:
     return _pattern([fold(piece) for piece in found.pieces], quoted=found.quoted)
+
+
+def _prose(found: Alternative, spec: FilterSpec) -> Operand | None:
+    if found.pieces == ("",) or (not found.quoted and found.text.lower() in _HAS_ANY):
+        return Pattern(("",))
+    term = read_term(found.text, quoted=found.quoted) if len(found.pieces) == 1 else None
+    return term or _text(found, spec)
+
+
+def _count(found: Alternative, spec: FilterSpec) -> Operand | None:
+    if found.text == "0" or BOOLEANS.get(found.text.lower(), True) is False:
+        return Range(0, 0)
+    return Range(1, None) if found.text.lower() in BOOLEANS else read_least(found.text, spec.least)
 
 
 def _path(found: Alternative, _: FilterSpec) -> Operand | None:
@@ -188,6 +207,7 @@ def _color(found: Alternative, _: FilterSpec) -> Operand:
 _ITEMS: dict[Kind, _Reader] = {
     Kind.TEXT: _text,
     Kind.PATH: _path,
+    Kind.PROSE: _prose,
     Kind.NAME: _name,
     Kind.WORDS: _words,
     Kind.WHOLE_WORDS: _words,
@@ -203,6 +223,8 @@ _ITEMS: dict[Kind, _Reader] = {
     Kind.CALENDAR: lambda found, spec: read_calendar(found.text, spec.least),
     Kind.MONTH: lambda found, spec: read_month(found.text, spec.least),
     Kind.AT_LEAST: lambda found, spec: read_least(found.text, spec.least),
+    Kind.COUNT: _count,
+    Kind.ABSENT: _text,
     Kind.CHROMA: lambda found, spec: read_chroma(found.text, spec.least),
     Kind.DECIMAL: lambda found, spec: read_decimal(found.text, spec.least),
     Kind.TAKEN: lambda found, _: read_days(found.text),
@@ -238,7 +260,7 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
 
     """
     try:
-        groups = read_groups(raw, spec.operators)
+        groups = read_groups(raw, spec.operators, empties=spec.kind is Kind.PROSE)
     except UnclosedQuoteError as error:
         raise InvalidQueryError(f"{spec.name}: {error}", field=source.field, position=source.start) from error
     if spec.kind is Kind.STATE:
@@ -318,7 +340,8 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
         except (KeyError, ValueError) as error:
             raise _unreadable(spec, found, source) from error
         if item is not None:
-            (unwanted if found.negated else wanted).extend(item if isinstance(item, list) else [item])
+            without = spec.kind is Kind.PROSE and not found.quoted and found.text.lower() == "true"
+            (unwanted if found.negated is not without else wanted).extend(item if isinstance(item, list) else [item])
     return Choice(tuple(wanted), tuple(unwanted)) if wanted or unwanted else None
 
 

@@ -7,7 +7,7 @@ from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import Filter, Node, Source, conjunction, disjunction, negation
-from photosvc.query.operands import Choice, Pattern, Value
+from photosvc.query.operands import Choice, Pattern, Range, Value
 from photosvc.query.values.alternatives import Alternative
 
 _EMPTY: Final = Choice((Pattern(("",)),))
@@ -22,6 +22,9 @@ STATES: Final[dict[str, tuple[str, Value]]] = {
     "location": ("geo", True),
     "place": ("geo", True),
     "album": ("unsorted", False),
+    "faces": ("faces", Choice((Range(1, None),))),
+    "people": ("faces", Choice((Range(1, None),))),
+    "rating": ("rating", Choice((Range(1, None),))),
     "title": ("title", _SET),
     "description": ("description", _SET),
     "caption": ("description", _SET),

@@ -12,7 +12,7 @@ from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or
 #: Columns that have an index.
 _INDEXED: Final = frozenset({*VALUE_COLUMNS, *LOOKUP_COLUMNS, *PATTERN_COLUMNS, "taken_day"})
 #: Kinds of values that are found by words, UIDs or hashes, for which there are indexes.
-_LOOKED_UP: Final = frozenset({Kind.WORDS, Kind.WHOLE_WORDS, Kind.NAME, Kind.UID, Kind.PHOTO})
+_LOOKED_UP: Final = frozenset({Kind.WORDS, Kind.WHOLE_WORDS, Kind.ABSENT, Kind.NAME, Kind.UID, Kind.PHOTO})
 #: Parts that an error names.
 _MOST: Final = 10
 

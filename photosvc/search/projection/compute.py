@@ -68,15 +68,15 @@ def search_text(photo: Photo) -> dict[str, object]:
         "title": word_text((photo.title,)),
         "keywords": word_text(keywords),
         "people": word_text(people),
+        "description": word_text((photo.description,)),
+        "place": word_text(_place(photo)),
         "description_key": fold(photo.description),
     }
 
 
 def _file_names(files: Iterable[File]) -> Iterator[str]:
-    for file in files:
-        if not file.missing:
-            base, dot, extension = file.name.rpartition(".")
-            yield base if dot and "/" not in extension else file.name
+    """With their extensions, which people type with the name: `IMG_3615.JPG`."""
+    return (file.name for file in files if not file.missing)
 
 
 def _place(photo: Photo) -> tuple[str, ...]:

@@ -50,6 +50,7 @@ def project_flags(session: Session, photo_ids: Collection[int]) -> None:
                 "private": photo.private,
                 "favorite": photo.favorite,
                 "archived": archived,
+                "archived_at": microseconds(photo.archived_at),
                 "hidden": hidden,
                 "quality": photo.quality,
                 "edited_at": microseconds(photo.edited_at),

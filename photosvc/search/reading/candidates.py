@@ -237,7 +237,9 @@ def value_column(part: Node) -> str | None:
 
 def _is_pattern(part: Node) -> bool:
     """Whether a conjunct compares a column with patterns that an index can answer."""
-    return isinstance(part, Filter) and isinstance(part.value, Choice) and _column(part.name) in PATTERN_COLUMNS
+    if not (isinstance(part, Filter) and isinstance(part.value, Choice) and _column(part.name) in PATTERN_COLUMNS):
+        return False
+    return all(isinstance(operand, Pattern) for operand in part.value.any_of + part.value.none_of)
 
 
 def _column(name: str) -> str:

@@ -39,6 +39,7 @@ COLUMNS: dict[str, Column] = {
     "lens": SearchRow.lens_id,
     "type": SearchRow.photo_type,
     "color": SearchRow.color,
+    "rating": SearchRow.rating,
 }
 #: Everything `by` may name.
 FACETS = (*COLUMNS, "album")

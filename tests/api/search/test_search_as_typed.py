@@ -238,3 +238,114 @@ def test_a_distance_of_0_is_not_set(library):
 def test_quoted_blanks_stay(library):
     assert found(library, name='"night"') == found(library, name=" night ") == {NIGHT}
     assert found(library, name='" night"') == found(library, q='name:"night "') == set()
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("IMG_3615.JPG", {IMG}),
+        ("img_3615", {IMG}),
+        ('"3615.jpg"', {IMG}),
+        ("mp4", {CLIP}),
+        ("night.png", set()),
+    ],
+)
+def test_a_file_is_found_by_its_name_with_the_extension(library, query, names):
+    assert found(library, q=query) == names
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("🎉", {IMG}),
+        ("family 🎉", {IMG}),
+        ("🎈", set()),
+        ("-🎉", EVERY - {IMG}),
+        ('description:"🎉"', {IMG}),
+    ],
+)
+def test_an_emoji_is_a_word(library, query, names):
+    assert found(library, q=query) == names
+
+
+@pytest.mark.parametrize(
+    ("parameters", "names"),
+    [
+        ({"faces": "yes"}, {IMG, NIGHT}),
+        ({"faces": "1"}, {IMG, NIGHT}),
+        ({"faces": "2"}, {IMG}),
+        ({"faces": "no"}, {PARK, CLIP}),
+        ({"q": "faces:0-1"}, {NIGHT, PARK, CLIP}),
+        ({"q": "has:faces"}, {IMG, NIGHT}),
+        ({"q": "faces"}, {IMG, NIGHT}),
+        ({"face": "x"}, set()),
+        ({"category": "x"}, set()),
+        ({"q": "face:x"}, set()),
+        ({"q": "category:x | ext:png"}, {PARK}),
+        ({"q": "-category:x"}, EVERY),
+    ],
+)
+def test_faces_are_counted_and_what_is_not_recorded_matches_nothing(library, parameters, names):
+    assert found(library, **parameters) == names
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("title:lake", {IMG}),
+        ("title:dawn", {IMG}),
+        ("title:city", {NIGHT}),
+        ('title:"lake at"', {IMG}),
+        ('title:"at lake"', set()),
+        ('title:"*ake at*"', {IMG}),
+        ("title:lake*", {IMG}),
+        ("title:*night", {NIGHT}),
+        ("title:false", {PARK}),
+        ('title:""', {PARK}),
+        ("title:true", EVERY - {PARK}),
+        ("title:!lake", EVERY - {IMG}),
+        ("title:lake|false", {IMG, PARK}),
+        ("description:lake", {PARK}),
+        ("description:boat", {PARK, CLIP}),
+        ('description:"*in summer*"', {PARK}),
+        ("description:false", {NIGHT}),
+        ('description:""', {NIGHT}),
+        ("caption:boats", {PARK, CLIP}),
+    ],
+)
+def test_words_in_titles_and_descriptions_match(library, query, names):
+    assert found(library, q=query) == names
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("rating:5", {IMG}),
+        ("rating:3-", {IMG, NIGHT}),
+        ("rating:>3", {IMG}),
+        ("rating:-1", {PARK}),
+        ("rating:0", {CLIP}),
+        ("rating:<4", {NIGHT, PARK}),
+        ("has:rating", {IMG, NIGHT}),
+        ("width:>=1920", {IMG, CLIP}),
+        ("height:480", {PARK}),
+        ("size:>5mb", {IMG, CLIP}),
+        ("size:5.2mb", {IMG}),
+        ("size:..1MiB", {NIGHT, PARK}),
+        ("place:tuscany", {IMG}),
+        ("location:Japan", {NIGHT}),
+        ('place:"Arezzo"', {IMG}),
+        ("place:flower", set()),
+    ],
+)
+def test_stars_sizes_and_places_are_filters(library, query, names):
+    assert found(library, q=query) == names
+
+
+def test_stars_are_a_field_and_a_facet(library):
+    stars = {record["FileName"]: record.get("Rating") for record in library.find()}
+    assert stars == {IMG: 5, NIGHT: 3, PARK: -1, CLIP: None}
+    facets = library.get("by=rating", path="/api/v1/photos/facets").json["rating"]
+    assert sorted((one["value"], one["label"], one["count"]) for one in facets) == [
+        (-1, "-1", 1), (0, "0", 1), (3, "3", 1), (5, "5", 1),
+    ]  # fmt: skip

@@ -70,8 +70,11 @@ def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, o
         ('"and" and*', '"and" and*'),
         ("IMG_1234", '"img 1234*"'),
         ("people:jane&!john", "subjects:jane subjects:!john"),
-        ('title:"e|b*c"', 'title:e|"b*c"'),
-        (r'title:"\"\*\""', r'title:"\"\*\""'),
+        ('name:"e|b*c"', 'name:e|"b*c"'),
+        (r'name:"\"\*\""', r'name:"\"\*\""'),
+        ('title:lakes|"old lakes"|"*lake*"', 'title:lakes|"old lakes"|"*lake*"'),
+        (r'title:a\*|"true"|lake\*|IMG_1234', r'title:a\*|"true"|lake|"img 1234\*"'),
+        ('title:true title:false title:!""|"!"', 'title:!"" title:"" title:"!"|!""'),
         ('original:"//x"', 'original:"//x"'),
         ("iso:-400 alt:-5 f:2.8", "iso:1-400 alt:-5--5 f:2.79-2.81"),
         ("before:2023 after:2023 taken:2023", "before:2023-12-31 after:2023-01-01 taken:2023-01-01-2023-12-31"),
@@ -102,7 +105,7 @@ def test_text_of_early_years_keeps_four_digits() -> None:
 @pytest.mark.parametrize("payload", ["' OR 1=1 --", "'; DROP TABLE x; --", "%' UNION SELECT", string.punctuation])
 def test_injections_are_only_text(payload: str) -> None:
     quoted = payload.replace("\\", "\\\\").replace('"', '\\"').replace("|", "\\|").replace("*", "\\*")
-    [item] = parse_query(f'title:"{quoted}"').value.any_of  # type: ignore[union-attr]
+    [item] = parse_query(f'name:"{quoted}"').value.any_of  # type: ignore[union-attr]
     assert item.pieces == (payload.lower(),)
 
 

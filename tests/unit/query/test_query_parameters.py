@@ -12,7 +12,7 @@ UID = "pqbcf5j446s0futy"
 
 
 def title(*texts: str) -> Filter:
-    return Filter("title", Choice(tuple(Pattern((text,)) for text in texts)))
+    return Filter("state", Choice(tuple(Pattern((text,)) for text in texts)))
 
 
 def near(km: float) -> Filter:
@@ -28,17 +28,17 @@ def near(km: float) -> Filter:
             [("album", ""), ("filter", ""), ("country", " "), ("camera", "0"), ("quality", "0"), ("q", "")],
             Everything(),
         ),
-        ([("title", "New York (2)")], title("new york (2)")),
-        ([("title", "a|b")], title("a", "b")),
-        ({"title": ["a", "b"]}, title("b")),
-        ([("title", "a"), ("title", "")], title("a")),
+        ([("state", "New York (2)")], title("new york (2)")),
+        ([("state", "a|b")], title("a", "b")),
+        ({"state": ["a", "b"]}, title("b")),
+        ([("state", "a"), ("state", "")], title("a")),
         ([("path", "a"), ("folder", "b")], Filter("path", Choice((Pattern(("b",)),)))),
         ([("primary", "true"), ("public", "false")], Filter("primary", value=True)),
         (
-            [("favorite", "yes"), ("title", "a")],
+            [("favorite", "yes"), ("state", "a")],
             And((Filter("favorite", value=True), title("a"))),
         ),
-        ([("filter", "cat title:b"), ("title", "a")], title("a")),
+        ([("filter", "cat state:b"), ("state", "a")], title("a")),
     ],
 )
 def test_parameters_are_filters(pairs: Pairs, node: Node) -> None:
@@ -50,11 +50,11 @@ def test_parameters_are_filters(pairs: Pairs, node: Node) -> None:
     [
         ([("iso", "x")], "iso", 'iso: "x" is not a number'),
         ([("colour", "rde")], "colour", 'did you mean "red"'),
-        ([("title", 'a"')], "title", "a quote is not closed"),
-        ([("title", "a\x00")], "title", "title holds a control character"),
-        ([("title", "x" * 4097)], "title", "4096 are allowed"),
-        ([("title", "a|" * 257)], "title", "more than 256 terms"),
-        ([("title", "a|" * 200), ("name", "a|" * 57)], "name", "more than 256 terms"),
+        ([("state", 'a"')], "state", "a quote is not closed"),
+        ([("state", "a\x00")], "state", "state holds a control character"),
+        ([("state", "x" * 4097)], "state", "4096 are allowed"),
+        ([("state", "a|" * 257)], "state", "more than 256 terms"),
+        ([("state", "a|" * 200), ("name", "a|" * 57)], "name", "more than 256 terms"),
         ([("lat", "1")], "lat", "lat needs lng"),
         ([("lng", "1")], "lng", "lng needs lat"),
     ],
@@ -69,13 +69,13 @@ def test_errors_name_the_parameter(pairs: Pairs, field: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("query", "pairs", "node"),
     [
-        ("", [("title", "a")], title("a")),
-        ("cat", [("title", "a")], And((Word("cat", prefix=True), title("a")))),
-        ("title:b", [("title", "a")], title("b")),
-        ("title:b cat", [("title", "a"), ("favorite", "1")],
+        ("", [("state", "a")], title("a")),
+        ("cat", [("state", "a")], And((Word("cat", prefix=True), title("a")))),
+        ("state:b", [("state", "a")], title("b")),
+        ("state:b cat", [("state", "a"), ("favorite", "1")],
          And((title("b"), Word("cat", prefix=True), Filter("favorite", value=True)))),
-        ("-title:b", [("title", "a")], Not(title("b"))),
-        ("title:b | cat", [("title", "a")], And((Or((title("b"), Word("cat", prefix=True))), title("a")))),
+        ("-state:b", [("state", "a")], Not(title("b"))),
+        ("state:b | cat", [("state", "a")], And((Or((title("b"), Word("cat", prefix=True))), title("a")))),
         ("person:x", [("subject", "y&z")], Filter("subject", Choice((Pattern(("x",)),)))),
         (f"near:{UID}", [("dist", "10")], near(10)),
         ("lat:1", [("lng", "2")], Filter("latlng", Choice((Circle(1, 2, 2),)))),
@@ -89,8 +89,8 @@ def test_a_filter_of_the_query_stands_in_for_its_parameter(query: str, pairs: Pa
     ("pairs", "node"),
     [
         ({}, Everything()),
-        ([("filter", " "), ("title", "a")], Everything()),
-        ([("filter", "cat title:b")], And((Word("cat", prefix=True), title("b")))),
+        ([("filter", " "), ("state", "a")], Everything()),
+        ([("filter", "cat state:b")], And((Word("cat", prefix=True), title("b")))),
         ([("filter", "cat"), ("filter", "dog"), ("filter", "")], Word("dog", prefix=True)),
         ([("filter", f"near:{UID} dist:9"), ("dist", "1")], near(9)),
     ],

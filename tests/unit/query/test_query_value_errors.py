@@ -39,8 +39,8 @@ def test_errors_name_the_filter_the_place_and_what_is_valid(name: str, raw: str,
 
 
 def test_wildcards_are_bounded_because_databases_try_them_all() -> None:
-    expected = 'title: "a*a*a*a*a*a*a*a*a*" is not text with at most 8 wildcards (character 11)'
-    assert message("title", "a*" * 9) == expected
+    expected = 'name: "a*a*a*a*a*a*a*a*a*" is not text with at most 8 wildcards (character 11)'
+    assert message("name", "a*" * 9) == expected
 
 
 def test_a_wrong_colour_hears_of_the_nearest_one() -> None:

@@ -50,14 +50,14 @@ def item(name: str, raw: str) -> Operand:
 @pytest.mark.parametrize(
     ("name", "raw", "expected"),
     [
-        ("title", "Été", Pattern(("ete",))),
-        ("title", "a**b", Pattern(("a", "b"))),
-        ("title", '"*Lake View*"', Pattern(("", "lake view", ""))),
+        ("state", "Été", Pattern(("ete",))),
+        ("state", "a**b", Pattern(("a", "b"))),
+        ("state", '"*Lake View*"', Pattern(("", "lake view", ""))),
         ("name", '"  x  "', Pattern((" x ",))),
         ("name", "  x  ", Pattern(("x",))),
         ("name", '" x" ', Pattern((" x",))),
         ("name", '" x*"', Pattern((" x", ""))),
-        ("title", '"Rock & Roll"', Pattern(("rock & roll",))),
+        ("state", '"Rock & Roll"', Pattern(("rock & roll",))),
         ("path", "/2023/Summer/", Pattern(("2023/summer",))),
         ("path", "/", Pattern(("",))),
         ("path", "2023/*", Pattern(("2023/", ""))),
@@ -134,6 +134,8 @@ def test_names_and_texts(name: str, raw: str, expected: Operand) -> None:
         ("f", "2.8", 2.79, 2.81),
         ("f", "1.8-2.8", 1.8, 2.8),
         ("f", ".5-", 0.5, None),
+        ("f", "0", 0, 0),
+        ("f", "0.005", 0.01, 0.015),
         ("f", ">2.8", 2.810001, None),
         ("f", ">=2.8", 2.79, None),
         ("f", "<2.8", 0.01, 2.789999),
@@ -250,10 +252,10 @@ def test_false_is_the_opposite_for_a_flag_and_not_set_for_a_switch(raw: str) -> 
 @pytest.mark.parametrize(
     ("name", "raw"),
     [
-        ("title", ""),
-        ("title", '""'),
-        ("title", "*"),
-        ("title", '" * "'),
+        ("state", ""),
+        ("state", '""'),
+        ("state", "*"),
+        ("state", '" * "'),
         ("camera", "0"),
         ("lens", "0"),
         ("quality", "0"),
@@ -288,7 +290,7 @@ def test_and_makes_several_filters_of_one() -> None:
 
 
 def test_a_run_of_wildcards_counts_as_one() -> None:
-    assert item("title", "*" + "a*" * 7) == Pattern(("", *"aaaaaaa", ""))
+    assert item("state", "*" + "a*" * 7) == Pattern(("", *"aaaaaaa", ""))
     assert item("title", "a" + "*" * 20) == Pattern(("a", ""))
 
 

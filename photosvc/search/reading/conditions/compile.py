@@ -105,10 +105,12 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
             return _in_public_album(context) if True in items else not_(_in_public_album(context))
         case "subjects":
             return _shows(items, context)
-        case "keywords":
+        case "keywords" | "place" as section:
             return or_(
-                *(full_text.contains("keywords", item, context) for item in items if isinstance(item, Word | Phrase))
+                *(full_text.contains(section, item, context) for item in items if isinstance(item, Word | Phrase))
             )
+        case "nothing":
+            return false()
     if spec.kind in {Kind.COLOR, Kind.COUNTRY, Kind.ID_OR_WORDS, Kind.PHOTO} or spec.columns == ("photo_type",):
         exact, rest = columns.split_exact(items)
         listed = [columns.one_of(spec.columns[0], exact, context)] if exact else []
@@ -122,6 +124,8 @@ def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
             return columns.inside(item, context)
         case Uid(text, column):
             return columns.compare(column, text, context)
+        case Word() | Phrase() if spec.kind is Kind.PROSE:
+            return full_text.contains(spec.columns[0], item, context)
         case Word() | Phrase() | Near() | MarkerNames() | TakenOut():
             raise TypeError(spec.name)  # compiled elsewhere, or resolved before
         case _ if spec.columns == ("description",):

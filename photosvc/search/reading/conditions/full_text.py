@@ -26,8 +26,10 @@ from photosvc.search.word_text import Term, needles
 Condition = ColumnElement[bool]
 
 
-#: Filters with these columns compare columns of `SearchText`.
-_TEXT_COLUMNS = frozenset({"keywords", "subjects", "description"})
+#: Filters with these columns compare columns of `SearchText`; the last one only words, no patterns.
+_TEXT_COLUMNS = frozenset({"keywords", "subjects", "description", "place", "title"})
+#: Filters whose words are all among the words of a photo.
+_OF_WORDS = frozenset({"keywords", "label", "subject", "subjects", "title", "description", "place"})
 
 
 class _TsQuery(TSQUERY):
@@ -55,7 +57,7 @@ def _needed(part: Node) -> Node | None:
     match part:
         case Word() | Phrase():
             return part
-        case Filter("keywords" | "label" | "subject" | "subjects", Choice(any_of)) if any_of:
+        case Filter(name, Choice(any_of)) if any_of and name in _OF_WORDS:
             terms = [operand for operand in any_of if isinstance(operand, Word | Phrase)]
             return disjunction(terms) if len(terms) == len(any_of) else None
         case And(parts):
@@ -81,6 +83,8 @@ def reads_text(node: Node, context: Context) -> bool:
             return not context.words_as_sets
         case Phrase():
             return True
+        case Filter("title", Choice(any_of, none_of)):
+            return any(isinstance(operand, Word | Phrase) for operand in any_of + none_of)
         case Filter(name):
             return FILTERS[name].columns[0] in _TEXT_COLUMNS
         case Not(part):
@@ -100,7 +104,7 @@ def contains(section: str, term: Term, context: Context) -> Condition:
     """Whether a section of a photo's words contains a term: a condition on `SearchText`.
 
     Args:
-        section: a column of `SearchText`: `words` (all of them), `title`, `keywords` or `people`.
+        section: a column of `SearchText`, such as `words` (all of them) or `title`.
         term: a word or phrase.
         context: the database.
 
