@@ -12,13 +12,19 @@ from tests.api_client import check_error, open_api
 from tests.server import serve
 
 HEADERS = ("HTTP_AUTHORIZATION", "HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
-MUTATIONS = 20
+#: Of each route. What does not reach the database needs no second run.
+MUTATIONS = {"sqlite": 20, "postgresql": 4}
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def api(request, tmp_path_factory):
+@pytest.fixture(scope="module", params=list(MUTATIONS))
+def database(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def api(request, database, tmp_path_factory):
     settings = {}
-    if request.param == "postgresql":
+    if database == "postgresql":
         settings["PHOTOSVC_DATABASE_URI"] = request.getfixturevalue("new_postgres")()
     with open_api(tmp_path_factory.mktemp("malformed"), settings=settings) as api:
         yield api
@@ -92,19 +98,19 @@ def shown(draw, value):
     return environ
 
 
-def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(api):
+def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(api, database):
     draw = random.Random(20260301)
     tokens = [api.access_token(), api.app_password("ann"), api.session_of("ann")]
-    tried, views = 0, rules(api)
+    views = rules(api)
+    assert len(views) > 90
     for method, rule in sorted(views):
         view = views[method, rule]
         path = rule.replace("<user_uid>", api.uids["ann"])
         path = path.replace("<credential>", "sess00000000").replace("<session_id>", "x")
         values = [value for token in tokens for value in mutations(draw, token)]
-        for value in draw.sample(values, MUTATIONS):
+        for value in draw.sample(values, MUTATIONS[database]):
             api.clock.move(minutes=1)
             answer = api.call(method, path, environ_overrides=shown(draw, value))
-            tried += 1
             if "<content_hash>/<token>" in rule:  # a link token: headers are not looked at
                 check_error(answer, 403)
                 continue
@@ -115,7 +121,6 @@ def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(ap
             check_error(answer, answer.status_code)
             if answer.status_code == 401:
                 assert answer.headers["WWW-Authenticate"].startswith('Bearer realm="photosvc"')
-    assert tried >= 1000
     assert [api.is_alive(token) for token in tokens[:2]] == [True, True]
 
 

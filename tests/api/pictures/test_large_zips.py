@@ -123,7 +123,7 @@ def library(tmp_path):
 
 def started(library):
     library.close()
-    return serve(library.instance, workers=1, environ={"GUNICORN_CMD_ARGS": "--threads 4"})
+    return serve(library.instance, workers=1, threads=4)  # with one, an answer may take no more than 30 seconds
 
 
 def test_an_archive_of_five_gibibytes_takes_fifteen_mebibytes_of_memory(library, tmp_path):
