@@ -32,8 +32,12 @@ $(VENV)/.dev: $(VENV)/bin/python setup.cfg pyproject.toml requirements.lock
 run: $(VENV)/.run ## Index PHOTOS=dir (or the samples) and serve it on PORT=8080
 	@$(BIN)/svc run $(if $(PHOTOS),--photos "$(PHOTOS)") --host "$(HOST)" --port "$(PORT)"
 
+# Test modules and the package are compiled once and not in every process; an empty value is as good as none.
+test test-slow test-long test-examples coverage: export PYTHONDONTWRITEBYTECODE :=
+
+# Three processes for two cores: tests wait for servers and timers for a quarter of their time.
 test: $(VENV)/.dev ## Run the everyday tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
 
 test-slow: $(VENV)/.dev ## Run the tests that take up to some minutes each
 	$(BIN)/python -m pytest -m 'slow and not long' $(ARGS)
@@ -42,7 +46,7 @@ test-long: $(VENV)/.dev ## Run the tests that take longer: 100,000 queries, libr
 	$(BIN)/python -m pytest -m long $(ARGS)
 
 test-examples: $(VENV)/.dev ## Run the tests with random examples, with ten times as many as every day
-	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 2 --dist worksteal -m 'hypothesis and not slow' $(ARGS)
+	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 3 --dist worksteal -m 'hypothesis and not slow' $(ARGS)
 
 coverage: $(VENV)/.dev ## Check that tests reach every branch of auth, core and query
 	$(BIN)/coverage erase
