@@ -105,7 +105,7 @@ _TABLE = (
     Rule("users.list",                 "users",    _R,   _LOGIN,   _ADMIN,    _,    "List accounts"),
     Rule("users.add",                  "users",    _W,   _LOGIN,   _ADMIN,    _,    "Add an account", _P),
     Rule("users.view",                 "users",    _R,   _LOGIN,   _ADMIN,    _OWN, "See an account"),
-    Rule("users.change",               "users",    _W,   _LOGIN,   _ADMIN,    _,    "Change or disable an account", _P),
+    Rule("users.change",               "users",    _W,   _LOGIN,   _ADMIN,    _OWN, "Change or disable an account", _P),
     Rule("users.remove",               "users",    _W,   _LOGIN,   _ADMIN,    _,    "Remove an account", _P),
     Rule("users.password",             "password", _W,   _LOGIN,   _ADMIN,    _OWN, "Change an account's password", _P),
     Rule("users.passcode",             "passcode", _W,   _LOGIN,   _NOBODY,   _OWN, "Set up or end two-factor log-in"),

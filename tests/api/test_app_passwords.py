@@ -115,8 +115,12 @@ def test_a_revoked_app_password_is_refused_at_once_and_gone_for_good(api, own, p
     made = api.call("POST", path, own, json=FRAME).json
     place = f"{path}/{made['id']}"
     assert api.is_alive(made["secret"])
+    preview = api.call("GET", "/photos", made["secret"]).headers["X-Preview-Token"]
+    picture = f"/t/{'0' * 40}/{preview}/fit_720"
+    check_error(api.call("GET", picture), 404)
     assert api.call("DELETE", place, own).json == {"code": 200, "message": "App password revoked."}
     check_error(api.call("GET", "/photos", made["secret"]), 401)
+    check_error(api.call("GET", picture), 403)
     check_error(api.log_in(password=made["secret"]), 401)
     check_error(api.call("DELETE", place, own), 404)
 

@@ -23,6 +23,11 @@ def id_of(api, path, token):
     return found
 
 
+def picture(api, token):
+    """The address of a thumbnail that is not there, as a page with this token links to it."""
+    return f"/t/{'0' * 40}/{api.call('GET', '/session', token).json['config']['previewToken']}/fit_720"
+
+
 def test_an_owner_sees_when_from_where_and_how_each_session_was_opened(api, path):
     browser = api.call(
         "POST",
@@ -79,8 +84,11 @@ def test_the_most_recently_used_comes_first_and_what_has_ended_is_left_out(api, 
 def test_an_owner_ends_one_session_at_once_with_its_links_and_no_other(api, path):
     own, other, third = api.session_of(), api.session_of(), api.session_of()
     uid = id_of(api, path, other)
+    link = picture(api, other)
+    check_error(api.call("GET", link), 404)
     assert api.call("DELETE", f"{path}/{uid}", own).json == {"code": 200, "message": "Login session ended."}
     assert [api.is_alive(token) for token in (own, other, third)] == [True, False, True]
+    check_error(api.call("GET", link), 403)
     check_error(api.call("DELETE", f"{path}/{uid}", own), 404)
     assert len(listed(api, path, own)) == 2
 

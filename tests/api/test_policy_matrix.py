@@ -180,7 +180,7 @@ TABLE = {
     "GET /users": row(200, "users read", LOGIN, ADMIN),
     "POST /users": row(400, "users write", LOGIN, ADMIN, body={}),
     "GET /users/<user_uid>": row(200, "users read", LOGIN, ADMIN, own=True),
-    "PUT /users/<user_uid>": row(200, "users write", LOGIN, ADMIN, body={}),
+    "PUT /users/<user_uid>": row(200, "users write", LOGIN, ADMIN, own=True, body={}),
     "DELETE /users/<user_uid>": row(404, "users write", LOGIN, ADMIN),
     "PUT /users/<user_uid>/password": row(400, "password write", LOGIN, ADMIN, own=True, body={}),
     "GET /users/<user_uid>/sessions": row(200, "sessions read", LOGIN, ADMIN, own=True),

@@ -169,3 +169,44 @@ def test_users_see_their_own_account_and_no_other(api, name):
     for path in (api.user_path("ann"), "/users/unobody0000000000", "/users/%00"):
         check_error(api.call("GET", path, own), 403)
     check_error(api.call("PUT", api.user_path(name), own, json={"Role": "admin"}), 403)
+
+
+@pytest.mark.parametrize("name", ["alice", "vera", "ann"])
+def test_users_change_their_own_displayed_name_and_address_at_any_time(api, name):
+    own, path = api.session_of(name), api.user_path(name)
+    api.clock.move(hours=2)
+    before = api.call("GET", path, own).json
+    changed = {**before, "DisplayName": "Ä. B.", "Email": "a@example.org"}
+    answer = api.call("PUT", path, own, json=changed)
+    assert answer.status_code == 200
+    assert answer.json == {**changed, "UpdatedAt": "2026-03-01T14:00:00Z"}
+    check_error(api.call("PUT", path, own, json={"DisplayName": "a\0b"}), 400)
+
+
+@pytest.mark.parametrize("change", [{"Role": "admin"}, {"Disabled": True}, {"Role": "root"}])
+@pytest.mark.parametrize("name", ["alice", "vera"])
+def test_users_give_themselves_no_other_role_whatever_they_change_beside_it(api, name, change):
+    own, path = api.session_of(name), api.user_path(name)
+    check_error(api.call("PUT", path, own, json={"DisplayName": "changed", **change}), 403)
+    record = api.call("GET", path, own).json
+    assert (record["Role"], record["Disabled"], record["DisplayName"]) == (
+        {"alice": "user", "vera": "viewer"}[name],
+        False,
+        "",
+    )
+
+
+@pytest.mark.parametrize("name", ["alice", "vera"])
+def test_users_change_no_other_account(api, name):
+    own = api.session_of(name)
+    for other in {"alice", "vera", "ann"} - {name}:
+        check_error(api.call("PUT", api.user_path(other), own, json={"DisplayName": "x"}), 403)
+    check_error(api.call("PUT", "/users/ann", own, json={"DisplayName": "x"}), 403)
+
+
+def test_an_administrators_own_role_needs_the_password_of_the_last_hour(api, admin):
+    api.call("PUT", api.user_path(), admin, json={"Role": "admin"})
+    api.clock.move(hours=2)
+    check_error(api.call("PUT", api.user_path("ann"), admin, json={"Role": "viewer"}), 403)
+    api.call("POST", "/session/confirm", admin, json={"password": PASSWORD})
+    assert api.call("PUT", api.user_path("ann"), admin, json={"Role": "viewer"}).json["Role"] == "viewer"

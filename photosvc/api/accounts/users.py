@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 from photosvc.auth.accounts import passwords, second_factor, users
 from photosvc.auth.audit import described
 from photosvc.auth.audit.events import Event
-from photosvc.auth.policy import may
+from photosvc.auth.policy import check_proof, decide, may
 from photosvc.records.accounts import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
 from photosvc.web import auditing
 from photosvc.web.answer import json_answer
@@ -16,6 +16,8 @@ from photosvc.web.current import current_service
 from photosvc.web.protector import principal, proving, require, roles_of
 
 _MOST = 1000
+#: What an account may do, which its own user does not change.
+_RIGHTS = frozenset({"role", "disabled"})
 
 
 def add_routes(api: Blueprint) -> None:
@@ -67,10 +69,16 @@ def view_user(user_uid: str) -> Response:
 @answers(UserSchema, "The account.")
 @refuses(409)
 def change_user(changes: dict[str, Any], user_uid: str) -> Response:
-    """Change an account; the last enabled administrator stays one."""
+    """Change an account; its own user changes the displayed name and the address only.
+
+    The last enabled administrator stays one.
+    """
     service = current_service()
     with service.writing() as session:
         user = users.find_user(session, user_uid)
+        if any(name in _RIGHTS and value != getattr(user, name) for name, value in changes.items()):
+            decide(principal(), "users.change")  # not as the account's own user
+            check_proof(principal(), "users.change", service.now())
         auditing.record(session, Event.USER_CHANGED, subject=user, detail=described.changes(user, changes))
         record = _schema().dump(users.change_user(session, user, service.now(), **changes))
     return json_answer(record)

@@ -127,7 +127,7 @@ def test_each_kind_of_credential_may_do_exactly_this(who, actions):
 #: Asks for the password of the last hour, whether or not for the own account.
 ASKING = {
     "users.add": (True, True),
-    "users.change": (True, True),
+    "users.change": (True, False),
     "users.remove": (True, True),
     "users.password": (True, False),
     "users.passcode.reset": (True, True),
@@ -167,6 +167,7 @@ def test_users_manage_their_own_account_only():
     own = {action for action in RULES if may(principal(), action, owner_uid="u1")}
     assert own & MANAGEMENT == {
         "users.view",
+        "users.change",
         "users.password",
         "users.passcode",
         "users.sessions.list",
