@@ -19,6 +19,8 @@ Records = Mapping[tuple[int, int], list[bytes]]
 
 def read_iptc(block: bytes) -> Metadata:
     """The metadata of a block of IIM records; reading ends at the first record that is not well formed."""
+    if not block:
+        return Metadata()
     records = _records(block)
     encoding = "utf-8" if _UTF8 in records.get((1, 90), [b""])[0] else ""
 

@@ -143,12 +143,12 @@ def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
     """
     merged = merge((exif, xmp, iptc), written=(xmp, iptc, exif))
     # The satellite clock is independent of the date: it serves whichever source has that.
-    merged = replace(merged, taken_utc=merged.taken_utc or exif.taken_utc or xmp.taken_utc)
+    taken_utc = merged.taken_utc or exif.taken_utc or xmp.taken_utc
     return replace(
         merged,
         keywords=keywords((*xmp.keywords, *iptc.keywords, *exif.keywords)),
         description="" if _is_boilerplate(merged.description) else merged.description,
-        taken_utc=_trusted_utc(merged),
+        taken_utc=_trusted_utc(taken_utc, merged),
     )
 
 
@@ -156,13 +156,13 @@ def _has(source: Metadata, name: str) -> bool:
     return bool(getattr(source, name) != getattr(_UNSET, name))
 
 
-def _trusted_utc(found: Metadata) -> datetime | None:
+def _trusted_utc(utc: datetime | None, found: Metadata) -> datetime | None:
     """The satellite time, unless it belongs to another moment: receivers repeat their last fix.
 
     With a position it may contradict the offset if it fits the wall time in another zone: many cameras leave it to
     their owner to change the offset on a journey.
     """
-    utc, local = found.taken_utc, found.taken_local
+    local = found.taken_local
     if utc is None or local is None:
         return utc
     if found.utc_offset is not None and abs(to_utc(local, found.utc_offset) - utc) < SAME_MOMENT:

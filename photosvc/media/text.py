@@ -28,6 +28,8 @@ def clean(value: str | bytes, limit: int = LINE) -> str:
 
     Bytes are decoded as UTF-8, or else as Latin-1, which old cameras write. Everything after a NUL is dropped.
     """
+    if not value:  # most of what a file could say, it does not
+        return ""
     # UTF-8 needs at most four bytes a character; the rest leaves room for blanks and invisible characters.
     value = value[: limit * 16]
     text = _decoded(value) if isinstance(value, bytes) else value.partition("\0")[0]

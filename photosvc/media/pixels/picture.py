@@ -75,8 +75,10 @@ def read_picture(
         return picture
     try:
         with open_picture(source, row, header_only=True, longest=_COLOR_SIZE) as opened:
-            embedded = completed(embedded, opened, row)
-            picture = replace(_from_metadata(embedded), **_shape(opened, row, embedded.exif))
+            whole = completed(embedded, opened, row)
+            if whole is not embedded:
+                embedded, picture = whole, _from_metadata(whole)
+            picture = replace(picture, **_shape(opened, row, embedded.exif))
             shown = _checked(opened, source, row)
             small = _small(source, row, shown, embedded.exif)
             picture = replace(picture, colors=read_colors(small), look=read_look(small))
