@@ -6,7 +6,8 @@ workers = 2
 worker_class = "photosvc.serving.Worker"
 # A download or an archive occupies a thread for as long as it takes.
 threads = 16
-# For those who turn on the access log: without addresses, because links contain tokens. nginx logs them masked.
+# For those who turn on the access log: without addresses, because links contain tokens, and without the user name of
+# WebDAV, into which people type passwords. nginx logs addresses masked.
 access_log_format = '%(h)s %(t)s "%(m)s" %(s)s %(B)s %(M)s ms'
 # Searches may have long queries.
 limit_request_line = 8190

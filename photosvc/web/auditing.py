@@ -190,6 +190,12 @@ def request_id() -> str:
     return known
 
 
+def shown_id() -> str | None:
+    """The id of the current request if the security log may name it: it is shown to who was refused, to ask about."""
+    known: str | None = g.get("photosvc_request_id")
+    return known
+
+
 def _find(query: Select[Any, Any]) -> Named | None:
     try:
         with current_service().reading() as connection:

@@ -29,7 +29,7 @@ from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.models.database import DAMAGED, is_damaged
 from photosvc.web.answer import json_answer
-from photosvc.web.auditing import refuse_for
+from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.current import current_service
 from photosvc.web.protector import TokenRequiredError, TwoTokensError, required_action
 
@@ -125,6 +125,8 @@ def error_answer(error: Exception, renderer: Renderer = render) -> Response:
     answer = renderer(failure)
     if failure.retry_after is not None:
         answer.headers["Retry-After"] = str(failure.retry_after)
+    if (known := shown_id()) is not None:
+        answer.headers["X-Request-ID"] = known
     return answer
 
 

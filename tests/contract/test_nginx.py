@@ -76,7 +76,9 @@ def pictures(tmp_path_factory):
 def nginx(tmp_path_factory, pictures):
     """A function that asks nginx, which stands in front of gunicorn."""
     folder = tmp_path_factory.mktemp("nginx")
-    with serve(pictures.library.instance, environ={"PHOTOSVC_SENDFILE_HEADER": "X-Accel-Redirect"}) as address:
+    with serve(
+        pictures.library.instance, environ={"PHOTOSVC_SENDFILE_HEADER": "X-Accel-Redirect", "PHOTOSVC_PROXIES": "1"}
+    ) as address:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -226,10 +228,16 @@ def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
         (f"/dl/{content_hash}?t={download}", f"/dl/{content_hash}?-"),
         (f"/dl/{content_hash}?name=file&t={download}", f"/dl/{content_hash}?-"),
         (f"/dl/{content_hash}?%74={download}", f"/dl/{content_hash}?-"),
+        (f"/session/{download}", "/session/-"),
+        (f"/sessions/{download}?x=1", "/sessions/-?x=1"),
+        (f"/photos?access_token={download}&count=3", "/photos?-"),
+        (f"/photos?count=3&X-Auth-Token={download}", "/photos?-"),
+        (f"/photos?count=3&client_secret={download}", "/photos?-"),
         ("/photos?count=3&order=newest", "/photos?count=3&order=newest"),
         ("/status", "/status"),
     ):
-        nginx(f"/api/v1{path}", Referer=f"http://x/?t={download}", User_Agent="frame")
+        basic = "Basic " + b64encode(f"{download}:{preview}".encode()).decode()
+        nginx(f"/api/v1{path}", Referer=f"http://x/?t={download}", User_Agent="frame", Authorization=basic)
         for _ in range(100):
             text = nginx.log.read_text()
             if f'"GET /api/v1{logged} HTTP/1.1"' in text:
@@ -238,6 +246,18 @@ def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
         else:
             raise AssertionError(text.splitlines()[-1])
     assert not any(token in text for token in tokens)
+
+
+def test_a_refusal_has_the_id_of_the_request_in_the_log_of_nginx(nginx, pictures):
+    _, headers, _ = nginx("/api/v1/photos", Authorization="Bearer garbage", X_Request_ID="forged-by-a-client")
+    assert re.fullmatch("[0-9a-f]{32}", headers["X-Request-ID"])
+    for _ in range(100):
+        line = nginx.log.read_text().splitlines()[-1]
+        if line.endswith(headers["X-Request-ID"]):
+            break
+        time.sleep(0.02)
+    else:
+        raise AssertionError(line)
 
 
 def test_originals_arrive_over_webdav_as_from_the_service(nginx, pictures):
