@@ -18,7 +18,7 @@ from photosvc.query.values.reader import EXPECTED
 from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.library import page_tag, state_tag
-from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, PRIME
+from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
 from photosvc.search.reading.page import Page, find
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, is_short, parse_node, parse_request
 from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, json_answer
@@ -46,9 +46,10 @@ _HOW: dict[str, tuple[dict[str, Any], str]] = {
     "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Files to skip."),
     "cursor": ({"type": "string"}, "Where the page begins, from the `Link` of the previous page."),
     "order": (
-        {"type": "string", "enum": [*ALBUM_ORDERS], "default": DEFAULT_ORDER},
+        {"type": "string", "enum": [*ALBUM_ORDERS, *ORDER_ALIASES], "default": DEFAULT_ORDER},
         "The order of the results; `manual` is that of one album, and its default if its `Order` is `manual`.",
     ),
+    "reverse": (_FLAG, "The order backwards."),
     "seed": ({"type": "integer", "minimum": 0, "maximum": PRIME - 1}, "The seed of a random order."),
     "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
     "total": (_FLAG, "Count everything that matches, in `X-Total-Count`."),

@@ -39,5 +39,5 @@ def test_every_svc_command_exists(page):
 
 def test_the_readme_counts_filters_and_orders():
     assert f"and {len(FILTERS)} filters" in README
-    assert len(ORDERS) == 12
-    assert "twelve orders" in README
+    assert len(ORDERS) == 13
+    assert "thirteen orders" in README

@@ -8,7 +8,7 @@ what it says is only compared with.
 import base64
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -31,6 +31,9 @@ _LONG = 400
 _INT64 = 2**63
 _COUNT = 2**53
 
+#: Precedes the name of an order that is reversed.
+REVERSED = "-"
+
 Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 Columns = tuple[Column, ...]
 
@@ -40,9 +43,25 @@ class Order:
     """A sort order: columns in one direction, so that one row-value comparison finds the next page."""
 
     name: str
+    """Its name in requests and cursors; behind a `-` when it is reversed."""
     columns: Callable[[int], Columns]
     falling: bool
     help: str
+
+    @property
+    def base(self) -> str:
+        """The name of the order that is reversed, or of this one."""
+        return self.name.removeprefix(REVERSED)
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether it is an order of `ORDERS` backwards, also within a photo."""
+        return self.name.startswith(REVERSED)
+
+    def reversed(self) -> "Order":
+        """The same order backwards."""
+        name = self.base if self.is_reversed else REVERSED + self.name
+        return replace(self, name=name, falling=not self.falling)
 
 
 def _order(name: str, help_: str, *, falling: bool = True, keys: str = "") -> Order:
@@ -63,6 +82,13 @@ ORDERS = {
         _order("added", "Last added first"),
         _order("updated", "Last changed first, by people or by the index"),
         _order("edited", "Last edited by people first, then the others"),
+        # Photos that are not archived have no such time: see `without_archive`.
+        Order(
+            "archived",
+            lambda _seed: (SearchRow.archived_at, SearchRow.newest_key),
+            True,
+            "Last archived first, then as `added`",
+        ),
         _order("relevance", "Best match first; without words best quality first"),
         _order("duration", "Longest first"),
         _order("size", "Largest file first"),
@@ -84,23 +110,43 @@ MANUAL = Order("manual", lambda _seed: (AlbumPhoto.position, SearchRow.oldest_ke
 #: Names of the orders that an album may have.
 ALBUM_ORDERS = (*ORDERS, MANUAL.name)
 
+#: Further names of orders, as other clients write them.
+ORDER_ALIASES = {"imported": "added", "updated_at": "updated"}
+
+#: Orders without an index of their own.
+UNINDEXED_ORDERS = frozenset({"random", "archived"})
+
 DEFAULT_ORDER = "added"
 
 
 def order_named(name: str, *, merged: bool = False, field: str = "order") -> Order:
-    """The order with this name, in the form for merged results or for files; `field` is the parameter that errors name.
+    """The order with this name, in the form for merged results or for files; a `-` before it reverses it.
+
+    Args:
+        name: the name, in any case.
+        merged: whether results are merged.
+        field: the parameter that errors name.
 
     Raises:
         InvalidValueError: there is none; the message suggests the nearest or lists all.
 
     """
-    order = MANUAL if name.lower() == MANUAL.name else ORDERS.get(name.lower())
+    asked = name.lower().removeprefix(REVERSED)
+    order = MANUAL if asked == MANUAL.name else ORDERS.get(ORDER_ALIASES.get(asked, asked))
     if order is None:
-        near = get_close_matches(name.lower(), ALBUM_ORDERS, 1)
+        near = get_close_matches(asked, ALBUM_ORDERS, 1)
         hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(ALBUM_ORDERS)}"
         msg = f"order {name[:40]!r} is unknown: {hint}"
         raise InvalidValueError(msg, field=field)
-    return _MERGED_SIZE if merged and order.name == "size" else order
+    order = _MERGED_SIZE if merged and order.name == "size" else order
+    return order.reversed() if name.startswith(REVERSED) else order
+
+
+def without_archive(order: Order) -> Order:
+    """The order `archived` for a search that shows nothing archived: as `added`, which has an index."""
+    if order.base != "archived":
+        return order
+    return replace(order, columns=ORDERS["added"].columns)
 
 
 @dataclass(frozen=True, slots=True)

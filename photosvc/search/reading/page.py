@@ -107,7 +107,9 @@ def _merged_window(search: Search) -> tuple[Sequence[Found], Groups]:
     groups = Groups()
     for photo_id, files in groupby(window, key=photo_of):
         if photo_id != before:
-            groups.add(_whole(search, photo_id) if photo_id == last else (one[0] for one in files))
+            group = _whole(search, photo_id) if photo_id == last else [one[0] for one in files]
+            # The primary file represents the photo in a reversed order, too.
+            groups.add(reversed(group) if request.order.is_reversed else group)
     return window, groups
 
 

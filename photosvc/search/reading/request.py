@@ -11,7 +11,16 @@ from photosvc.query.nodes import And, Everything, Node, Or, conjunction
 from photosvc.query.operands import Phrase, Word
 from photosvc.query.parser import ORDER, combine, parse_parameters, parse_query, parse_scope, split_order
 from photosvc.query.values.reader import BOOLEANS
-from photosvc.search.reading.orders import DEFAULT_ORDER, PRIME, Cursor, Order, order_named, parse_cursor
+from photosvc.search.reading.conditions.visible import asked_open
+from photosvc.search.reading.orders import (
+    DEFAULT_ORDER,
+    PRIME,
+    Cursor,
+    Order,
+    order_named,
+    parse_cursor,
+    without_archive,
+)
 from photosvc.search.word_text import Term
 
 DEFAULT_COUNT = 100
@@ -45,7 +54,7 @@ class SearchRequest:
     @property
     def ranked(self) -> tuple[Term, ...]:
         """The terms that the order ranks by."""
-        return tuple(_terms(self.node)) if self.order.name == "relevance" else ()
+        return tuple(_terms(self.node)) if self.order.base == "relevance" else ()
 
 
 def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> SearchRequest:
@@ -74,16 +83,18 @@ def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
     _, typed = split_order(given.get("q", ""))
     if typed:
         given[ORDER] = typed
-    name = given.get(ORDER, cursor.order if cursor else DEFAULT_ORDER)
-    order = order_named(name, merged=merged, field="q" if typed else ORDER)
-    drawn = order.name == "random" and "seed" not in given and cursor is None
+    order = _order(given, cursor, merged=merged, field="q" if typed else ORDER)
+    node = parse_node(pairs)
+    if "archived" not in asked_open(node):
+        order = without_archive(order)
+    drawn = order.base == "random" and "seed" not in given and cursor is None
     request = SearchRequest(
         count=min(_integer(given, "count", 1, _MAX_OFFSET, DEFAULT_COUNT), MAX_COUNT),
         offset=cursor.position if cursor else _integer(given, "offset", 0, _MAX_OFFSET, 0),
         order=order,
         seed=_integer(given, "seed", 0, PRIME - 1, cursor.seed if cursor else 0),
         cursor=cursor,
-        node=parse_node(pairs),
+        node=node,
         album=given.get("s", ""),
         merged=merged,
         total=_boolean(given, "total"),
@@ -93,6 +104,20 @@ def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
     if cursor:
         _check_cursor(cursor, request, given)
     return request
+
+
+def _order(given: Mapping[str, str], cursor: Cursor | None, *, merged: bool, field: str) -> Order:
+    """The order that is named, or that of the cursor, or the default one; `reverse` turns it around.
+
+    A cursor names an order that is reversed already.
+    """
+    named = order_named(given.get(ORDER, cursor.order if cursor else DEFAULT_ORDER), merged=merged, field=field)
+    if "reverse" not in given:
+        return named
+    backwards = _boolean(given, "reverse")
+    if ORDER not in given and cursor:
+        return named if named.is_reversed is backwards else named.reversed()
+    return named.reversed() if backwards else named
 
 
 def parse_node(pairs: Iterable[tuple[str, str]]) -> Node:

@@ -17,7 +17,7 @@ from photosvc.search.reading.conditions.columns import select_ids
 from photosvc.search.reading.conditions.compile import compile_all
 from photosvc.search.reading.conditions.context import Column, Context, unindexed
 from photosvc.search.reading.conditions.visible import asked_open, visible
-from photosvc.search.reading.orders import MANUAL, Cursor, Order, order_named
+from photosvc.search.reading.orders import MANUAL, UNINDEXED_ORDERS, Cursor, Order, order_named
 from photosvc.search.reading.plan import Driver, Plan, make_plan, one_album, plan_all
 from photosvc.search.reading.ranks import Tier
 from photosvc.search.reading.request import SearchRequest
@@ -47,19 +47,22 @@ class Search:
         """How its rows are found."""
         request = self.request
         skipped = 0 if request.cursor else request.offset
-        return make_plan(
+        plan = make_plan(
             self.node,
-            request.order.name,
+            request.order.base,
             self.context,
             self.connection,
             rows_needed=request.count + skipped,
             ranked=request.ranked,
         )
+        if plan.tiers and request.order.is_reversed:  # tiers are walked from the best rank down
+            return replace(plan, driver=Driver.SORT_CANDIDATES, tiers=())
+        return plan
 
     @property
     def is_plain(self) -> bool:
         """Whether it has no conditions, in an order that has an index: then its statements are prepared ones."""
-        return isinstance(self.node, Everything) and self.request.order.name != "random"
+        return isinstance(self.node, Everything) and self.request.order.base not in UNINDEXED_ORDERS
 
     def window(self, offset: int, count: int) -> Sequence[Found]:
         """At most `count` files: behind the request's cursor if it has one, else from `offset` on."""
@@ -88,7 +91,8 @@ class Search:
             here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
             query = query.where(here < there if falling else here > there)
             if self.plan.driver is Driver.WALK_POSITIONS:  # the index has positions, and no keys of files
-                query = query.where(AlbumPhoto.position >= literal(cursor.values[0], BigInteger))
+                last = literal(cursor.values[0], BigInteger)
+                query = query.where(AlbumPhoto.position <= last if falling else AlbumPhoto.position >= last)
         elif offset:
             query = query.offset(offset)
         return self._sorted(query, keys).limit(count)
@@ -203,7 +207,7 @@ def prepare(connection: Connection, request: SearchRequest, *, sees_private: boo
 
 def _ordered(request: SearchRequest, node: Node, connection: Connection) -> SearchRequest:
     """The request, in the order of its album if that is the one by hand and the request names none."""
-    by_hand = request.order.name == MANUAL.name
+    by_hand = request.order.base == MANUAL.name
     if request.ordered and not by_hand:
         return request
     _, album = one_album(node)
@@ -213,7 +217,9 @@ def _ordered(request: SearchRequest, node: Node, connection: Connection) -> Sear
     if by_hand or album is None:
         return request
     own = connection.scalar(select(Album.order).where(Album.id == album))
-    return replace(request, order=MANUAL) if own == MANUAL.name else request
+    if own != MANUAL.name:
+        return request
+    return replace(request, order=MANUAL.reversed() if request.order.is_reversed else MANUAL)
 
 
 def context_of(connection: Connection, node: Node, *, sees_private: bool) -> Context:

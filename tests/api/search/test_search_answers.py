@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from datetime import timedelta
 from itertools import islice
 
 import pytest
@@ -53,6 +54,22 @@ def library(filled, tmp_path):
     library = copy_library(filled, tmp_path / "instance")
     yield library
     library.close()
+
+
+def test_the_order_archived_is_that_of_archiving(library):
+    with library.session() as session:
+        chosen = list(session.scalars(select(Photo.id).order_by(Photo.id)))[4:8]
+        for hour, one in enumerate((2, 0, 1)):
+            edit_photos(session, [chosen[one]], archived_at=NOW + timedelta(hours=hour))
+        uids = dict(session.execute(select(Photo.id, Photo.uid)).all())
+    admin = library.token(role="admin")
+    found = library.find(order="archived", archived="true", primary="true", token=admin)
+    assert [record["UID"] for record in found] == [uids[chosen[one]] for one in (1, 0, 2)]
+    assert library.find(order="archived", archived="true", reverse="true", primary="true", token=admin) == found[::-1]
+    mixed = library.find(order="archived", q="archived:true | -archived:true", count=1000, token=admin)
+    listed = library.find(order="added", count=1000, token=admin)
+    assert mixed[-len(listed) :] == listed
+    assert library.find(order="archived", archived="true", token=library.token(role="viewer")) == []
 
 
 def titles(library, **parameters):

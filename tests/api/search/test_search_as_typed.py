@@ -349,3 +349,9 @@ def test_stars_are_a_field_and_a_facet(library):
     assert sorted((one["value"], one["label"], one["count"]) for one in facets) == [
         (-1, "-1", 1), (0, "0", 1), (3, "3", 1), (5, "5", 1),
     ]  # fmt: skip
+
+
+def test_orders_of_other_clients_are_known(library):
+    assert library.find(order="imported") == library.find(order="added")
+    assert library.find(order="archived") == library.find(order="added")
+    assert library.get({"order": "nosuch"}).status_code == 400

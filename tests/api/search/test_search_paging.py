@@ -123,6 +123,36 @@ def test_pages_of_an_album_are_those_of_the_library_that_are_in_it(library, orde
         assert ids(by_cursor(library, order, 6, s=ALBUM, **asked)) == inside
 
 
+@pytest.mark.parametrize("order", [*ORDERS, "manual"])
+def test_a_reversed_order_is_the_exact_reverse_on_pages_too(library, order):
+    asked = {"seed": 7} if order == "random" else {"s": ALBUM} if order == "manual" else {}
+    backwards = ids(library.find(order=order, count=1000, **asked))[::-1]
+    assert ids(library.find(order=order, count=1000, reverse="true", **asked)) == backwards
+    assert ids(library.find(order=f"-{order}", count=1000, **asked)) == backwards
+    assert ids(library.find(order=f"-{order}", count=1000, reverse="true", **asked)) == backwards[::-1]
+    assert ids(by_offset(library, order, 10, reverse="true", **asked)) == backwards
+    assert ids(by_cursor(library, order, 10, reverse="true", **asked)) == backwards
+    cursor = library.get({"order": order, "count": 10, "reverse": "true", **asked}).headers["X-Cursor"]
+    for further in ({}, {"reverse": "true"}):
+        assert ids(library.find(cursor=cursor, count=10, **further, **asked)) == backwards[10:20]
+    assert library.get({"cursor": cursor, "order": order, **asked}).status_code == 400
+
+
+def test_words_by_relevance_are_reversed_too(library):
+    found = ids(library.find(q="apples | tree", order="relevance", count=1000))
+    assert len(found) > 10
+    assert ids(library.find(q="apples | tree", order="relevance", count=1000, reverse="true")) == found[::-1]
+    assert ids(by_cursor(library, "relevance", 5, q="apples | tree", reverse="true")) == found[::-1]
+
+
+@pytest.mark.parametrize("order", ["added", "archived", "size", "name"])
+def test_the_primary_file_represents_a_photo_in_a_reversed_order(library, order):
+    shown = library.find(order=order, count=1000, merged="true")
+    reversed_ = library.find(order=order, count=1000, merged="true", reverse="true")
+    assert reversed_ == shown[::-1]
+    assert by_offset(library, order, 7, merged="true", reverse="true") == reversed_
+
+
 @pytest.mark.parametrize("order", ["added", "similar", "name", "title", "random"])
 def test_a_page_of_one_file_never_loses_its_place(library, order):
     seed = {"seed": 7} if order == "random" else {}
