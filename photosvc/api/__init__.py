@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response, request
 
-from photosvc.api import clusters, config, monitoring, oauth, openapi, photos, search, timeline, viewer
+from photosvc.api import clusters, config, folders, monitoring, oauth, openapi, photos, search, timeline, viewer
 from photosvc.api.accounts import app_passwords, audit, open_sessions, passcode, session, users
 from photosvc.api.library import (
     album_photos,
@@ -15,7 +15,7 @@ from photosvc.api.library import (
     uploads,
 )
 from photosvc.api.names import labels, photo_labels, subjects
-from photosvc.api.pictures import downloads, thumbnails, videos, zips
+from photosvc.api.pictures import covers, downloads, thumbnails, videos, zips
 from photosvc.api.upkeep import failures, imports, index_runs, trash
 from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.auditing import write_due_refusals
@@ -25,9 +25,10 @@ from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
 _RESOURCES = (
-    search, viewer, timeline, clusters, photos, edits, history, batch, photo_files, albums, album_photos, subjects,
-    labels, photo_labels, uploads, resumable, index_runs, imports, failures, trash, session, users, open_sessions,
-    app_passwords, passcode, audit, oauth, monitoring, config, thumbnails, videos, downloads, zips, openapi,
+    search, viewer, timeline, clusters, folders, photos, edits, history, batch, photo_files, albums, album_photos,
+    subjects, labels, photo_labels, uploads, resumable, index_runs, imports, failures, trash, session, users,
+    open_sessions, app_passwords, passcode, audit, oauth, monitoring, config, thumbnails, covers, videos, downloads,
+    zips, openapi,
 )  # fmt: skip
 
 

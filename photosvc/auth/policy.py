@@ -93,6 +93,8 @@ _TABLE = (
     Rule("errors.view",                "logs",     _R,   _ANY,     _ADMIN,    _,    "See files that failed"),
     Rule("errors.clear",               "logs",     _W,   _ANY,     _ADMIN,    _,    "Forget failures of imports"),
     Rule("photos.index",               "photos",   _W,   _ANY,     _EDITORS,  _,    "Start and stop index runs"),
+    Rule("folders.view",               "folders",  _R,   _ANY,     _ALL,      _,    "List folders of the originals"),
+    Rule("moments.view",               "moments",  _R,   _ANY,     _ALL,      _,    "List the months of photos"),
     Rule("places.view",                "places",   _R,   _ANY,     _ALL,      _,    "See photos on a map"),
     Rule("config.view",                "config",   _R,   _ANY,     _ALL,      _,    "Read what clients need to know"),
     Rule("webdav.read",                "webdav",   _R,   _PERSON,  _EDITORS,  _,    "Read the originals over WebDAV"),

@@ -37,10 +37,14 @@ def named(heading):
 
 
 def test_each_answer_has_the_fields_that_the_guide_names(answers):
-    photo, file, views, collection, config = answers
+    photo, file, views, folders, months, collection, config = answers
     assert named("One photo") - {"photos"} <= {*photo, *photo["Details"], *photo["Camera"], *photo["Place"]}
     assert (file["PhotoUID"], file["Hash"]) == (photo["UID"], photo["Hash"])
     assert named("For picture viewers") - {"photos", "src", "w", "h"} == set(views[0])
+    assert {"Path", "Title", "UID", "PhotoCount", "TotalCount"} <= set(folders["folders"][0]) & named(
+        "Folders and months"
+    )
+    assert {"Label", "Year", "Month", "PhotoCount", "UID"} <= set(months[0]) & named("Folders and months")
     assert collection["type"] == "FeatureCollection"
     sizes = {"size", "use", "w", "h"}
     assert named("The configuration") - {"config"} - sizes <= {*config, *config["count"]}

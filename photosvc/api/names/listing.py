@@ -1,6 +1,6 @@
 """Pages of people and of labels: a part of the name, an order, favourites only."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from flask import Response, request
@@ -8,6 +8,7 @@ from marshmallow import Schema
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.query.fold import fold
+from photosvc.query.values.reader import BOOLEANS
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.overview.kept import Kept
 from photosvc.search.reading.overview.people import Label, Person
@@ -29,10 +30,6 @@ _ORDERS: Final[dict[str, Callable[[Person | Label], Any]]] = {
     "count": lambda entry: -entry.photo_count,
     "relevance": lambda entry: -entry.photo_count,
     "favorites": lambda entry: not entry.favorite,
-}
-_FLAGS: Final[Mapping[str, bool]] = {
-    **dict.fromkeys(("true", "yes", "1", "on"), True),
-    **dict.fromkeys(("", "false", "no", "0", "off"), False),
 }
 
 
@@ -62,7 +59,7 @@ def list_entries(name: str, kept: Kept[list[Any]], schema: Schema) -> Response:
     sees_private = principal().sees_private
     page = parse_request({name: request.args.get(name, "") for name in ("count", "offset")})
     wanted, order = fold(request.args.get("q", "")), request.args.get("order", "").strip().lower() or "name"
-    favorite = _FLAGS.get(request.args.get("favorite", "").strip().lower())
+    favorite = BOOLEANS.get(request.args.get("favorite", "").strip().lower() or "false")
     if order not in _ORDERS:
         msg = f"order {order[:40]!r} is unknown: use one of {', '.join(_ORDERS)}"
         raise InvalidValueError(msg, field="order")

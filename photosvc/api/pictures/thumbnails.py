@@ -50,23 +50,39 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     The token is a preview token, or a download token for as long as that is valid.
     """
     target, content_hash = _target(content_hash, size)
-    service = current_service()
-    with service.reading() as connection:
+    with current_service().reading() as connection:
         found = file_with_hash(connection, content_hash, sees_private=principal().sees_private)
         # Only areas of markers are kept: there are more others than the cache has room for.
         areas = marked_areas(connection, found.file_id) if found is not None and target.area != WHOLE else []
-    service.close()  # a thumbnail may take a while to make, and needs no database for that
     if found is None:
         msg = "there is no such file"
         raise NotFoundError(msg, field="hash")
+    keep = target.area == WHOLE or any(target.area.shows(*area) for area in areas)
+    return _show(found, target, keep=keep, cached=_CACHED)
+
+
+def show_cover(found: SeenFile, size: str) -> Response:
+    """A thumbnail at an address at which another file may be shown tomorrow.
+
+    Raises:
+        NotFoundError: there is no such size.
+        FileProblemError: the file cannot be shown.
+
+    """
+    target, _ = _target(found.hash, size)
+    return _show(found, target, keep=True, cached=_CHECKED)
+
+
+def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str]) -> Response:
+    service = current_service()
+    service.close()  # a thumbnail may take a while to make, and needs no database for that
     if (problem := Problem.from_columns(found.error, found.error_detail)) is not None:
         raise FileProblemError(problem.reason, *problem.details)
     target = replace(target, turn=found.turn)
     etag = f"{found.hash[:20]}-{file_name(target)}-{_VERSION}"
-    headers = _headers(found, target)
+    headers = _headers(found, target, cached)
     if check_preconditions(request.headers, etag, None) is not None:  # before it is made
         return send_bytes(b"", _TYPES[target.encoding], etag, headers)
-    keep = target.area == WHOLE or any(target.area.shows(*area) for area in areas)
     made = service.pictures.thumbnails.find(original_of(service.settings, found), target, keep=keep)
     return _answer(service, found, target, made, etag, headers)
 
@@ -86,8 +102,8 @@ def _target(content_hash: str, name: str) -> tuple[Target, str]:
     return Target(size, area, "webp" if small and accepts("image/webp") else "jpg"), match[1]
 
 
-def _headers(found: SeenFile, target: Target) -> Headers:
-    cached = _CACHED if target.turn == 1 else _CHECKED
+def _headers(found: SeenFile, target: Target, cached: tuple[str, str]) -> Headers:
+    cached = cached if target.turn == 1 else _CHECKED
     headers = [cached, ("Vary", "Accept")] if target.size.fills else [cached]
     if "download" in request.args:
         headers.append(disposition(f"{target.size.name}-{found.hash[:8]}.{target.encoding}"))

@@ -12,12 +12,23 @@ from typing import Final
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import clean_name, disk_name, open_folder, open_inside
 from photosvc.core.problems import FileProblemError, Reason, system_symbol
-from photosvc.index.scan import FoundFile, Unreachable, look_at, scan_folders
+from photosvc.index.scan import FoundFile, Unreachable, is_left_out, look_at, scan_folders
 from photosvc.index.sidecars.names import companions, is_read, key
 
 #: Files of one group; those beyond are another one.
 _MOST_TOGETHER: Final = 64
 _ABSENT: Final = "The folder of imports does not exist; make it, or set PHOTOSVC_IMPORT_FOLDER."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file or folder directly in a folder."""
+
+    name: str
+    """In the form of `core.paths.clean_name`."""
+    is_folder: bool
+    size: int
+    """Bytes; of a folder what its file system says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,27 @@ class ImportFolder:
             msg = "the folder of originals and a folder to import cannot contain each other"
             raise InvalidValueError(msg, field="path")
         return clean_name("/".join(parts))
+
+    def entries(self, folder: str) -> Iterator[Entry]:
+        """The files and folders directly in a folder with a clean name that imports look at, by name; no links.
+
+        Raises:
+            NotFoundError: it cannot be read.
+
+        """
+        try:
+            opened = open_folder(self.root, [part for part in disk_name(folder).split("/") if part])
+        except OSError:
+            msg = "There is no such folder in the folder of imports."
+            raise NotFoundError(msg, field="path") from None
+        try:
+            for name in sorted(name for name in os.listdir(opened) if not is_left_out(name)):  # noqa: PTH208 - of a descriptor
+                with suppress(OSError):  # gone meanwhile
+                    status = os.stat(name, dir_fd=opened, follow_symlinks=False)
+                    if stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode):
+                        yield Entry(clean_name(name), stat.S_ISDIR(status.st_mode), status.st_size)
+        finally:
+            os.close(opened)
 
     def groups(self, folder: str = "") -> Iterator[list[FoundFile] | Unreachable]:
         """The files below a folder with a clean name, listed by what belongs together, and what cannot be read."""

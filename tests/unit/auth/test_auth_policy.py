@@ -43,6 +43,8 @@ READS = PHOTOS | {
     "people.search",
     "labels.search",
     "files.view",
+    "folders.view",
+    "moments.view",
     "places.view",
     "config.view",
 }

@@ -1,0 +1,142 @@
+"""GET /folders/…: the folders of the originals and of the folder of imports; GET /moments/time: the months."""
+
+from itertools import islice
+from typing import Any, Final
+
+import orjson
+from flask import Blueprint, Response, request
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.library.imports.folder import ImportFolder
+from photosvc.query.fold import fold
+from photosvc.query.values.reader import BOOLEANS
+from photosvc.records.folder import FolderSchema, MomentSchema
+from photosvc.search.reading.documents import files as file_records
+from photosvc.search.reading.library import state_tag
+from photosvc.search.reading.library_albums import FOLDER, MONTH
+from photosvc.search.reading.overview.albums import AlbumsRequest
+from photosvc.search.reading.overview.folders import files_in, folders_in
+from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
+from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_answer
+from photosvc.web.contract import ETAG, FLAG, TEXT, answers, json_object, refuses, takes_query
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
+
+_ORIGINALS, _IMPORT = "originals", "import"
+#: More folders and months than any library has.
+_ALL: Final = 1 << 31
+#: Names of a folder to import that one answer has.
+_MOST_NAMES: Final = 10_000
+_ARRAY: Final = {"type": "array", "items": {"type": "object"}}
+_LISTED: Final = json_object(
+    "root path folders files recursive", root=TEXT, path=TEXT, folders=_ARRAY, files=_ARRAY, recursive=FLAG
+)
+_folder, _moment = FolderSchema(), MomentSchema()
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the folders and the months to the API."""
+    for path, name in (("/folders/originals", "list_originals"), ("/folders/originals/<path:folder>", "list_folder")):
+        api.add_url_rule(path, name, list_folders, methods=["GET"], strict_slashes=False)
+    for path, name in (("/folders/import", "list_import"), ("/folders/import/<path:folder>", "list_import_folder")):
+        api.add_url_rule(path, name, list_import_folders, methods=["GET"], strict_slashes=False)
+    api.add_url_rule("/moments/time", view_func=list_months, methods=["GET"])
+
+
+def _parameters() -> list[dict[str, Any]]:
+    limits = {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT}
+    described: dict[str, tuple[dict[str, Any], str]] = {
+        "files": ({"type": "boolean", "default": False}, "Also the files that are directly in it."),
+        "recursive": ({"type": "boolean", "default": False}, "Also the folders below those in it."),
+        "count": (limits, "Files of one answer; it has all folders."),
+        "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Files to skip."),
+    }
+    return [
+        {"name": name, "in": "query", "description": description, "schema": schema}
+        for name, (schema, description) in described.items()
+    ]
+
+
+@require("folders.view")
+@takes_query(_parameters)
+@answers(_LISTED, "The folders in it and, with `files`, its files.", headers=ETAG)
+@refuses(404)
+def list_folders(folder: str = "") -> Response:
+    """The folders in a folder of the originals that contain photos, and its files, as they are in searches."""
+    service, who, path = current_service(), principal(), folder.strip("/")
+    recursive, with_files = _flag("recursive"), _flag("files")
+    page = parse_request({name: request.args.get(name, "") for name in ("count", "offset")})
+    with searching(who.owner_uid, "path") as connection:
+        asked = (fold(path), recursive, with_files, page.count, page.offset)
+        etag = state_tag(connection, "folders", *asked, sees_private=who.sees_private)
+        if is_fresh(etag):
+            return ReadyResponse(status=304, headers=cache_headers(etag))
+        every = service.albums.page(
+            connection, AlbumsRequest(FOLDER, "path", "", _ALL, 0), sees_private=who.sees_private
+        )
+        found = folders_in(every, path, recursive=recursive)
+        if path and not found and not any(fold(album.path) == fold(path) for album in every):
+            raise _no_folder()
+        files: list[str] = []
+        if with_files:
+            ids = files_in(connection, path, count=page.count, offset=page.offset, sees_private=who.sees_private)
+            files = file_records(connection, ids)
+    answer = _listed(_ORIGINALS, path, [{**_folder.dump(one), "Root": _ORIGINALS} for one in found], recursive)
+    answer["files"] = [orjson.Fragment(record) for record in files]
+    response = json_answer(answer)
+    response.headers.extend(cache_headers(etag))
+    return response
+
+
+@require("files.imports")
+@takes_query(_parameters)
+@answers(_LISTED, "The folders in it and, with `files`, its files.")
+@refuses(404)
+def list_import_folders(folder: str = "") -> Response:
+    """The folders in the folder of imports, or in one below it, as they are on the disk; at most 10,000 names."""
+    service, path = current_service(), folder.strip("/")
+    source = ImportFolder(service.settings.import_folder)
+    path = source.check(service.settings.originals, path)
+    entries = list(islice(source.entries(path), _MOST_NAMES))
+    within = f"{path}/" if path else ""
+    folders = [{"Path": within + one.name, "Root": _IMPORT, "Title": one.name} for one in entries if one.is_folder]
+    answer = _listed(_IMPORT, path, folders, recursive=False)
+    if _flag("files"):
+        answer["files"] = [
+            {"Name": within + one.name, "Root": _IMPORT, "Size": one.size} for one in entries if not one.is_folder
+        ]
+    return json_answer(answer)
+
+
+@require("moments.view")
+@answers(MomentSchema, "The months, the last one first.", many=True, headers=ETAG)
+def list_months() -> Response:
+    """The months in which photos were taken, each with the number of its photos; each is an album by its `UID`."""
+    service, who = current_service(), principal()
+    with searching(who.owner_uid) as connection:
+        etag = state_tag(connection, "moments", sees_private=who.sees_private)
+        if is_fresh(etag):
+            return ReadyResponse(status=304, headers=cache_headers(etag))
+        asked = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
+        months = service.albums.page(connection, asked, sees_private=who.sees_private)
+    response = json_answer([_moment.dump(month) for month in months])
+    response.headers.extend(cache_headers(etag))
+    return response
+
+
+def _listed(root: str, path: str, folders: list[dict[str, Any]], recursive: bool) -> dict[str, Any]:
+    return {"root": root, "path": path, "folders": folders, "files": [], "recursive": recursive}
+
+
+def _flag(name: str) -> bool:
+    given = request.args.get(name, "").strip().lower()
+    if given and given not in BOOLEANS:
+        msg = f"{name} is true or false"
+        raise InvalidValueError(msg, field=name)
+    return bool(given) and BOOLEANS[given]
+
+
+def _no_folder() -> NotFoundError:
+    msg = "there is no such folder"
+    return NotFoundError(msg, field="path")
