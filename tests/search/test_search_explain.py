@@ -163,3 +163,23 @@ def test_the_steps_are_those_of_the_database(connection):
         assert steps == ["SCAN photosvc_search_rows USING INDEX ix_photosvc_search_rows_taken"]
     else:
         assert steps[0].startswith("Limit  (cost=")
+
+
+def test_a_part_of_a_title_is_looked_for_in_the_index_of_titles(connection):
+    (count,) = explained(connection, "title:*ake*").counts
+    assert count.conditions.startswith("Filter title: ")
+    assert 0 < count.found <= count.limit
+
+
+def test_postgresql_looks_up_the_beginning_of_a_title_itself(connection):
+    if connection.dialect.name == "postgresql":
+        assert explained(connection, "title:lake*").counts == []
+        assert explained(connection, "-title:*ake*").counts == []
+        assert len(explained(connection, "title:x*|*ake*").counts) == 1
+
+
+def test_the_index_of_postgresql_has_all_that_random_order_reads(connection):
+    if connection.dialect.name == "postgresql":
+        index = "SELECT indexdef FROM pg_indexes WHERE indexname = 'ix_photosvc_search_rows_random'"
+        columns = "(shuffle, newest_key, private, listed) INCLUDE (file_id) WHERE listed"
+        assert connection.exec_driver_sql(index).scalar().endswith(columns)

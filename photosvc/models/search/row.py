@@ -156,11 +156,17 @@ LOOKUP_COLUMNS = {name: column.lookup for name, column in SEARCH_COLUMNS.items()
 PATTERN_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.by_pattern)
 
 
-def _index(name: str, *columns: str, condition: str = "listed", compared_by_pattern: tuple[str, ...] = ()) -> None:
+def _index(
+    name: str,
+    *columns: str,
+    condition: str = "listed",
+    compared_by_pattern: tuple[str, ...] = (),
+    included: tuple[str, ...] = (),
+) -> None:
     """An index over the rows with this condition: `listed`, which searches show by default; empty: over all.
 
     PostgreSQL looks up the beginning of a text, whatever the language of the database, where columns are
-    `compared_by_pattern`.
+    `compared_by_pattern`. Columns that are `included` can be read from its index alone; SQLite's always have `file_id`.
     """
     flag = condition.removeprefix("NOT ")
     Index(
@@ -169,6 +175,7 @@ def _index(name: str, *columns: str, condition: str = "listed", compared_by_patt
         sqlite_where=text(f"{flag} = {int(flag == condition)}") if condition else None,
         postgresql_where=text(condition) if condition else None,
         postgresql_ops={column: "text_pattern_ops" for column in columns if column in compared_by_pattern},
+        postgresql_include=included,
     )
 
 
@@ -183,7 +190,7 @@ for _name in dict.fromkeys(LOOKUP_COLUMNS.values()):
 for _name in PATTERN_COLUMNS:
     if _name not in {_keys.columns[0] for _keys in SORT_KEYS.values()}:
         _index(f"{_name}_pattern", _name, "oldest_key", "listed", compared_by_pattern=(_name,))
-_index("random", "shuffle", "newest_key", "private", "listed")
+_index("random", "shuffle", "newest_key", "private", "listed", included=("file_id",))
 _index("created", "created_at")
 _index("far_day", "taken_day", "taken_at", condition="far_day")
 _index("unlisted", "newest_key", condition="NOT listed")

@@ -146,6 +146,20 @@ def expected(parts: Sequence[Node], context: Context, connection: Connection, co
     return found if counter.record(found, number) <= counter.limit else None
 
 
+def found_by_scan(parts: Sequence[Node], context: Context, counter: Counter) -> Candidates | None:
+    """PostgreSQL: the photos found by patterns without a beginning, if they are few.
+
+    It would compare the texts of whole rows with them; their index is a tenth of that.
+    """
+    for part in parts:
+        photos = _photos(part, replace(context, may_use_index=True)) if _is_open_pattern(part) else None
+        if photos is not None:
+            found, count = counter.find(Candidates((part,), photos, scanned=True), context)
+            if count <= counter.limit:
+                return found
+    return None
+
+
 def with_words(parts: Sequence[Node], context: Context, connection: Connection) -> Candidates | None:
     """The photos that the words of these conjuncts find, however many; None without words."""
     words = full_text.needed(parts)
@@ -240,6 +254,14 @@ def _is_pattern(part: Node) -> bool:
     if not (isinstance(part, Filter) and isinstance(part.value, Choice) and _column(part.name) in PATTERN_COLUMNS):
         return False
     return all(isinstance(operand, Pattern) for operand in part.value.any_of + part.value.none_of)
+
+
+def _is_open_pattern(part: Node) -> bool:
+    """Whether a conjunct compares a column with a pattern for which its index is read from end to end."""
+    if not (_is_pattern(part) and isinstance(part, Filter) and isinstance(part.value, Choice)):
+        return False
+    patterns = [item for item in part.value.any_of if isinstance(item, Pattern)]
+    return any(len(pattern.pieces) > 1 and not pattern.pieces[0] for pattern in patterns)
 
 
 def _column(name: str) -> str:

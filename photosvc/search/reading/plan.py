@@ -53,6 +53,7 @@ from photosvc.search.reading.candidates import (
     Counter,
     are_many,
     expected,
+    found_by_scan,
     most_selective,
     value_column,
     with_words,
@@ -166,7 +167,10 @@ def make_plan(
         return Plan(driver, conditions, by_index, by_hand, taken, tuple(counted))
     if context.on_postgresql:
         counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
-        candidates = None if context.words_as_sets else expected(parts, context, connection, counter)
+        candidates = None
+        if not context.words_as_sets:
+            candidates = expected(parts, context, connection, counter)
+            candidates = candidates or found_by_scan(parts, context, counter)
         if candidates is None and ranked:
             candidates, found_tiers = _by_rank(parts, ranked, context, connection)
         if candidates is None:
