@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from tests.forks import launcher
 from tests.library import SURROUNDINGS, SVC, call_svc, open_library, svc
 from tests.pictures import jpeg
 
@@ -95,7 +96,7 @@ def test_lists_come_in_four_formats_with_the_same_rows(instance):
 
 
 def test_flask_svc_and_svc_are_the_same_command(instance):
-    ours = svc("show", "scopes", "--json", instance=instance, command=(str(SVC),))
+    ours = svc("show", "scopes", "--json", instance=instance)
     theirs = svc("show", "scopes", "--json", instance=instance, command=FLASK)
     assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
     done = svc("index", instance=instance, command=FLASK)
@@ -197,10 +198,10 @@ def test_an_old_schema_is_one_sentence_that_names_the_command(tmp_path):
 
 
 def test_a_closed_stdout_is_no_traceback(instance):
-    command = f"{SVC} show scopes --json | true; {SVC} show scopes --md | head -1"
+    command = "$SVC show scopes --json | true; $SVC show scopes --md | head -1"
     done = subprocess.run(
         ["/bin/sh", "-c", command],
-        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance)},
+        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), "SVC": str(launcher(instance))},
         capture_output=True,
         text=True,
         check=False,
