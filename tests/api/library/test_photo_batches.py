@@ -23,13 +23,6 @@ def filled(tmp_path_factory):
     return library
 
 
-@pytest.fixture
-def library(filled, tmp_path):
-    library = copy_library(filled, tmp_path / "instance")
-    yield library
-    library.close()
-
-
 @pytest.fixture(scope="module")
 def unchanged(filled, tmp_path_factory):
     """A copy of the library that tests of refusals share."""

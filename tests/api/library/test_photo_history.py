@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.library import copy_library, open_library
+from tests.library import open_library
 from tests.pictures import encoded, exif, jpeg, quarters
 
 TAKEN = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2020:01:02 03:04:05"})
@@ -16,13 +16,6 @@ def filled(tmp_path_factory):
     library.index()
     library.close()
     return library
-
-
-@pytest.fixture
-def library(filled, tmp_path):
-    library = copy_library(filled, tmp_path / "instance")
-    yield library
-    library.close()
 
 
 @pytest.fixture

@@ -280,7 +280,7 @@ def test_what_is_uploaded_renamed_and_deleted_changes_in_the_library_within_seco
 
 
 def test_every_command_of_the_guide_runs(dav, tmp_path):
-    guide = (Path(__file__).parents[2] / "docs/webdav.md").read_text()
+    guide = (Path(__file__).parents[3] / "docs/webdav.md").read_text()
     commands = re.findall(r"^    ((?:rclone|curl|cadaver) .*)$", guide, re.MULTILINE)
     given = {"https://photos.example.org": dav.address, "APP_PASSWORD": dav.password, "~": str(tmp_path)}
     (tmp_path / "Pictures/2026").mkdir(parents=True)

@@ -5,9 +5,10 @@ import pytest
 from photosvc.library.albums import MOST_SMART_ALBUMS
 from photosvc.models import Album, Photo, SearchRow
 from photosvc.models.database import begin_write
-from photosvc.search.projection.verify import count_orphans, differing
 from tests.factories.photos import add_photos, edit_photos
-from tests.library import copy_library, open_library
+from tests.library import open_library
+
+pytestmark = pytest.mark.usefixtures("right_search_rows")
 
 
 @pytest.fixture(scope="module")
@@ -21,32 +22,10 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def library(filled, tmp_path):
-    library = copy_library(filled, tmp_path / "instance")
-    yield library
-    with library.session() as session:
-        ids = [row[0] for row in session.query(Photo.id)]
-        assert differing(session, ids) == set()
-        assert count_orphans(session) == 0
-    library.close()
-
-
-@pytest.fixture
 def uids(library):
     """The UIDs of the photos, by id."""
     with library.session() as session:
         return [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
-
-
-@pytest.fixture
-def call(library):
-    def call(method, path, status=200, *, token=None, **options):
-        headers = {"X-Auth-Token": token or library.token()}
-        answer = library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
-        assert answer.status_code == status, answer.text
-        return answer.json
-
-    return call
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from tests.picture_client import PictureClient
 from tests.pictures import encoded, quarters
 from tests.server import serve
 
-CONFIG = Path(__file__).parents[2] / "deploy" / "nginx.conf"
+CONFIG = Path(__file__).parents[3] / "deploy" / "nginx.conf"
 NAMES = [
     b"plain.png",
     b"a b/100% #1?&.png",

@@ -159,7 +159,7 @@ def test_counts_are_those_of_all_workers_and_outlive_them(tmp_path):
 
 
 def test_the_guide_names_every_metric(library):
-    guide = (Path(__file__).parents[2] / "docs/oauth.md").read_text()
+    guide = (Path(__file__).parents[3] / "docs/oauth.md").read_text()
     library.get(token=library.token())
     text = library.get(path="/api/v1/metrics", token=library.token("metrics")).text
     families = {(family.name, family.type) for family in text_string_to_metric_families(text)}

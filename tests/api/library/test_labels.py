@@ -4,10 +4,12 @@ import pytest
 import yaml
 
 from photosvc.models import Photo, photo_keywords
-from photosvc.search.projection.verify import differing
 from tests.factories.photos import edit_photos
-from tests.library import copy_library, open_library
+from tests.library import open_library
 from tests.pictures import exif, jpeg, xmp
+
+pytestmark = pytest.mark.usefixtures("right_search_rows")
+
 
 KEYWORDS = {"a/one.jpg": ("lake", "Sun"), "a/two.jpg": ("lake", "Éte"), "b/three.jpg": ("snow",)}
 
@@ -23,26 +25,6 @@ def filled(tmp_path_factory):
     library.index()
     library.close()
     return library
-
-
-@pytest.fixture
-def library(filled, tmp_path):
-    library = copy_library(filled, tmp_path / "instance")
-    yield library
-    with library.session() as session:
-        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
-    library.close()
-
-
-@pytest.fixture
-def call(library):
-    def call(method, path, status=200, *, token=None, **options):
-        headers = {"X-Auth-Token": token or library.token()}
-        answer = library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
-        assert answer.status_code == status, answer.text
-        return answer.json if answer.is_json else answer.text
-
-    return call
 
 
 @pytest.fixture

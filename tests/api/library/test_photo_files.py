@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.library import copy_library, hashes, open_library
+from tests.library import hashes, open_library
 from tests.pictures import exif, jpeg
 
 TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
@@ -17,13 +17,6 @@ def filled(tmp_path_factory):
     library.index()
     library.close()
     return library
-
-
-@pytest.fixture
-def library(filled, tmp_path):
-    library = copy_library(filled, tmp_path / "instance")
-    yield library
-    library.close()
 
 
 @pytest.fixture

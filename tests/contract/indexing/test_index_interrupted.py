@@ -19,7 +19,7 @@ from tests.pictures import jpeg
 
 #: Columns that differ between two libraries of the same files: numbers, random identifiers, times of the runs.
 _VARYING = re.compile(r"(.*_)?(id|uid|key|at|hash_key)$|shuffle$")
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 _TABLES = ("photos", "files", "rejected_files", "cameras", "lenses", "keywords", "search_texts")
 
 
