@@ -6,6 +6,7 @@ Both databases store and compare folded words, so their own rules for case, acce
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 LONGEST_WORD = 64
@@ -47,7 +48,13 @@ _PICTURES = "".join(
 )
 
 _BLANKS = re.compile(r"\s+")
-_WORD = re.compile(rf"(?=\w)[{_UNSPACED}]|[{_PICTURES}]|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_SIGNS}])*")
+#: The large sets are looked at only where a character may be in them: `re` compares it with all their ranges.
+_WORD = re.compile(
+    rf"(?=\w)[{_UNSPACED}]"
+    rf"|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|(?=[^\0-\u08ff])[{_SIGNS}])*"
+    rf"|(?=[^\0-\u22ff])[{_PICTURES}]"
+)
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 
 def fold(text: str) -> str:
@@ -66,12 +73,9 @@ def fold(text: str) -> str:
 
 def words(text: str, limit: int = MOST_WORDS) -> tuple[str, ...]:
     """The folded words of `text` in order: runs of letters and digits, and emoji, at most `limit` of them."""
-    found: list[str] = []
-    for match in _WORD.finditer(fold(text)):
-        if len(found) == limit:
-            break
-        found.append(match[0][:LONGEST_WORD])
-    return tuple(found)
+    folded = fold(text)
+    pattern = _ASCII_WORD if folded.isascii() else _WORD
+    return tuple([match[0][:LONGEST_WORD] for match in islice(pattern.finditer(folded), limit)])
 
 
 def fold_recurring(text: str) -> str:
