@@ -23,6 +23,7 @@ from photosvc.index.scan import FoundFile, is_gone, is_hidden, scan, start_folde
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.summary import Summary
 from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, PhotoChange, RejectedFile
+from photosvc.models.among import among
 from photosvc.models.database import begin_write, lock_library
 from photosvc.pictures.cache import PictureCache
 from photosvc.search.projection.project import project
@@ -223,9 +224,9 @@ def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> i
 
 def delete_rows(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
     """Delete rows and all that belong to them; a host's database may not cascade. `project` deletes the search rows."""
-    for column in _owned_by(table):
-        session.execute(delete(column.table).where(column.in_(ids)))
-    session.execute(delete(table).where(table.c.id.in_(ids)))
+    connection = session.connection()
+    for column in (*_owned_by(table), table.c.id):
+        connection.execute(delete(column.table).where(among(session, column, ids)))
 
 
 def _owned_by(table: Table) -> Iterator[Column[Any]]:

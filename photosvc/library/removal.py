@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.problems import Reason
@@ -19,10 +19,13 @@ from photosvc.index.estimates.due import mark_due, stored_sightings
 from photosvc.index.purge import delete_rows
 from photosvc.library.journal import Change, record
 from photosvc.models import Album, AlbumPhoto, File, Photo, RejectedFile
+from photosvc.models.among import among
+from photosvc.models.plain import insert_of
+from photosvc.models.prepared import run_many
 from photosvc.search.projection.project import remove
 
 #: Photos in one statement.
-_PORTION: Final = 500
+_PORTION: Final = 2000
 _FILE: Final = (File.id, File.root, File.name, File.size, File.mtime_ns, File.reader_version, File.missing)
 
 
@@ -37,7 +40,7 @@ def remove_photos(session: Session, photo_ids: Sequence[int], change: Change, no
         sightings = stored_sightings(session, portion)
         record(session, change, now, {uid: (lost, {}) for uid, lost in lost_with(session, portion).items()})
         remove(session, portion)
-        remove_files(session, session.execute(select(*_FILE).where(File.photo_id.in_(portion))).all(), now)
+        remove_files(session, session.execute(select(*_FILE).where(among(session, File.photo_id, portion))).all(), now)
         delete_rows(session, Photo.__table__, portion)
         mark_due(session, sightings, {})
         total += len(sightings)
@@ -46,13 +49,16 @@ def remove_photos(session: Session, photo_ids: Sequence[int], change: Change, no
 
 def lost_with(session: Session, photo_ids: Sequence[int]) -> dict[str, dict[str, Any]]:
     """UID of each of these photos -> what the journal keeps of it."""
+    connection = session.connection()
     columns = (Photo.id, Photo.uid, Photo.title, Photo.taken_at_local)
-    rows = session.execute(select(*columns).where(Photo.id.in_(photo_ids))).all()
+    rows = connection.execute(select(*columns).where(among(session, Photo.id, photo_ids))).all()
     files, albums = defaultdict(list), defaultdict(list)
-    for photo_id, name in session.execute(select(File.photo_id, File.name).where(File.photo_id.in_(photo_ids))):
+    named = select(File.photo_id, File.name).where(among(session, File.photo_id, photo_ids))
+    for photo_id, name in connection.execute(named):
         files[photo_id].append(name)
-    members = select(AlbumPhoto.photo_id, Album.uid).join(Album).where(AlbumPhoto.photo_id.in_(photo_ids))
-    for photo_id, uid in session.execute(members.where(~AlbumPhoto.hidden)):
+    members = select(AlbumPhoto.photo_id, Album.uid).join(Album, Album.id == AlbumPhoto.album_id)
+    members = members.where(among(session, AlbumPhoto.photo_id, photo_ids), ~AlbumPhoto.hidden)
+    for photo_id, uid in connection.execute(members):
         albums[photo_id].append(uid)
     return {
         row.uid: {
@@ -92,17 +98,17 @@ def remove_files(session: Session, files: Sequence[Any], now: datetime) -> None:
         for file in files
         if not file.missing
     ]
-    if rejected:
-        session.execute(insert(RejectedFile), rejected)
+    run_many(session.connection(), insert_of(RejectedFile), rejected)
 
 
 def reject_copies(session: Session, names: Sequence[str]) -> None:
     """Leave out the copies of these files for good, and forget why the files themselves were rejected."""
     unloaded = {"synchronize_session": False}
-    session.execute(delete(RejectedFile).where(RejectedFile.name.in_(names)), execution_options=unloaded)
+    rejected = delete(RejectedFile).where(among(session, RejectedFile.name, names))
+    session.execute(rejected, execution_options=unloaded)
     duplicates = update(RejectedFile).where(RejectedFile.reason == Reason.DUPLICATE.value)
-    duplicates = duplicates.where(RejectedFile.detail.in_(names)).values(reason=Reason.REMOVED.value, detail="")
-    session.execute(duplicates, execution_options=unloaded)
+    duplicates = duplicates.where(among(session, RejectedFile.detail, names))
+    session.execute(duplicates.values(reason=Reason.REMOVED.value, detail=""), execution_options=unloaded)
 
 
 def _portions(files: Sequence[Any]) -> Iterator[Sequence[Any]]:

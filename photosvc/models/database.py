@@ -27,6 +27,9 @@ _SHORT_WAIT = 50
 #: Expired rows that one transaction deletes: others must not wait for the write lock for long.
 MOST_SWEPT = 1000
 
+#: The cache of `many_pages`, as SQLite has it: 64 MiB.
+_MANY_PAGES = -65536
+
 #: Execution option of write transactions.
 _WRITES = "photosvc_writes"
 
@@ -181,6 +184,25 @@ def lock_library(session: Session) -> None:
     """
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text(f"SELECT pg_advisory_xact_lock({_LIBRARY_LOCK})"))
+
+
+@contextmanager
+def many_pages(session: Session) -> Iterator[None]:
+    """Let a write transaction that changes thousands of rows keep more pages of SQLite in memory inside the block.
+
+    Pages that do not fit are written and read again, each up to a dozen times: rows have entries in many indexes. Only
+    one connection writes at a time, so only one of all processes has this memory.
+    """
+    if session.get_bind().dialect.name != "sqlite":
+        yield
+        return
+    connection = session.connection()
+    ((before,),) = run_text(connection, "PRAGMA cache_size", ())
+    run_text(connection, f"PRAGMA cache_size={_MANY_PAGES}", ())
+    try:
+        yield
+    finally:
+        run_text(connection, f"PRAGMA cache_size={before}", ())
 
 
 def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either dialect's own insert

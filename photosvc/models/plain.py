@@ -21,9 +21,9 @@ _VALUES: Final = "given"
 
 def plain(mapped: type[Row], **values: object) -> Row:
     """An object with the columns, defaults and properties of a mapped class, and these further attributes."""
-    one = _plain_class(mapped)()
+    one = plain_class(mapped)()
     vars(one).update(values)
-    return cast("Row", one)
+    return one
 
 
 def insert_plain(session: Session, mapped: type[Row], rows: Iterable[Row]) -> None:
@@ -57,12 +57,12 @@ def select_plain(
     connection = session.connection()
     dialect = connection.dialect
     read = _prepared(dialect, mapped, key, locked=locked and dialect.name == "postgresql")
-    plain_class, names = _plain_class(mapped), _table(mapped).columns.keys()
+    made, names = plain_class(mapped), _table(mapped).columns.keys()
     found: list[Row] = []
     for row in read.run(connection, {_VALUES: as_parameter(dialect.name, values)}):
-        one = plain_class()
+        one = made()
         vars(one).update(zip(names, row, strict=True))
-        found.append(cast("Row", one))
+        found.append(one)
     return found
 
 
@@ -84,6 +84,11 @@ def next_ids(session: Session, mapped: type[Row], count: int) -> Iterator[int]:
 
 def _table(mapped: type[Base]) -> Table:
     return cast("Table", mapped.__table__)
+
+
+def plain_class(mapped: type[Row]) -> type[Row]:
+    """The class of the plain objects that stand for this mapped class."""
+    return cast("type[Row]", _plain_class(mapped))
 
 
 @cache

@@ -21,6 +21,7 @@ from photosvc.library.journal import Actor, Change
 from photosvc.library.removal import remove_photos
 from photosvc.library.selected import selected_photos
 from photosvc.library.trash import originals
+from photosvc.models.database import many_pages
 from photosvc.records.batch import BatchSchema, EditBatchSchema, PrivateBatchSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
@@ -36,7 +37,7 @@ MOST_DELETED: Final = 10_000
 #: Bytes of the request: 20,000 UIDs take 400 KB.
 _MAX_BODY: Final = 1 << 20
 #: Photos that an edit loads at once.
-_PORTION: Final = 200
+_PORTION: Final = 500
 
 _COUNTED: Final = json_object("code message photos", code=NUMBER, message=TEXT, photos=NUMBER)
 _MEANING: Final = "How many photos changed."
@@ -167,5 +168,6 @@ def _batch(
         connection = session.connection()
         with limiting(connection, who.owner_uid):
             photo_ids = selected_photos(connection, given, most=most, sees_private=who.sees_private)
-        count = change(session, photo_ids, now)
+        with many_pages(session):
+            count = change(session, photo_ids, now)
     return json_answer({"code": 200, "message": f"{count} photos {done}", "photos": count})

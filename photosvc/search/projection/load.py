@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import Camera, File, Keyword, Lens, Marker, Photo, Place, photo_keywords
 from photosvc.models.among import among_parameter, as_parameter
-from photosvc.models.plain import plain, select_plain
+from photosvc.models.plain import plain_class, select_plain
 from photosvc.models.prepared import Prepared, prepare_statement
 
 Row = TypeVar("Row", Camera, Lens, Place)
@@ -76,11 +76,14 @@ def _keywords(session: Session, photo_ids: Collection[int]) -> defaultdict[int, 
     if not photo_ids:
         return words
     known: dict[int, Keyword] = {}
+    keyword_class = plain_class(Keyword)
     connection = session.connection()
     given = {"photo_ids": as_parameter(connection.dialect.name, photo_ids)}
     for photo_id, keyword_id, *values in _prepared(connection.dialect).run(connection, given):
         if keyword_id not in known:
-            known[keyword_id] = plain(Keyword, id=keyword_id, **dict(zip(_WORD, values, strict=True)))
+            known[keyword_id] = one = keyword_class()
+            one.id = keyword_id
+            vars(one).update(zip(_WORD, values, strict=True))
         words[photo_id].append(known[keyword_id])
     return words
 
