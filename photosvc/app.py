@@ -20,7 +20,7 @@ from photosvc.web.client_address import TrustedProxies
 from photosvc.web.errors import register_errors, render_by_path
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
-_SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "config.py")
+_SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
 
 
 def create_app(

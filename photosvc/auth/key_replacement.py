@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import or_, select, text, update
 from sqlalchemy.orm import Session
 
 from photosvc.auth.errors import OtherServiceKeyError
@@ -116,6 +116,8 @@ def encrypt_again(session: Session, settings: Settings, fresh: str, *, lost: boo
         OtherServiceKeyError: it is encrypted with another key than the known ones.
 
     """
+    if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer anyway
+        session.execute(text(f"LOCK TABLE {User.__tablename__} IN EXCLUSIVE MODE"))
     stored = claim(session, settings, exclusive=True)
     known = list(dict.fromkeys([*known_keys(settings), fresh]))
     present = next((key for key in known if fingerprint(key) == stored), None)
@@ -142,7 +144,7 @@ def put_in_place(settings: Settings) -> None:
 def _accounts(session: Session) -> list[User]:
     with_codes = select(RecoveryCode.user_id)
     affected = select(User).where(or_(User.totp_secret != "", User.id.in_(with_codes))).order_by(User.id)
-    return list(session.scalars(affected.with_for_update()))
+    return list(session.scalars(affected))
 
 
 def _encrypt_account(session: Session, user: User, known: list[str], present: str | None, fresh: str) -> bool:

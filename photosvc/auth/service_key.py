@@ -48,6 +48,8 @@ def stored_fingerprint(session: Session | Connection) -> int | None:
 def encrypting_key(session: Session, settings: Settings) -> str:
     """The key to encrypt new secrets with; no replacement passes it until the session's write transaction ends.
 
+    Lock the row of the account before: in the other order, the transaction and a replacement could wait for each other.
+
     Raises:
         OtherServiceKeyError: the secrets of the database are encrypted with a key that this process does not have.
 

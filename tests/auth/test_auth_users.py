@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts import users
 from photosvc.auth.accounts.passwords import new_hash, verify_password
+from photosvc.auth.accounts.proof import prove_password
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import InvalidCredentialsError, InvalidTokenError, LastAdminError, UserExistsError
@@ -202,9 +203,9 @@ def test_a_new_password_needs_the_old_one(session):
     user = add(session, password=PASSWORD)
     for old in ("wrong horse", "", "\ud800"):
         with pytest.raises(InvalidCredentialsError) as caught:
-            users.prove_password(user, old, field="old")
+            prove_password(user, old, field="old")
         assert caught.value.field == "old"
-    users.prove_password(user, PASSWORD)
+    prove_password(user, PASSWORD)
     with pytest.raises(InvalidValueError):
         new_hash("short", user_name=user.name)
     assert (user.password_version, verify_password(PASSWORD, user.password_hash)) == (1, True)
@@ -230,4 +231,4 @@ def test_a_password_can_be_taken_away(session):
     session.commit()
     assert (user.password_hash, user.password_version) == ("", 2)
     with pytest.raises(InvalidCredentialsError):
-        users.prove_password(user, "")
+        prove_password(user, "")

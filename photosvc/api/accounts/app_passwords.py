@@ -5,6 +5,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import users
+from photosvc.auth.accounts.proof import find_proven, prove_password
 from photosvc.auth.audit import described
 from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import bearer, open_sessions
@@ -52,17 +53,16 @@ def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
     check_grantable(principal(), scope)
     with service.loading() as session:
         user = users.find_user(session, user_uid)
-    with proving():
-        users.prove_password(user, body["password"])
     wanted = {"name": body["name"], "scope": scope, "lifetime": body["expires"]}
-    with service.writing() as session:
-        user = users.find_user(session, user_uid)
-        issued = bearer.issue(session, service.now(), user=user, **wanted)
-        made = issued.credential
-        auditing.record(
-            session, Event.CREDENTIAL_MADE, subject=user, target=made.uid, detail=described.credential(made)
-        )
-        record = {**_CREDENTIAL.dump(made), "secret": issued.secret}
+    with proving():
+        prove_password(user, body["password"])
+        with service.writing() as session:
+            user = find_proven(session, user)
+            issued = bearer.issue(session, service.now(), user=user, **wanted)
+            made = issued.credential
+            detail = described.credential(made)
+            auditing.record(session, Event.CREDENTIAL_MADE, subject=user, target=made.uid, detail=detail)
+            record = {**_CREDENTIAL.dump(made), "secret": issued.secret}
     return json_answer(record, 201)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import second_factor, users
+from photosvc.auth.accounts.proof import find_proven, prove_password
 from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import bearer
 from photosvc.auth.errors import OwnSecondFactorError
@@ -37,8 +38,9 @@ def enrol(body: dict[str, Any], user_uid: str) -> Response:
     with service.loading() as session:
         user = users.find_user(session, user_uid)
     with proving():
-        users.prove_password(user, body["password"])
+        prove_password(user, body["password"])
         with service.writing() as session:
+            user = find_proven(session, user)
             enrolment = second_factor.enrol(session, service.settings, service.now(), user)
             record(session, Event.SECOND_FACTOR_STARTED, subject=user)
     return json_answer(_ENROLMENT.dump(enrolment))
@@ -72,9 +74,9 @@ def disable(body: dict[str, Any], user_uid: str) -> Response:
     with service.loading() as session:
         user = users.find_user(session, user_uid)
     with proving():
-        users.prove_password(user, body["password"])
+        prove_password(user, body["password"])
         with service.writing() as session:
-            user = users.find_user(session, user_uid)
+            user = find_proven(session, user)
             second_factor.require_passcode(session, service.settings, service.now(), user, body["code"])
             second_factor.reset(session, service.now(), user)
             record(session, Event.SECOND_FACTOR_OFF, subject=user)

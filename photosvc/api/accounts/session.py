@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.api.config import ClientConfig, client_config
 from photosvc.auth.accounts import users
+from photosvc.auth.accounts.proof import find_proven, prove_password
 from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import bearer, login_sessions, open_sessions
 from photosvc.auth.credentials.origin import Origin
@@ -152,8 +153,9 @@ def confirm_session(body: dict[str, Any]) -> Response:
     with service.loading() as session:
         user = users.find_user(session, who.user_uid or "")
     with proving():
-        users.prove_password(user, body["password"])
+        prove_password(user, body["password"])
         with service.writing() as session:
+            find_proven(session, user)
             open_sessions.renew_proof(session, who.credential_id, service.now())
     return json_answer({"code": 200, "message": "Password confirmed.", "confirmed_for": PROOF_SECONDS})
 

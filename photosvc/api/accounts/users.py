@@ -5,6 +5,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import passwords, second_factor, users
+from photosvc.auth.accounts.proof import find_proven, prove_password
 from photosvc.auth.audit import described
 from photosvc.auth.audit.events import Event
 from photosvc.auth.policy import check_proof, decide, may
@@ -116,10 +117,10 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
             auditing.record(session, Event.PASSWORD_CHANGED, subject=user)
     else:
         with proving():
-            users.prove_password(user, body["old"], field="old")
+            prove_password(user, body["old"], field="old")
             new = passwords.new_hash(body["new"], user_name=user.name, field="new")
             with service.writing() as session:
-                user = users.find_user(session, user_uid)
+                user = find_proven(session, user, field="old")
                 second_factor.require_passcode(session, service.settings, now, user, body["code"])
                 users.set_password(session, user, now, new, keep=who.credential_id)
                 auditing.record(session, Event.PASSWORD_CHANGED, subject=user)

@@ -57,6 +57,7 @@ def enrol(session: Session, settings: Settings, now: datetime, user: User) -> En
 
     secret = base64.b32encode(secrets.token_bytes(20)).decode("ascii")
     uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name=settings.site_name)
+    session.refresh(user, with_for_update=True)
     sealed = seal(encrypting_key(session, settings), secret, purpose=SECOND_FACTOR, owner=user.uid)
     changed = session.scalar(
         update(User)
@@ -78,8 +79,8 @@ def confirm(session: Session, settings: Settings, now: datetime, user: User, *, 
         OtherServiceKeyError: this process does not have the key that secrets are encrypted with.
 
     """
+    session.refresh(user, with_for_update=True)
     key = derive_key(encrypting_key(session, settings), RECOVERY_CODES)
-    session.refresh(user, with_for_update=True)  # a replacement of the service key may have ended meanwhile
     if user.totp_confirmed or not user.totp_secret:
         raise SecondFactorStateError
     if not _use_totp(session, settings, now, user, _plain(code)):

@@ -7,10 +7,10 @@ from sqlalchemy import ColumnElement, delete, not_, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from photosvc.auth.accounts.passwords import new_hash, verify_password
+from photosvc.auth.accounts.passwords import new_hash
 from photosvc.auth.accounts.user_names import check_user_name, is_name, normal_name
 from photosvc.auth.credentials.bearer import delete_credentials, end_login_sessions
-from photosvc.auth.errors import InvalidCredentialsError, LastAdminError, UserExistsError
+from photosvc.auth.errors import LastAdminError, UserExistsError
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, USER, USER_ROLES
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -163,17 +163,6 @@ def remove_all_users(session: Session) -> int:
         _delete_credentials(session, user_id)
     session.execute(delete(User).where(User.id.in_(removed)))
     return len(removed)
-
-
-def prove_password(user: User, password: str, *, field: str = "password") -> None:
-    """Make sure that `password` is the account's. Takes about 20 ms: call it before a write transaction.
-
-    Raises:
-        InvalidCredentialsError: it is not; the error names `field`.
-
-    """
-    if not verify_password(password, user.password_hash):
-        raise InvalidCredentialsError(field=field)
 
 
 def set_password(session: Session, user: User, now: datetime, password_hash: str, *, keep: int | None = None) -> None:
