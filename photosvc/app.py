@@ -13,7 +13,7 @@ from photosvc.core.clock import Clock, system_clock
 from photosvc.core.closed import close_files, close_folder
 from photosvc.core.log_lines import write_lines
 from photosvc.extension import PhotoService
-from photosvc.models.database import configure_engine
+from photosvc.models.database import configure_engine, engine_options
 from photosvc.settings import INSTANCE_VARIABLE, load_settings
 from photosvc.web.answer import add_security_headers
 from photosvc.web.client_address import TrustedProxies
@@ -54,7 +54,7 @@ def create_app(
     close_folder(instance_folder, passable=bool(loaded.sendfile_header))
     close_files(path for name in _SECRET for path in instance_folder.glob(name))
     app.config["SQLALCHEMY_DATABASE_URI"] = loaded.database_uri
-    db = SQLAlchemy(app, engine_options={"hide_parameters": True})  # values may be secrets, and errors are logged
+    db = SQLAlchemy(app, engine_options=engine_options(loaded.database_uri))
     with app.app_context():
         configure_engine(db.engine)
     if loaded.proxies:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy import Connection, Engine, event, make_url, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
@@ -47,7 +47,30 @@ _PRAGMAS = (
     "PRAGMA temp_store=MEMORY",
     "PRAGMA cache_size=-16000",
     "PRAGMA mmap_size=1073741824",
+    # Jobs that write much do it themselves (`Pace`), so that no request has to copy the pages that they wrote.
+    "PRAGMA wal_autocheckpoint=8000",
 )
+
+
+def engine_options(address: str) -> dict[str, Any]:
+    """How an engine of our own is made for this database."""
+    url = make_url(address)
+    in_memory = url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}
+    # The connection used last comes first: by its own view of the database, `Pace` sees whether others write.
+    pool = {} if in_memory else {"pool_use_lifo": True}
+    return {"hide_parameters": True, **pool}  # values may be secrets, and errors are logged
+
+
+def checkpoint(engine: Engine) -> None:
+    """Copy what was committed from the log of SQLite into the database, as far as no reader needs the former state.
+
+    Other connections read and write meanwhile.
+    """
+    if engine.get_execution_options().get(_CONFIGURED):
+        with engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            with suppress(sqlite3.Error):  # a later one, or that of a commit, does the same work
+                driver.execute("PRAGMA wal_checkpoint(PASSIVE)").close()
 
 
 def configure_engine(engine: Engine) -> None:

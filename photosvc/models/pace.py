@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
-from photosvc.models.database import begin_write, lock_library
+from photosvc.models.database import begin_write, checkpoint, lock_library
 
 #: Seconds for which a transaction should hold the write lock while others write. While nobody does, twice as many of
 #: processor time: elapsed time would give ever smaller transactions, which cost more, on a busy machine.
@@ -16,6 +16,8 @@ _TARGET: Final = 0.05
 _LEAST: Final = 5
 #: Transactions after which other writers are no longer expected when none has committed since.
 _MEMORY: Final = 5
+#: Seconds between two checkpoints: pages that are changed again within that time are copied once.
+_CHECKPOINT: Final = 0.3
 
 
 class Pace:
@@ -31,6 +33,7 @@ class Pace:
         self._most = most
         self._versions: dict[int, int] = {}
         self._others = 0
+        self._checkpointed = time.monotonic()
 
     @contextmanager
     def writing(self, session: Session, items: int) -> Iterator[None]:
@@ -47,6 +50,9 @@ class Pace:
             target = _TARGET if self._others else 2 * _TARGET
             wanted = items * min(2.0, max(0.25, target / max(spent, 1e-4)))
             self.size = min(self._most, max(_LEAST, round(wanted)))
+        if time.monotonic() - self._checkpointed > _CHECKPOINT:
+            checkpoint(session.get_bind().engine)  # not in the commit, whose time would make the transactions smaller
+            self._checkpointed = time.monotonic()
         if self._others:
             time.sleep(min(held, 2 * _TARGET))
 

@@ -1,10 +1,12 @@
 """How much a long job writes in one transaction."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
 from photosvc.models import LibraryState, pace
+from photosvc.models.database import begin_write
 from photosvc.models.pace import Pace
 
 
@@ -20,6 +22,12 @@ def write(pace, session, name, items=10):
     with pace.writing(session, items):
         session.add(LibraryState(name=name))
     session.expunge_all()
+
+
+def insert_elsewhere(library, name):
+    """A commit of another process."""
+    with closing(sqlite3.connect(library.instance / "photosvc.db")) as other, other:
+        other.execute("INSERT INTO photosvc_library VALUES (?, 0)", (name,))
 
 
 def test_quick_items_make_larger_transactions_up_to_the_limit(library):
@@ -50,9 +58,35 @@ def test_others_that_write_get_time_between_transactions(library, slept):
         write(one, session, "a")
         write(one, session, "b")
         assert slept == []
-        with sqlite3.connect(library.instance / "photosvc.db") as other:
-            other.execute("INSERT INTO photosvc_library VALUES ('c', 0)")
-        other.close()
+        insert_elsewhere(library, "c")
         for number in range(7):
             write(one, session, str(number))
         assert len(slept) == 5
+
+
+def test_others_that_write_are_noticed_when_there_are_several_connections(library, slept):
+    one = Pace(10, 35)
+    with library.session() as session, library.session() as renewing:
+        write(one, session, "a")
+        begin_write(session)
+        renewing.get(
+            LibraryState, "a"
+        )  # as the lease does in the middle of a transaction: it opens a second connection
+        session.rollback()
+        renewing.close()
+        for name in "bcd":
+            write(one, session, name)
+        assert slept == []
+        insert_elsewhere(library, "e")
+        write(one, session, "f")
+        assert len(slept) == 1
+
+
+def test_the_pages_that_a_job_wrote_are_copied_into_the_database_without_a_large_commit(library, monkeypatch):
+    monkeypatch.setattr(pace, "_CHECKPOINT", 0)
+    with library.session() as session:
+        write(Pace(10, 35), session, "written")
+        alone = f"file:{library.instance / 'photosvc.db'}?immutable=1"  # such a reader does not look into the log
+        with closing(sqlite3.connect(alone, uri=True)) as reader:
+            names = reader.execute("SELECT name FROM photosvc_library WHERE name = 'written'").fetchall()
+    assert names == [("written",)]
