@@ -1,5 +1,6 @@
 """A service with WebDAV and two workers, and an account that uses it."""
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,6 +55,12 @@ class DavServer:
     def destination(self, path: str) -> dict[str, str]:
         """The header of a copy or move."""
         return {"Destination": self.url + path}
+
+    def empty(self) -> None:
+        """Delete the originals behind its back."""
+        for path in self.originals.iterdir():
+            if not path.name.startswith("."):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def files(self) -> dict[str, bytes]:
         """Name -> content of each file that is not hidden."""

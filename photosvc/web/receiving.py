@@ -2,28 +2,22 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http import HTTPStatus
 from typing import NamedTuple
 
-from photosvc.core.errors import PermissionDeniedError, PhotosvcError
+from photosvc.core.errors import PermissionDeniedError
 from photosvc.library.staging import Staging
 from photosvc.library.staging.errors import ReadOnlyError
+from photosvc.web.busy import ServerBusyError, TooManyAtOnceError, take_slot
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 
 
-class ReceptionsBusyError(PhotosvcError):
+class ReceptionsBusyError(ServerBusyError):
     """The server receives as many files as it may: send it again."""
 
-    status = HTTPStatus.SERVICE_UNAVAILABLE
-    retry_after = 5
 
-
-class TooManyReceptionsError(PhotosvcError):
+class TooManyReceptionsError(TooManyAtOnceError):
     """You are sending several files already: wait until one of them is complete."""
-
-    status = HTTPStatus.TOO_MANY_REQUESTS
-    retry_after = 5
 
 
 class Sender(NamedTuple):
@@ -59,10 +53,7 @@ def receiving() -> Iterator[None]:
         TooManyReceptionsError: the principal has no slot left.
 
     """
-    slots = current_service().receptions
-    free = slots.take(principal().owner_uid)
-    if free is None:
-        raise ReceptionsBusyError if slots.is_full else TooManyReceptionsError
+    free = take_slot(current_service().receptions, ReceptionsBusyError, TooManyReceptionsError)
     try:
         yield
     finally:

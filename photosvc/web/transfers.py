@@ -1,29 +1,25 @@
 """Large answers: each occupies a thread until its client has taken it, so only some are sent at the same time."""
 
-from http import HTTPStatus
 from io import FileIO
 from typing import Any, Final
 from weakref import finalize
 
-from photosvc.core.errors import PhotosvcError
+from photosvc.web.busy import ServerBusyError, TooManyAtOnceError, take_slot
 from photosvc.web.current import current_service
-from photosvc.web.protector import principal
 
 #: Bytes of the largest answer that is not counted. photosvc.serving keeps the rest of it for a slow client.
 SMALL: Final = 1 << 20
 
 
-class TransfersBusyError(PhotosvcError):
+class TransfersBusyError(ServerBusyError):
     """The server sends as many large answers as it may: ask again."""
 
-    status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 10
 
 
-class TooManyTransfersError(PhotosvcError):
+class TooManyTransfersError(TooManyAtOnceError):
     """You are downloading several large answers already: wait until one of them is complete."""
 
-    status = HTTPStatus.TOO_MANY_REQUESTS
     retry_after = 10
 
 
@@ -61,8 +57,4 @@ def begin_transfer(answer: Any) -> "finalize[[], Any]":  # noqa: ANN401
         TooManyTransfersError: the principal has no slot left.
 
     """
-    slots = current_service().transfers
-    free = slots.take(principal().owner_uid)
-    if free is None:
-        raise TransfersBusyError if slots.is_full else TooManyTransfersError
-    return finalize(answer, free)
+    return finalize(answer, take_slot(current_service().transfers, TransfersBusyError, TooManyTransfersError))

@@ -158,17 +158,6 @@ def test_an_import_that_is_killed_again_and_again_loses_nothing(tmp_path):
         assert len(api.library.names(count=999)) == 48
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a file system can only be mounted by root")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, small_disk):
     originals_folder = tmp_path / "instance/originals"
     originals_folder.parent.mkdir()

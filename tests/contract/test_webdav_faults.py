@@ -1,9 +1,7 @@
 """WebDAV when requests meet, are cut, or the disk is full: two workers, real connections."""
 
 import os
-import shutil
 import socket
-import subprocess
 from base64 import b64encode
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -19,19 +17,6 @@ pytestmark = pytest.mark.slow
 
 ROUNDS = 20
 LOCKINFO = b"""<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>"""
-
-
-@pytest.fixture(scope="module")
-def dav(tmp_path_factory):
-    with serve_dav(tmp_path_factory.mktemp("dav")) as dav:
-        yield dav
-
-
-@pytest.fixture(autouse=True)
-def _empty(dav):
-    for path in dav.originals.iterdir():
-        if not path.name.startswith("."):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def at_once(calls):
@@ -148,18 +133,6 @@ def test_a_killed_server_leaves_the_old_file(tmp_path):
             os.kill(process, 9)
         connection.close()
         assert dav.files() == {"a.jpg": b"old"}
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 4 MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a file system can only be mounted by root")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def test_a_full_disk_is_507_and_leaves_the_old_file(tmp_path, small_disk):

@@ -10,7 +10,7 @@ from photosvc.library.imports import reports, wishes
 from photosvc.library.imports.folder import ImportFolder
 from photosvc.library.staging.errors import ReadOnlyError
 from photosvc.records.import_report import ImportReportSchema, ImportWishSchema
-from photosvc.records.import_run import ImportRunSchema
+from photosvc.records.runs import ImportRunSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service

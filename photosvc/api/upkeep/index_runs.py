@@ -6,7 +6,7 @@ from flask import Blueprint, Response
 
 from photosvc.index import wishes
 from photosvc.index.run_lock import cancel_run
-from photosvc.records.index_run import IndexRunSchema
+from photosvc.records.runs import IndexRunSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
@@ -35,7 +35,7 @@ def start_index(given: dict[str, Any]) -> Response:
     """Ask for the originals, or a folder of them, to be indexed. Equal requests that wait become one."""
     service = current_service()
     with service.writing() as session:
-        wishes.wish(session, service.now(), (given["path"] or "").strip("/"), force=given["rescan"])
+        wishes.wish(session, service.now(), (given["path"] or "").strip("/"), force=bool(given["rescan"]))
     indexer = wake_indexer(service)
     return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
 

@@ -4,15 +4,13 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from photosvc.web.receiving import ReceptionsBusyError, TooManyReceptionsError
-from photosvc.web.transfers import TooManyTransfersError, TransfersBusyError
+from photosvc.web.busy import ServerBusyError, TooManyAtOnceError
 
 Result = TypeVar("Result")
 
 #: Seconds for which a request waits for a slot; it occupies a thread meanwhile.
 PATIENCE: Final = 5.0
 _PAUSE: Final = 0.05
-_BUSY: Final = (ReceptionsBusyError, TooManyReceptionsError, TooManyTransfersError, TransfersBusyError)
 
 
 def patiently(act: Callable[[], Result]) -> Result:
@@ -26,7 +24,7 @@ def patiently(act: Callable[[], Result]) -> Result:
     while True:
         try:
             return act()
-        except _BUSY:
+        except (ServerBusyError, TooManyAtOnceError):
             if time.monotonic() > end:
                 raise
         time.sleep(_PAUSE)

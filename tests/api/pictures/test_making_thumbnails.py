@@ -25,6 +25,7 @@ from tests.api_client import check_error, open_api
 from tests.picture_client import PictureClient
 from tests.pictures import CORNERS, encoded, jpeg, png_bomb, quarters
 from tests.server import serve
+from tests.small_disk import mounted
 
 ROOT = Path(__file__).parents[3]
 HASHES = [f"{number:02x}" * 20 for number in range(8)]
@@ -246,15 +247,8 @@ def test_a_larger_thumbnail_that_is_damaged_does_not_spoil_the_smaller_ones(limi
 @pytest.fixture
 def small_disk(tmp_path):
     """A folder on a file system of one MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = shutil.which("mount") and subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=False, capture_output=True
-    ).returncode == 0  # fmt: skip
-    if not mounted:
-        pytest.skip("no permission to mount a small file system")
-    yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
+    with mounted(tmp_path / "disk", 1) as folder:
+        yield folder
 
 
 @pytest.mark.parametrize("filled", [False, pytest.param(True, marks=pytest.mark.slow)])

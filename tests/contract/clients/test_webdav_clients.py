@@ -12,7 +12,7 @@ import pytest
 from webdav3.client import Client as WebdavClient3
 from webdav4.client import Client as Webdav4
 
-from tests.dav_server import USER, serve_dav
+from tests.dav_server import USER
 from tests.pictures import jpeg
 from tests.watching import watch
 
@@ -24,19 +24,6 @@ TAKEN = 1_600_000_000
 
 EXCLUSIVE = b"""<?xml version="1.0" encoding="utf-8"?><D:lockinfo xmlns:D="DAV:"><D:lockscope>
 <D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype><D:owner><D:href>%s</D:href></D:owner></D:lockinfo>"""
-
-
-@pytest.fixture(scope="module")
-def dav(tmp_path_factory):
-    with serve_dav(tmp_path_factory.mktemp("dav")) as dav:
-        yield dav
-
-
-@pytest.fixture(autouse=True)
-def _empty(dav):
-    for path in dav.originals.iterdir():
-        if not path.name.startswith("."):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 @pytest.fixture
