@@ -26,13 +26,16 @@ def _quoted(value: str) -> str:
 
 
 class LineFormatter(logging.Formatter):
-    """One line for each message, whatever it contains; a traceback follows in lines of its own."""
+    """One line for each message, whatever it contains; a traceback follows in indented lines."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The time in UTC, level, logger and message."""
         message = _one_line(record.getMessage())
         text = f"{_time_of(record)} {record.levelname} {record.name}: {message}"
-        return f"{text}\n{self.formatException(record.exc_info)}" if record.exc_info else text
+        if record.exc_info:
+            trace = self.formatException(record.exc_info).split("\n")
+            text = "\n    ".join([text, *map(_one_line, trace)])
+        return text
 
 
 class JsonFormatter(logging.Formatter):

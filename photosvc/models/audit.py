@@ -12,7 +12,7 @@ class AuditEntry(Base):
     """One entry of the security log. It refers to nothing, so that it outlives what it tells about."""
 
     __tablename__ = TABLE_PREFIX + "audit"
-    __table_args__ = (Index(None, "part", "id"), NEVER_REUSE_IDS)
+    __table_args__ = (Index(None, "part", "id"), Index(None, "part", "actor_uid", "id"), NEVER_REUSE_IDS)
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     part: Mapped[str] = mapped_column(Text)

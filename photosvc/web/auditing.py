@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from flask import g, has_request_context, request
-from sqlalchemy import Select, select
+from sqlalchemy import Select, bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -49,6 +49,10 @@ _REASONS: dict[type[Exception], str] = {
     ClientLoginError: "secret of a client",
     InsufficientScopeError: "app password without the scope sessions",
 }
+
+
+_USER = select(User.name, User.uid).where(User.name == bindparam("shown"))
+_CLIENT = select(Client.name, Client.uid).where(Client.uid == bindparam("shown"))
 
 
 class _Subject(NamedTuple):
@@ -126,8 +130,7 @@ def refusing_login(username: str) -> Iterator[None]:
         yield
     except (LoginError, ThrottledError, PermissionDeniedError) as error:
         name = normal_name(username)
-        columns = select(User.name, User.uid)
-        subject = _find(columns.where(User.name == name)) if is_name(name) else None
+        subject = _find(_USER, name) if is_name(name) else None
         if isinstance(error, ThrottledError):
             refuse(Event.THROTTLED, subject=subject, typed=name, detail="login")
         else:
@@ -137,8 +140,7 @@ def refusing_login(username: str) -> Iterator[None]:
 
 def refuse_client(client_id: str) -> None:
     """Record that a client of this id was not let in."""
-    columns = select(Client.name, Client.uid)
-    subject = _find(columns.where(Client.uid == client_id)) if ids.is_uid(client_id, ids.CLIENT) else None
+    subject = _find(_CLIENT, client_id) if ids.is_uid(client_id, ids.CLIENT) else None
     refuse(Event.CLIENT_REFUSED, subject=subject, typed=client_id)
 
 
@@ -196,10 +198,10 @@ def shown_id() -> str | None:
     return known
 
 
-def _find(query: Select[Any, Any]) -> Named | None:
+def _find(query: Select[Any, Any], shown: str) -> Named | None:
     try:
         with current_service().reading() as connection:
-            found: Any = connection.execute(query).first()
+            found: Any = connection.execute(query, {"shown": shown}).first()
     except SQLAlchemyError:  # then the entry has no subject
         return None
     return None if found is None else _Subject(*found)

@@ -1,6 +1,7 @@
 """The table keeps the newest entries of each part, on both databases; refusals push nothing else out."""
 
 from datetime import timedelta
+from itertools import cycle
 
 import pytest
 from sqlalchemy import create_engine, func, select
@@ -21,9 +22,11 @@ def engine(new_database):
     engine.dispose()
 
 
-def add(engine, *events, keep=100, at=NOW):
+def add(engine, *events, keep=400, at=NOW, actors=("a", "b", "c", "d", "e")):
+    """Add entries, each by the next actor."""
     with write_session(engine) as session:
-        table.add(session, [Entry(created_at=at, event=event) for event in events], keep=keep)
+        turns = zip(events, cycle(actors), strict=False)
+        table.add(session, [Entry(created_at=at, event=event, actor_uid=actor) for event, actor in turns], keep=keep)
 
 
 def counts(engine):
@@ -34,23 +37,34 @@ def counts(engine):
 
 def test_each_part_keeps_its_newest(engine):
     add(engine, Event.PASSWORD_CHANGED, Event.LOGIN)
-    for _ in range(5):
+    for _ in range(10):
         add(engine, *[Event.LOGIN_REFUSED] * 64)
     found = counts(engine)
     assert (found["changes"], found["accesses"]) == (1, 1)
-    assert 100 <= found["refusals"] < 164
+    assert 400 <= found["refusals"] < 464
     with engine.connect() as connection:
         newest = table.latest(connection, count=1)[0].id
-        assert [row.id for row in table.latest(connection, count=100)] == list(range(newest, newest - 100, -1))
+        assert [row.id for row in table.latest(connection, count=400)] == list(range(newest, newest - 400, -1))
+
+
+def test_one_actor_takes_no_more_than_a_quarter(engine):
+    add(engine, *[Event.CREDENTIAL_MADE] * 90, actors=["others"])
+    for _ in range(10):
+        add(engine, *[Event.CREDENTIAL_MADE] * 64, actors=["busy"])
+    with engine.connect() as connection:
+        of_actor = select(AuditEntry.actor_uid, func.count()).group_by(AuditEntry.actor_uid)
+        found = dict(connection.execute(of_actor).all())
+    assert found["others"] == 90
+    assert 100 <= found["busy"] < 164
 
 
 def test_a_smaller_limit_is_reached_in_pieces(engine):
     add(engine, *[Event.LOGIN_REFUSED] * 2500, keep=10_000)
-    add(engine, *[Event.LOGIN_REFUSED] * 64, keep=100)
-    assert counts(engine)["refusals"] == 1564
-    for _ in range(2):
-        add(engine, *[Event.LOGIN_REFUSED] * 64, keep=100)
-    assert 100 <= counts(engine)["refusals"] < 164
+    add(engine, *[Event.LOGIN_REFUSED] * 64, keep=400)
+    assert counts(engine)["refusals"] == 1314
+    for _ in range(4):
+        add(engine, *[Event.LOGIN_REFUSED] * 64, keep=400)
+    assert 400 <= counts(engine)["refusals"] < 464
 
 
 def test_entries_since_a_moment(engine):

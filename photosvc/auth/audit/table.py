@@ -1,14 +1,16 @@
 """The table of the security log: entries are added, and each part of it keeps its newest ones.
 
-Whoever can cause entries of one part without limit, as by wrong passwords, pushes out none of the other parts.
+Whoever can cause entries of one part without limit, as by wrong passwords, pushes out none of the other parts. Who acts
+under a name, as an account that makes and revokes app passwords for an hour, pushes out none of others: a part keeps at
+most a quarter for each actor.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, Delete, Row, and_, bindparam, delete, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.accounts.user_names import is_name, normal_name
@@ -20,25 +22,35 @@ from photosvc.models import AuditEntry
 #: The oldest entries are deleted whenever the number of a new one is a multiple of this, so that hardly any write of
 #: an entry costs more than the INSERT.
 _SWEEP_EVERY: Final = 64
-#: Entries of a part that are deleted at once.
-_MOST_SWEPT: Final = 1000
+#: Entries that one statement deletes: more than are added between two sweeps.
+_MOST_SWEPT: Final = 250
+
+#: Of a part: how many actors have the room of all entries.
+_SHARES: Final = 4
+
+_NAMES: Final = tuple(field.name for field in fields(Entry))
+
+
+def _deletion_beyond(*conditions: ColumnElement[bool]) -> Delete:
+    """Deletes the oldest entries that meet the conditions, beyond the `kept` newest."""
+    newest_surplus = select(AuditEntry.id).where(*conditions).order_by(AuditEntry.id.desc())
+    newest_surplus = newest_surplus.offset(bindparam("kept")).limit(1)
+    surplus = select(AuditEntry.id).where(*conditions, AuditEntry.id <= newest_surplus.scalar_subquery())
+    return delete(AuditEntry).where(AuditEntry.id.in_(surplus.order_by(AuditEntry.id).limit(_MOST_SWEPT)))
+
 
 _ADD = insert(AuditEntry).returning(AuditEntry.id)
-_OLDEST_KEPT = (
-    select(AuditEntry.id)
-    .where(AuditEntry.part == bindparam("kept_part"))
-    .order_by(AuditEntry.id.desc())
-    .offset(bindparam("kept"))
-    .limit(1)
-    .scalar_subquery()
+_OF_PART = AuditEntry.part == bindparam("kept_part")
+_OF_ACTOR = AuditEntry.actor_uid == bindparam("kept_actor")
+_SWEEP_PART = _deletion_beyond(_OF_PART)
+_SWEEP_ACTOR = _deletion_beyond(_OF_PART, _OF_ACTOR)
+_BUSY = (
+    select(AuditEntry.actor_uid)
+    .where(_OF_PART)
+    .group_by(AuditEntry.actor_uid)
+    .having(func.count() > bindparam("kept"))
+    .limit(_SHARES)
 )
-_SURPLUS = (
-    select(AuditEntry.id)
-    .where(AuditEntry.part == bindparam("kept_part"), AuditEntry.id <= _OLDEST_KEPT)
-    .order_by(AuditEntry.id)
-    .limit(_MOST_SWEPT)
-)
-_SWEEP = delete(AuditEntry).where(AuditEntry.id.in_(_SURPLUS))
 
 
 def add(session: Session, entries: Sequence[Entry], *, keep: int) -> None:
@@ -53,11 +65,19 @@ def add(session: Session, entries: Sequence[Entry], *, keep: int) -> None:
     connection = session.connection()
     due = False
     for entry in entries:
-        number = connection.execute(_ADD, {**asdict(entry), "part": entry.event.part}).scalar_one()
+        values = {name: getattr(entry, name) for name in _NAMES}
+        number = connection.execute(_ADD, {**values, "part": entry.event.part}).scalar_one()
         due = due or number % _SWEEP_EVERY == 0
     if due:
         for part in PARTS:
-            connection.execute(_SWEEP, {"kept_part": part, "kept": keep})
+            _sweep(connection, part, keep)
+
+
+def _sweep(connection: Connection, part: str, keep: int) -> None:
+    share = {"kept_part": part, "kept": keep // _SHARES}
+    for actor in connection.execute(_BUSY, share).scalars().all():
+        connection.execute(_SWEEP_ACTOR, {**share, "kept_actor": actor})
+    connection.execute(_SWEEP_PART, {"kept_part": part, "kept": keep})
 
 
 def latest(

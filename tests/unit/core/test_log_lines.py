@@ -37,12 +37,15 @@ def test_a_line_of_json_is_one_object_in_ascii():
 
 def test_errors_are_told_in_both_forms():
     try:
-        raise ValueError("bad\nvalue")
+        raise ValueError("bad\n\x1b[2Jvalue")
     except ValueError:
         found = record("went wrong", error=sys.exc_info())
     told = json.loads(JsonFormatter().format(found))
-    assert (told["message"], told["exception"].splitlines()[-2:]) == ("went wrong", ["ValueError: bad", "value"])
-    assert LineFormatter().format(found).splitlines()[0].endswith("WARNING photosvc.security: went wrong")
+    assert (told["message"], told["exception"].splitlines()[-2:]) == ("went wrong", ["ValueError: bad", "\x1b[2Jvalue"])
+    first, *trace = LineFormatter().format(found).split("\n")
+    assert first.endswith("WARNING photosvc.security: went wrong")
+    assert trace[-2:] == ["    ValueError: bad", r"    \x1b[2Jvalue"]
+    assert all(line.startswith("    ") for line in trace)
 
 
 def test_values_that_are_not_plain_are_quoted():
