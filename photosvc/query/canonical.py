@@ -20,6 +20,7 @@ from photosvc.query.operands import (
     PlusCode,
     Range,
     Since,
+    Town,
     Uid,
     Value,
     Word,
@@ -103,6 +104,9 @@ def _item(name: str, item: Operand) -> str:  # noqa: C901 - one line for each ki
             return write_days(item)
         case Uid(text):
             return text
+        case Town(_, _, km):
+            text = f"{item}{_distance(km)}"
+            return text if _PLAIN.match(text) else f'"{text}"'
         case Near(uid, km):
             return uid + _distance(km)
         case Circle(lat, lng, km):

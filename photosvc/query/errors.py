@@ -34,12 +34,17 @@ def shown(text: str) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question with the known name nearest to `name`; empty when none is near."""
+    near = nearest(name, known)
+    return f'; did you mean "{near}"?' if near else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that `name` is with one or two slips, in any case; empty when there is none."""
     typed = name[:_SHOWN].lower()
     most = 1 if len(typed) <= _SHORT else 2
-    slips, near = min(
-        ((_slips(typed, one), one) for one in known if abs(len(one) - len(typed)) <= most), default=(most + 1, "")
-    )
-    return f'; did you mean "{near}"?' if slips <= most and slips < len(typed) - 1 else ""
+    likely = [one for one in known if abs(len(one) - len(typed)) <= most]
+    slips, near = min(((_slips(typed, one), one) for one in likely), default=(most + 1, ""))
+    return near if slips <= most and slips < len(typed) - 1 else ""
 
 
 def _slips(typed: str, meant: str) -> int:

@@ -288,8 +288,8 @@ _ROWS = (
         "near",
         Kind.NEAR,
         ("lat", "lng"),
-        "Close to another photo, given by its UID; dist says how close.",
-        "near:pqbcf5j446s0futy dist:5",
+        "Close to another photo, given by its UID, or to a place, given by its English name; dist says how close.",
+        "near:pqbcf5j446s0futy|tokyo dist:5",
         operators="|!-",
     ),
     FilterSpec(
@@ -324,7 +324,7 @@ _ROWS = (
         "dist",
         Kind.DISTANCE,
         (),
-        "Kilometres around what near, lat and lng, s2 or olc give; 2 if left out.",
+        "Kilometres around what near, lat and lng, s2 or olc give; 2 if left out, around places 20.",
         "near:pqbcf5j446s0futy dist:0.5",
     ),
 )

@@ -93,6 +93,18 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
+class Town:
+    """Within `km` of a city, town or village, by its folded name and that of its state or country."""
+
+    name: str
+    region: str = ""
+    km: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.region}" if self.region else self.name
+
+
+@dataclass(frozen=True, slots=True)
 class Circle:
     """Within `km` of a point, in degrees."""
 
@@ -132,7 +144,7 @@ class TakenOut:
     album_id: int
 
 
-Parsed: TypeAlias = Word | Phrase | Pattern | Range | Days | Uid | Near | Circle | Cell | Box | PlusCode | int
+Parsed: TypeAlias = Word | Phrase | Pattern | Range | Days | Uid | Near | Town | Circle | Cell | Box | PlusCode | int
 Resolved: TypeAlias = MarkerNames | TakenOut
 Operand: TypeAlias = Parsed | Resolved
 

@@ -7,14 +7,20 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box, decode_plus_code
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.query.errors import InvalidQueryError
+from photosvc.query.fold import words
 from photosvc.query.nodes import And, Filter, Node, Not, Or, conjunction, conjuncts, disjunction, negation
-from photosvc.query.operands import Cell, Choice, Circle, Near, Operand, PlusCode
+from photosvc.query.operands import Cell, Choice, Circle, Near, Operand, PlusCode, Town
 
 DEFAULT_DISTANCE = 2.0
 """Kilometres around a photo or a point when `dist` is left out."""
 
+TOWN_DISTANCE = 20.0
+"""Kilometres around a city, town or village."""
+
 LONGEST_DISTANCE = 20_038.0
 """Kilometres to the opposite point of the earth (half of 40,075)."""
+
+_LONGEST_NAME = 120
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,5}(?:\.\d{0,17})?|\.\d{1,17})", re.ASCII)
 _TOKEN = re.compile(r"(?:s2:)?([0-9a-f]{1,16})", re.ASCII)
@@ -38,12 +44,23 @@ def read_distance(text: str) -> float | None:
     return min(km, LONGEST_DISTANCE) or None
 
 
-def read_near(text: str) -> Near:
-    """The UID of a photo, `@` and kilometres if they are given here. Raises ValueError for anything else."""
-    uid, km = _split(text)
-    if not is_uid(uid, PHOTO):
+def read_near(text: str) -> Near | Town:
+    """The UID of a photo, or the name of a place, and `@` and kilometres if they are given here.
+
+    A state or country may stand behind the name and a comma.
+
+    Raises:
+        ValueError: it is neither.
+
+    """
+    place, km = _split(text)
+    if is_uid(place, PHOTO):
+        return Near(place, km)
+    name, region = (" ".join(words(part)) for part in f"{place},".split(",")[:2])
+    numbered = name.isalnum() and not name.isalpha()  # a number, or an identifier of something else
+    if place.count(",") > 1 or not name or numbered or len(place) > _LONGEST_NAME:
         raise ValueError(text)
-    return Near(uid, km)
+    return Town(name, region, km)
 
 
 def read_box(text: str) -> Box | Circle:
@@ -158,6 +175,8 @@ def _located_conjunction(parts: tuple[Node, ...], km: float | None) -> Node:
 
 def _with(item: Operand, km: float | None) -> Operand:
     match item:
+        case Town(km=None):
+            return replace(item, km=km or TOWN_DISTANCE)
         case Near(km=None) | Circle(km=None):
             return replace(item, km=km or DEFAULT_DISTANCE)
         case Cell(km=None) | PlusCode(km=None):

@@ -87,7 +87,7 @@ EXPECTED: dict[Kind, str] = {
     Kind.LATITUDE: "degrees from -90 to 90",
     Kind.LONGITUDE: "degrees from -180 to 180",
     Kind.DISTANCE: "kilometres",
-    Kind.NEAR: "the UID of a photo",
+    Kind.NEAR: 'the UID of a photo, or the name of a place such as tokyo or "Paris, Texas"',
     Kind.BOX: "north,east,south,west or latitude,longitude in degrees",
     Kind.CELL: "an S2 cell token, such as 4799e370ca54",
     Kind.PLUS_CODE: "a full plus code, such as 8FWCHX7W+",

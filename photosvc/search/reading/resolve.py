@@ -7,7 +7,7 @@ A resolved query compares ids and points only, so that compiling it needs no dat
 | `camera`, `lens` by words | ids |
 | `album`, `albums` by UIDs and titles | ids of plain albums; the query of a smart one, a folder, month or state |
 | `subject` with wildcards or UIDs | the names of people as their markers spell them |
-| `near` a photo | a circle around its position |
+| `near` a photo or a place | circles around their positions |
 | `similar` to a photo | the ids of photos that look like it |
 
 A smart album inside a smart album is resolved once, however often it is named. One that contains itself, by others or
@@ -16,7 +16,7 @@ directly, contains nothing there: whether it does follows from the filters alone
 There are few names and many photos, so names are compared in Python, by the word rule of `query.fold.words`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -50,6 +50,7 @@ from photosvc.query.operands import (
     Pattern,
     Phrase,
     TakenOut,
+    Town,
     Uid,
     Word,
 )
@@ -59,6 +60,7 @@ from photosvc.search.reading.conditions.visible import visible
 from photosvc.search.reading.library_albums import find_library_album, kind_of
 from photosvc.search.reading.look_alikes import similar_photos
 from photosvc.search.reading.named_albums import AlbumRow, NamedAlbums, Operands, fits
+from photosvc.search.reading.towns import find_town
 from photosvc.search.word_text import gear_name
 
 #: Smart albums inside smart albums: deeper ones contain nothing.
@@ -71,6 +73,8 @@ _MOST_SMART_ALBUMS = 20
 _MOST_CONDITIONS = 500
 #: Folders, months and states that one filter may name; further ones are left out.
 _MOST_LIBRARY_ALBUMS = 20
+#: Places that one filter may name: each is looked for in the whole gazetteer.
+_MOST_TOWNS = 4
 #: Photos that one filter may compare with all others; further ones are left out.
 _MOST_LOOKS = 10
 
@@ -248,13 +252,26 @@ class _Resolver:
         return tuple(name for name in names if (chosen.get(fold(name)) or computed_uid(SUBJECT, fold(name))) in uids)
 
     def _circles(self, operands: Operands, *, required: bool) -> Operands:
-        """Photos as circles around their positions; those without a position are left out."""
+        """Photos and places as circles around their positions; photos without a position are left out."""
         found: list[Operand] = []
+        if sum(isinstance(operand, Town) for operand in operands) > _MOST_TOWNS:
+            msg = f"near names more than {_MOST_TOWNS} places"
+            raise InvalidValueError(msg, field=self._field)
         for operand in operands:
-            if isinstance(operand, Near):
+            if isinstance(operand, Town):
+                found += [Circle(lat, lng, operand.km) for lat, lng in self._towns(operand, required=required)]
+            elif isinstance(operand, Near):
                 position = self._position(operand.uid, required=required)
                 found += [Circle(*position, operand.km)] if position else []
         return tuple(found)
+
+    def _towns(self, town: Town, *, required: bool) -> Sequence[tuple[float, float]]:
+        try:
+            return find_town(town.name, town.region)
+        except (InvalidValueError, NotFoundError):
+            if required:
+                raise
+            return ()
 
     def _look_alikes(self, operands: Operands, *, required: bool) -> Operands:
         """Photos as the ids of those that look like them."""

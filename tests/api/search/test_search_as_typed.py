@@ -355,3 +355,58 @@ def test_orders_of_other_clients_are_known(library):
     assert library.find(order="imported") == library.find(order="added")
     assert library.find(order="archived") == library.find(order="added")
     assert library.get({"order": "nosuch"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("near:tokyo", {NIGHT}),
+        ("near:Tokyo,Japan", {NIGHT}),
+        ('near:"munich, Germany"@5', {PARK}),
+        ("near:munich|arezzo", {IMG, PARK}),
+        ("near:munich dist:1", set()),
+        ("near:munich dist:600", {IMG, PARK}),
+        ("-near:tokyo", EVERY - {NIGHT}),
+        ('near:"new york"', set()),
+        ("near:Zurich", set()),
+    ],
+)
+def test_a_place_may_be_named(library, query, names):
+    assert found(library, q=query) == names
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "message"),
+    [
+        ("near:Tokyyo", 404, 'there is no place "tokyyo"; did you mean "tokyo"?'),
+        ("near:nosuchplace", 404, 'there is no place "nosuchplace"'),
+        ('near:"Munich, Japan"', 404, 'there is no place "munich, japan"'),
+        ("near:springfield", 400, "there are 21 places"),
+        ("near:a|b|c|d|e", 400, "near names more than 4 places"),
+        ("near:12345", 400, 'near: "12345" is not the UID of a photo, or the name of a place'),
+        (f"near:{'x' * 121}", 400, "near: "),
+    ],
+)
+def test_a_place_that_is_unknown_is_said_so(library, query, status, message):
+    answer = library.get({"q": query})
+    assert answer.status_code == status, answer.text
+    assert answer.json["error"].startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "header"),
+    [
+        ("limit=5&page=2&sort=newest", "limit (count), page (offset), sort (order)"),
+        ("coutn=5", "coutn (count)"),
+        ("Count=5&contry=de", "Count (count), contry (country)"),
+        ("count=5&offset=0&order=added&is=raw&extension=jpg&folder=x&reverse=false", None),
+        ("utm_source=x&_=17", None),
+        ("limit%0d%0aX-Evil:1=5", None),
+        ("&".join(f"limi{n}=1" for n in range(200)) + "&sort=x", "sort (order)"),
+        ("limit=1&limit=2", "limit (count)"),
+    ],
+)
+def test_parameters_that_are_ignored_are_named_when_they_are_like_known_ones(library, parameters, header):
+    answer = library.get(parameters)
+    assert answer.status_code == 200
+    assert answer.headers.get("X-Unknown-Parameters") == header

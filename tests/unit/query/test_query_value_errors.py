@@ -18,6 +18,7 @@ def message(name: str, raw: str) -> str:
     return caught.value.message
 
 
+NEAR = 'the UID of a photo, or the name of a place such as tokyo or "Paris, Texas"'
 COUNTRY = "two letters, such as de, or the English name of a country"
 
 
@@ -29,7 +30,7 @@ COUNTRY = "two letters, such as de, or the English name of a country"
         ("country", "germania", f'country: "germania" is not {COUNTRY}; did you mean "germany"? (character 11)'),
         ("iso", "much", 'iso: "much" is not a number or a range such as 100-400, 100- or <=400 (character 11)'),
         ("title", 'a"b', "title: a quote is not closed (character 11)"),
-        ("near", "x", 'near: "x" is not the UID of a photo (character 11)'),
+        ("near", "12", f'near: "12" is not {NEAR} (character 11)'),
         ("keywords", "a*b", 'keywords: "a*b" is not words, with * only at their end (character 11)'),
         ("country", "\u202e" + "x" * 60, 'country: "�' + "x" * 38 + '…" is not ' + f"{COUNTRY} (character 11)"),
     ],
@@ -64,7 +65,7 @@ def test_a_wrong_colour_hears_of_the_nearest_one() -> None:
         ("after", ["2020-", "yesterday"]),
         ("added", ["x", "2024-05-26T25:00:00Z", "0001-01-01T00:00:00+10:00", "9999-12-31T23:59:59-10:00", "2024-13"]),
         ("uid", ["x", "aqbcf5j446s0futy", SHA1[1:]]),
-        ("near", ["p", PHOTO + "@", PHOTO + "@x", PHOTO + "@-1", "aqbcf5j446s0futy"]),
+        ("near", ["17", "a,b,c", ",de", "…", "x" * 121, PHOTO + "@", PHOTO + "@x", PHOTO + "@-1", "aqbcf5j446s0futy"]),
         ("latlng", ["1", "1,2,3", "91,0", "0,181", "1,2,3,4,5", "1,2,3,4@5", "x,y", "nan,0"]),
         ("s2", ["x", "", "0000", "c", "4799e370ca54f000g", "08", "47a0000000000002", "4799e370ca5411111"]),
         ("olc", ["x", "CHX7W+", "8FWCHX7W", "8FWCHX7W+2", "8FWC0000+22", "8F+", "8FWCHX7A+", "X2000000+", "8FW00000+"]),

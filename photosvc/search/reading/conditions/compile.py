@@ -25,6 +25,7 @@ from photosvc.query.operands import (
     PlusCode,
     Since,
     TakenOut,
+    Town,
     Uid,
     Value,
     Word,
@@ -126,7 +127,7 @@ def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
             return columns.compare(column, text, context)
         case Word() | Phrase() if spec.kind is Kind.PROSE:
             return full_text.contains(spec.columns[0], item, context)
-        case Word() | Phrase() | Near() | MarkerNames() | TakenOut():
+        case Word() | Phrase() | Near() | Town() | MarkerNames() | TakenOut():
             raise TypeError(spec.name)  # compiled elsewhere, or resolved before
         case _ if spec.columns == ("description",):
             return full_text.described_as(item)
