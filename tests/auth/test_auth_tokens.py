@@ -180,6 +180,6 @@ def test_the_time_left_is_whole_seconds(session):
 
 def test_a_credential_is_found_by_its_secret_even_when_it_has_expired(session):
     secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW - SECOND)
-    row = session.execute(select(Credential.id, Credential.client_id)).one()
+    row = session.execute(select(Credential.id, Credential.uid, Credential.client_id)).one()
     assert find(session.connection(), secret) == tuple(row)
     assert find(session.connection(), ids.new_access_token()) is None

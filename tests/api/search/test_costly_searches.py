@@ -45,7 +45,7 @@ def turns(library):
         return current_service().limits.turns
 
 
-def search(library, client=None, query="iso:0-", token=None):
+def search(library, client=None, query="-iso:1-", token=None):
     """The answer to a search over this connection."""
     return library.app.test_client().get(
         "/api/v1/photos",
