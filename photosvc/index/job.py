@@ -14,13 +14,13 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import FileProblemError, Problem, Reason
 from photosvc.core.stacks import parse_kinds
-from photosvc.index.batches import BatchWriter, ReadFile
 from photosvc.index.changes import find_changes, known_files
 from photosvc.index.estimates.fill import estimate_places
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.run_lock import run_lock
 from photosvc.index.scan import FoundFile, disk_path, start_folder
 from photosvc.index.stacking.library import restack_library
+from photosvc.index.storing.batches import BatchWriter, ReadFile
 from photosvc.index.summary import IndexOptions, Observer, Outcome, Status, Summary
 from photosvc.index.with_thumbnails import extract_and_show
 from photosvc.index.worklist import Worklist

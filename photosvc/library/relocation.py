@@ -24,7 +24,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import is_hidden, is_left_out
 from photosvc.index.sidecars.names import is_read
-from photosvc.index.store import Store
+from photosvc.index.storing.store import Store
 from photosvc.index.wishes import wish
 from photosvc.library.journal import Actor, Change, record
 from photosvc.library.trash.names import GONE_FOLDER

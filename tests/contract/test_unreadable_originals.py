@@ -45,7 +45,7 @@ def test_a_time_that_64_bits_of_nanoseconds_do_not_hold_is_the_nearest_they_do(l
 
 
 def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
-    from photosvc.index.store import Store
+    from photosvc.index.storing.store import Store
 
     save = Store.save
 
@@ -66,7 +66,7 @@ def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
 
 
 def test_a_file_that_cannot_even_be_rejected_is_reported_at_every_run(library, monkeypatch):
-    from photosvc.index.store import Store
+    from photosvc.index.storing.store import Store
 
     monkeypatch.setattr(Store, "finish", lambda _self: 1 // 0)
     library.put("a.jpg", jpeg())
@@ -80,7 +80,7 @@ def test_a_database_that_takes_nothing_ends_the_run(library, monkeypatch, words)
 
     from sqlalchemy.exc import OperationalError
 
-    from photosvc.index.store import Store
+    from photosvc.index.storing.store import Store
 
     def failing(*_):
         raise OperationalError("INSERT", {}, sqlite3.OperationalError(words))

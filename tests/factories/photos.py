@@ -10,7 +10,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
-from photosvc.index.store import Store
+from photosvc.index.storing.store import Store
 from photosvc.media.metadata import Metadata
 from photosvc.models import Photo
 from photosvc.search.projection.project import project

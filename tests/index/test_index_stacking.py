@@ -16,7 +16,7 @@ from photosvc.index.scan import FoundFile
 from photosvc.index.stacking import groups
 from photosvc.index.stacking.library import restack_library
 from photosvc.index.stacking.unstack import unstack
-from photosvc.index.store import Store
+from photosvc.index.storing.store import Store
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, File, Photo, SearchRow
 from tests.clock import NOW

@@ -10,7 +10,7 @@ from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import read_extraction
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
-from photosvc.index.store import Saved, Store
+from photosvc.index.storing.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText
 from photosvc.search.projection.rebuild import rebuild

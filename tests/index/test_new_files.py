@@ -9,7 +9,7 @@ from photosvc.core.stacks import KINDS
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
-from photosvc.index.store import Store
+from photosvc.index.storing.store import Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Base, File, Photo, migrate
 from photosvc.models.database import UnitOfWork, begin_write, configure_engine

@@ -11,7 +11,7 @@ from photosvc.core.stacks import KINDS
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
 from photosvc.index.run_lock import Lease
-from photosvc.index.store import Store
+from photosvc.index.storing.store import Store
 from photosvc.models import STACKING, File, LibraryState
 from photosvc.models.database import begin_write
 from photosvc.models.pace import Pace

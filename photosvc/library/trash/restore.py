@@ -17,7 +17,7 @@ from photosvc.core.stacks import parse_kinds
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import clamped_time, disk_path
-from photosvc.index.store import Store
+from photosvc.index.storing.store import Store
 from photosvc.library import disk
 from photosvc.library.journal import Actor, Change, record
 from photosvc.library.relocation import Relocation

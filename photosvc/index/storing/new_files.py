@@ -20,7 +20,7 @@ from photosvc.index.file_columns import write_extraction
 from photosvc.index.scan import FoundFile
 from photosvc.index.sidecars.folders import Folders
 from photosvc.index.stacking.keys import keys_of
-from photosvc.index.stored_files import StoredFiles
+from photosvc.index.storing.stored_files import StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Photo, StackKey, photo_keywords
 from photosvc.models.among import among
 from photosvc.models.plain import insert_of, insert_plain, next_ids, plain

@@ -17,7 +17,7 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.run_lock import Lease
 from photosvc.index.scan import FoundFile
 from photosvc.index.sidecars.folders import Folders
-from photosvc.index.store import Store
+from photosvc.index.storing.store import Store
 from photosvc.index.summary import Outcome, Status, Summary
 from photosvc.models.pace import Pace
 

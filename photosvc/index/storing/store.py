@@ -1,34 +1,33 @@
 """Store: write extractions into the rows of files and photos. Flushes; the caller commits."""
 
-import os
-import stat
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sqlalchemy import and_, case, delete, select, update
+from sqlalchemy import and_, delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
-from photosvc.core.paths import disk_name
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.catalog import Catalog
 from photosvc.index.compose import split_name
 from photosvc.index.describe import describe
-from photosvc.index.estimates.due import Sighting, mark_due, sighting, stored_sightings
+from photosvc.index.estimates.due import Sighting, mark_due, sighting
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
-from photosvc.index.new_files import NewFiles
-from photosvc.index.scan import FoundFile, clamped_time, is_hidden
+from photosvc.index.scan import FoundFile
 from photosvc.index.sidecars.folders import Folders
 from photosvc.index.sidecars.links import Sidecars, sidecars_of
 from photosvc.index.stacking.keys import keys_of
 from photosvc.index.stacking.restack import new_photo, restack
-from photosvc.index.stored_files import StoredFiles
+from photosvc.index.storing.missing import mark_files
+from photosvc.index.storing.new_files import NewFiles
+from photosvc.index.storing.same_content import same_content
+from photosvc.index.storing.stored_files import StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.models.among import among
-from photosvc.search.projection.project import project, project_new, remove
+from photosvc.search.projection.project import project, project_new
 
 #: Statements whose rows no object in the session stands for.
 _UNLOADED: Final = {"synchronize_session": False}
@@ -92,7 +91,7 @@ class Store:
         file = self._files.named(found.name)
         new = unknown = False
         if file is None:
-            same, moved = self._same_content(extraction.hash)
+            same, moved = same_content(self._files, self._root, extraction.hash)
             if same is not None:
                 problem = Problem.of(Reason.DUPLICATE, same.name)
                 if not self._is_rejected(found.name):
@@ -151,35 +150,14 @@ class Store:
             self._changed[file.photo] = None
 
     def mark_missing(self, names: Sequence[str]) -> list[str]:
-        """Mark files as missing and delete sidecars; gives the names of those that there were.
-
-        Photos of which no file is left are hidden by statements for all of them, the others are described again.
-        """
-        session = self._session
-        stored = select(File.id, File.name, File.photo_id).where(
-            File.root == ORIGINALS_ROOT, among(session, File.name, names), File.missing.is_(False)
-        )
-        rows = session.connection().execute(stored.order_by(File.id)).all()
-        files = update(File).where(among(session, File.id, [row.id for row in rows])).values(missing=True)
-        session.execute(files, execution_options=_UNLOADED)
-        photo_ids = {row.photo_id for row in rows}
-        present = select(File.photo_id).where(among(session, File.photo_id, photo_ids), File.missing.is_(False))
-        shown = set(session.connection().execute(present).scalars())
-        self._change(shown)
-        self._hide(photo_ids - shown)
+        """Mark files as missing and delete sidecars; gives the names of those that there were."""
+        marked = mark_files(self._session, names, self._now)
+        self._sightings |= marked.sightings
+        self._change(marked.shown)
         self._rejected |= dict.fromkeys(names)
         sidecars, changed = self._sidecars.remove(names)
         self._change(changed)
-        return [row.name for row in rows] + sidecars
-
-    def _hide(self, photo_ids: Collection[int]) -> None:
-        if photo_ids:
-            self._sightings |= stored_sightings(self._session, photo_ids)
-            hidden = update(Photo).where(among(self._session, Photo.id, photo_ids))
-            updated_at = case((Photo.quality == -1, Photo.updated_at), else_=self._now)
-            hidden = hidden.values(quality=-1, updated_at=updated_at, checked_at=self._now)
-            self._session.execute(hidden, execution_options=_UNLOADED)
-            remove(self._session, photo_ids)
+        return marked.names + sidecars
 
     def restack(self, file: File) -> None:
         """Stack a stored file again."""
@@ -251,40 +229,6 @@ class Store:
         query = select(RejectedFile.id).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
         with self._session.no_autoflush:
             return self._session.scalar(query) is not None
-
-    def _same_content(self, content_hash: str) -> tuple[File | None, File | None]:
-        """A stored file with this content that is unchanged on disk; else one that is gone from the disk, so it moved.
-
-        A file on disk with another size or time is neither: it was changed in place, and its row, with the edits of
-        users, stays with the new content.
-        """
-        moved = None
-        for file in self._files.with_content(content_hash):
-            now = self._on_disk(file)
-            if now == (file.size, file.mtime_ns):
-                return file, None
-            if now is None:
-                moved = moved or file
-        return None, moved
-
-    def _on_disk(self, file: File) -> tuple[int, int] | None:
-        """Size and time of the regular file that has its name now; None when there is none.
-
-        When the disk cannot be read, size and time of the stored file. What scans leave out, as the trash, counts as
-        gone: the same content elsewhere takes its place.
-        """
-        if is_hidden(file.name):
-            return None
-        path = os.path.join(os.path.realpath(self._root), disk_name(file.name))  # noqa: PTH118
-        if os.path.realpath(path) != path:
-            return None
-        try:
-            status = os.lstat(path)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError:
-            return file.size, file.mtime_ns
-        return (status.st_size, clamped_time(status)) if stat.S_ISREG(status.st_mode) else None
 
     def _new_file(self, found: FoundFile, extraction: Extraction) -> File:
         """A file of a new photo, which `restack` joins with others; new pictures of one name share it at once."""

@@ -1,0 +1,1 @@
+"""From extractions to rows: batches of files, each stored in one transaction."""
