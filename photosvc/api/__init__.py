@@ -42,7 +42,7 @@ def create_api() -> Blueprint:
         start_timer()
         service = current_service()
         service.require_schema()
-        service.follow_key()
+        service.follow_key(seldom=True)
         warn_of_unread_proxy(service, request)
         write_due_refusals(service)
 

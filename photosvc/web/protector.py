@@ -129,6 +129,7 @@ def require_download(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
 def _by_link(verify: Callable[..., Principal], token: str, action: str) -> None:
     """Let the principal that a link token names act in this request."""
     service = current_service()
+    service.follow_key()
     try:
         with service.reading() as connection:
             who = verify(connection, service.settings, token, service.now())

@@ -20,7 +20,7 @@ def list_sessions(session: Session, user: User, now: datetime) -> list[Credentia
 
 
 def find_owned(session: Session, user: User, kind: str, uid: str) -> Credential:
-    """The account's credential of this kind with this UID; secrets are not looked up, since paths contain them not.
+    """The account's credential of this kind with this UID. Its secret finds nothing: no address should contain one.
 
     Raises:
         NotFoundError: there is none, or it belongs to another account.
