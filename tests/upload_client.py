@@ -24,7 +24,7 @@ _DATE_TIME_ORIGINAL = 0x9003
 def open_uploads(folder: Path) -> Iterator[ApiClient]:
     """An API whose uploads are indexed at once, without processes."""
     with open_api(folder) as api, pytest.MonkeyPatch.context() as patch:
-        for module in ("adding", "resumable"):
+        for module in ("adding", "pieces"):
             patch.setattr(f"photosvc.api.library.{module}.wake_indexer", index_at_once)
         for name in ("photosvc.library.uploads.inspect", "photosvc.index.job"):
             patch.setattr(f"{name}.WorkerPool", InlinePool)

@@ -4,38 +4,27 @@ Served are the core of https://tus.io/protocols/resumable-upload and what `_EXTE
 to the originals at once, or with the other files of `PUT /users/<uid>/upload/<token>` when its metadata name `upload`.
 """
 
-from collections.abc import Callable
-from datetime import datetime
-from hmac import compare_digest
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flask import Blueprint, Response, request, url_for
-from sqlalchemy import delete, update
 from werkzeug.exceptions import MethodNotAllowed, UnsupportedMediaType
 from werkzeug.http import http_date
 
-from photosvc.api.library.adding import add_uploads
+from photosvc.api.library.pieces import append, find, finish, forget, measured, store
 from photosvc.api.library.uploads import UPLOAD_TOKEN
-from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
-from photosvc.core.problems import FileProblemError
-from photosvc.library.staging import Part
-from photosvc.library.staging.errors import PartMissingError, TooLargeError
-from photosvc.library.uploads.admit import REFUSED
-from photosvc.library.uploads.waiting import LIFETIME, add_waiting, find_upload
+from photosvc.core.errors import ConflictError, InvalidValueError
+from photosvc.library.uploads.waiting import LIFETIME, add_waiting
 from photosvc.models import Upload
 from photosvc.pictures.names import safe_name
 from photosvc.web.contract import Header, answers, refuses, takes_bytes, takes_headers
 from photosvc.web.current import current_service
-from photosvc.web.indexer import wake_indexer
-from photosvc.web.multipart import read_piece
 from photosvc.web.protector import public, require
-from photosvc.web.receiving import Sender, receiving, sender
+from photosvc.web.receiving import receiving, sender
 from photosvc.web.tus import (
     ALGORITHMS,
     MOST_METADATA,
     VERSION,
-    ChecksumError,
     check_version,
     upload_checksum,
     upload_metadata,
@@ -43,18 +32,9 @@ from photosvc.web.tus import (
     with_tus_headers,
 )
 
-if TYPE_CHECKING:
-    from hashlib import _Hash
-
 _EXTENSIONS: Final = "creation,expiration,checksum,termination"
 _PIECE_TYPE: Final = "application/offset+octet-stream"
 _MIB: Final = 1 << 20
-
-
-class ExpiredUploadError(PhotosvcError):
-    """The upload was not continued in time."""
-
-    status = HTTPStatus.GONE
 
 
 def add_routes(api: Blueprint) -> None:
@@ -150,8 +130,8 @@ def measure_upload(token: str) -> Response:
     """
     check_version()
     who = sender()
-    upload = _find(who, token)
-    size = upload.size if upload.finished else _measured(who, upload)
+    upload = find(who, token)
+    size = upload.size if upload.finished else measured(who, upload)
     answer = Response()
     answer.headers["Upload-Offset"] = str(size)
     answer.headers["Upload-Length"] = str(upload.size)
@@ -179,7 +159,7 @@ def continue_upload(token: str) -> Response:
         msg = f"send pieces as {_PIECE_TYPE}"
         raise UnsupportedMediaType(msg)
     offset, checksum = whole_number("Upload-Offset"), upload_checksum()
-    upload = _find(who, token)
+    upload = find(who, token)
     expires_at = service.now() + LIFETIME
     if upload.finished:
         if offset != upload.size or request.content_length:
@@ -192,12 +172,12 @@ def continue_upload(token: str) -> Response:
                 if part.size != offset:
                     msg = f"The next piece begins at {part.size}."
                     raise ConflictError(msg, field="Upload-Offset")
-                _append(part, upload.size, checksum)
+                append(part, upload.size, checksum)
                 size = part.size
                 sha1 = part.sha1 if size == upload.size else ""
-            _store(upload, sha1, expires_at)
+            store(upload, sha1, expires_at)
             if sha1 and not upload.bundle:
-                _finish(who, upload)
+                finish(who, upload)
     answer = Response(status=HTTPStatus.NO_CONTENT)
     answer.headers["Upload-Offset"] = str(size)
     answer.headers["Upload-Expires"] = http_date(expires_at)
@@ -212,7 +192,7 @@ def end_upload(token: str) -> Response:
     """Give up an upload (tus 1.0, termination); a file that was added stays."""
     check_version()
     who = sender()
-    _forget(who, _find(who, token))
+    forget(who, find(who, token))
     return Response(status=HTTPStatus.NO_CONTENT)
 
 
@@ -228,101 +208,6 @@ def override_method(token: str) -> Response:
         check_version()
         raise MethodNotAllowed(["OPTIONS", "HEAD", "PATCH", "DELETE"])
     return view(token=token)
-
-
-def _append(part: Part, length: int, checksum: "tuple[_Hash, bytes] | None") -> None:
-    """Write the request's body to a part.
-
-    Raises:
-        CutBodyError: the client went away; what came is kept, unless the piece has a checksum.
-        ChecksumError: the checksum is another; nothing is kept.
-        TooLargeError: the file would be longer than announced.
-
-    """
-    left = length - part.size
-    if (request.content_length or 0) > left:
-        raise TooLargeError
-    request.max_content_length = left + 1
-    if checksum is None:
-        _each_piece(part.write)
-        return
-    digest, expected = checksum
-    with part.on_trial():
-
-        def write(piece: bytes) -> None:
-            digest.update(piece)
-            part.write(piece)
-
-        _each_piece(write)
-        if not compare_digest(digest.digest(), expected):
-            raise ChecksumError
-
-
-def _each_piece(take: Callable[[bytes], None]) -> None:
-    stream = request.stream
-    while piece := read_piece(stream):
-        take(piece)
-
-
-def _measured(who: Sender, upload: Upload) -> int:
-    """Bytes that have arrived; a file that is complete without the knowledge of its client is finished."""
-    try:
-        size = who.staging.size_of(upload.token)
-    except PartMissingError:
-        if not upload.hash:
-            raise
-        size = upload.size  # the server ended after it had placed the file
-    if size < upload.size or (upload.hash and upload.bundle):
-        return size
-    with receiving():
-        if not upload.hash:
-            with who.staging.resume(upload.token, most_bytes=upload.size, expected_length=upload.size) as part:
-                _store(upload, part.sha1, upload.expires_at)
-        if not upload.bundle:
-            _finish(who, upload)
-    return size
-
-
-def _store(upload: Upload, sha1: str, expires_at: datetime) -> None:
-    """Remember the hash of a complete file, and until when the upload may go on."""
-    upload.hash = sha1
-    with current_service().writing() as session:
-        change = update(Upload).where(Upload.id == upload.id).values(hash=sha1, expires_at=expires_at)
-        session.execute(change, execution_options={"synchronize_session": False})
-
-
-def _finish(who: Sender, upload: Upload) -> None:
-    """Add a complete file to the originals.
-
-    Raises:
-        FileProblemError: it is refused; the upload is gone.
-
-    """
-    service = current_service()
-    (outcome,) = add_uploads(who, [upload], service.now(), keep=True)
-    if outcome.status == REFUSED and outcome.problem is not None:
-        _forget(who, upload)
-        raise FileProblemError(outcome.problem.reason, *outcome.problem.details)
-    wake_indexer(service)
-
-
-def _forget(who: Sender, upload: Upload) -> None:
-    with current_service().writing() as session:
-        session.execute(delete(Upload).where(Upload.id == upload.id))
-    who.staging.delete(upload.token)
-
-
-def _find(who: Sender, token: str) -> Upload:
-    service = current_service()
-    with service.loading() as session:
-        upload = find_upload(session, who.user_id, token) if token.isalnum() else None
-        session.expunge_all()
-    service.end_reading()
-    if upload is None:
-        raise PartMissingError
-    if upload.expires_at <= service.now():
-        raise ExpiredUploadError
-    return upload
 
 
 def _largest() -> int:

@@ -154,9 +154,9 @@ def test_a_server_that_was_killed_at_the_last_piece_adds_the_file_when_it_is_ask
     path = create(api, token, len(data), filename="a.jpg")
     with monkeypatch.context() as change:
         if moment == "before the hash":
-            change.setattr("photosvc.api.library.resumable._store", killed)
+            change.setattr("photosvc.api.library.resumable.store", killed)
         elif moment == "before the name":
-            change.setattr("photosvc.api.library.resumable._finish", killed)
+            change.setattr("photosvc.api.library.resumable.finish", killed)
         else:
             change.setattr("photosvc.api.library.adding.delete", killed)
             change.setattr("photosvc.api.library.adding.update", killed)
@@ -173,7 +173,7 @@ def test_a_complete_file_of_a_bundle_waits_although_its_last_answer_was_lost(api
     data = picture(43)
     path = create(api, token, len(data), filename="a.jpg", upload="lost")
     with monkeypatch.context() as change:
-        change.setattr("photosvc.api.library.resumable._store", killed)
+        change.setattr("photosvc.api.library.resumable.store", killed)
         with pytest.raises(KeyboardInterrupt):
             patch(api, token, path, data, 0)
     assert put(api, token, "lost").json["files"] == []
