@@ -68,6 +68,7 @@ def _replace_service_key(service: "Service", *, given: str | None, lost: bool) -
     from photosvc.auth import key_replacement
     from photosvc.auth.audit.events import Event
     from photosvc.auth.service_key import fingerprint, stored_fingerprint
+    from photosvc.models.durable import flush_commits
     from photosvc.web.auditing import record
 
     service.require_schema()
@@ -80,6 +81,7 @@ def _replace_service_key(service: "Service", *, given: str | None, lost: bool) -
         with service.writing() as session:
             replaced = key_replacement.encrypt_again(session, settings, fresh, lost=lost)
             record(session, Event.KEY_ROTATED, target=name, detail="service key")
+        flush_commits(service.engine())  # the old key is the only one that opens what was there before
         key_replacement.put_in_place(settings)
     print_record(_REPLACED, {"fingerprint": name, "accounts": replaced.accounts, "lost": replaced.lost})
     if replaced.lost:

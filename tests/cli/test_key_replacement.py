@@ -138,6 +138,25 @@ def test_a_run_that_is_killed_leaves_a_library_that_works_and_another_run_finish
     assert api.log_in(code=codes[1]).status_code == 200
 
 
+def test_the_old_key_goes_only_when_the_disk_has_what_the_new_one_encrypted(own_key, monkeypatch):
+    api, done = own_key, []
+    enrol(api)
+    fsync, put_in_place = os.fsync, key_replacement.put_in_place
+
+    def flush(descriptor):
+        done.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        fsync(descriptor)
+
+    def put(settings):
+        done.append("put in place")
+        put_in_place(settings)
+
+    monkeypatch.setattr(os, "fsync", flush)
+    monkeypatch.setattr(key_replacement, "put_in_place", put)
+    assert rotate(api).returncode == 0
+    assert done == ["secret_key.next", "instance", "photosvc.db-wal", "put in place", "instance"]
+
+
 def test_a_key_that_is_a_setting_has_to_be_given_and_set_there(tmp_path):
     key, fresh = "k" * 32, "n" * 40
     with open_api(tmp_path, settings={"PHOTOSVC_SECRET_KEY": key}) as api:
