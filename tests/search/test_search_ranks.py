@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import Photo, SearchRow, SearchText
 from photosvc.search.projection.project import project
-from photosvc.search.reading import candidates
+from photosvc.search.reading import candidates, ranks
 from photosvc.search.reading.explain import explain
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request
@@ -145,3 +145,40 @@ def test_merged_pages_have_each_photo_once(session):
     found, following = uids(session, "famil", merged="true", count="37")
     rest, _ = uids(session, "famil", merged="true", cursor=str(following))
     assert [photo_of[uid] for uid in found + rest] == list(dict.fromkeys(photo_of[uid] for uid in files))
+
+
+@pytest.fixture
+def best_is_frequent(session, monkeypatch):
+    """Nearly all photos with the word `zebra` have it in their titles; gives how often other ranks were looked for."""
+    for found in session.scalars(select(SearchText)):
+        if found.photo_id % 3:
+            found.words = f"{found.words.rstrip()} , zebra {found.photo_id} "
+            found.title = found.title if found.photo_id % 10 == 1 else f" zebra {found.photo_id} "
+    session.flush()
+    session.execute(text("ANALYZE"))  # PostgreSQL expects many by it
+    asked = []
+    find_others = ranks.BestFirst.__iter__
+
+    def noted(tiers):
+        walked = find_others(tiers)
+        yield next(walked)
+        asked.append("others")
+        yield from walked
+
+    monkeypatch.setattr(ranks.BestFirst, "__iter__", noted)
+    yield asked
+    session.rollback()
+
+
+@pytest.mark.parametrize("most_sorted", [5000, 3])
+def test_where_the_best_rank_is_frequent_others_are_looked_for_behind_it(
+    session, best_is_frequent, monkeypatch, most_sorted
+):
+    monkeypatch.setattr(ranks, "_MOST_SORTED", most_sorted)
+    whole = sorted_by_python(session, "zebra")
+    first, following = uids(session, "zebra", count="50")
+    assert (first, best_is_frequent) == (whole[:50], [])
+    behind, _ = uids(session, "zebra", cursor=str(following))
+    assert (first + behind, best_is_frequent) == (whole, ["others"])
+    assert uids(session, "zebra", offset="120")[0] == whole[120:]
+    assert uids(session, "zebra", offset=str(len(whole) - 5))[0] == whole[-5:]

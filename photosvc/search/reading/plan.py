@@ -35,7 +35,7 @@ The estimate assumes that the matching rows are spread evenly over the order. Wh
 A unary `+` (`context.unindexed`) keeps SQLite from using any other index than the driving one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -104,7 +104,7 @@ class Plan:
     """Where the order is by `taken_at`: the times outside of which no row matches."""
     counted: tuple[Counted, ...] = ()
     """What was counted to choose this plan."""
-    tiers: tuple[Tier, ...] = ()
+    tiers: Iterable[Tier] = ()
     """Where the order is by rank and the words are frequent: the photos by their ranks."""
 
     @property
@@ -144,7 +144,7 @@ def make_plan(
     by_order = in_order and order in BY_VALUE
     valued = [part for part in parts if by_order and value_column(part)]
     counted: list[Counted] = []
-    found_tiers: tuple[Tier, ...] = ()
+    found_tiers: Iterable[Tier] = ()
     if others and not context.on_postgresql:
         counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
         counted = counter.counted
@@ -190,7 +190,7 @@ def make_plan(
 
 def _by_rank(
     parts: Sequence[Node], ranked: Sequence[Term], context: Context, connection: Connection
-) -> tuple[Candidates | None, tuple[Tier, ...]]:
+) -> tuple[Candidates | None, Iterable[Tier]]:
     """All photos with the words of these conjuncts; if these are many, and the query has nothing else, their ranks."""
     candidates = with_words(parts, context, connection)
     if candidates is None or context.opened or len(candidates.exact) < len(parts):

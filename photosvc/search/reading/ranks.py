@@ -3,9 +3,10 @@
 A frequent word mostly stands at the same place in all its photos: in the title, or among the keywords. So nearly all of
 them have one of few ranks. Photos of such a frequent rank are found by walking the order until a page is full; those of
 all other ranks are few, and sorted. Sorting all of them would read every row: 240 ms for 73,000 photos of a million.
+Where the best rank that there can be is frequent, the others are not even looked for until a page reaches them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
@@ -15,7 +16,7 @@ from sqlalchemy import Connection, func, select
 from photosvc.models import SearchText
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.context import Context
-from photosvc.search.reading.conditions.full_text import in_index, points
+from photosvc.search.reading.conditions.full_text import in_index, most_points, points
 from photosvc.search.word_text import Term
 
 #: Photos whose ranks show which are frequent, and the share of them that a frequent rank has.
@@ -35,8 +36,21 @@ class Tier:
     """Their ids; None for all photos of one frequent rank, `low`."""
 
 
-def tiers(words: Node, ranked: Sequence[Term], context: Context, connection: Connection) -> tuple[Tier, ...]:
-    """The photos that the full-text index finds, best ranks first; none when the ranks are too many.
+@dataclass(frozen=True, slots=True)
+class BestFirst:
+    """All photos of the best rank, and the tiers behind them, which are found when they are asked for."""
+
+    first: Tier
+    find_others: Callable[[], Iterable[Tier]]
+
+    def __iter__(self) -> Iterator[Tier]:
+        """The tiers, best ranks first."""
+        yield self.first
+        yield from self.find_others()
+
+
+def tiers(words: Node, ranked: Sequence[Term], context: Context, connection: Connection) -> Iterable[Tier]:
+    """The photos that the full-text index finds, best ranks first; `()` when the ranks are too many.
 
     Args:
         words: a query of words, `And` and `Or` alone.
@@ -51,10 +65,23 @@ def tiers(words: Node, ranked: Sequence[Term], context: Context, connection: Con
     counts = connection.execute(select(sample.c.rank, func.count()).group_by(sample.c.rank)).all()
     least = _FREQUENT * sum(count for _, count in counts)
     frequent = sorted((value for value, count in counts if count >= least), reverse=True)
-    others = connection.execute(found.where(rank.not_in(frequent)).limit(_MOST_SORTED + 1)).all()
-    if len(others) > _MOST_SORTED:
-        return ()
-    return tuple(_between(frequent, sorted(((value, photo) for photo, value in others), reverse=True)))
+
+    def others() -> Sequence[tuple[int, int]]:
+        rest = found.where(rank.not_in(frequent)).limit(_MOST_SORTED + 1)
+        return sorted(((value, photo) for photo, value in connection.execute(rest)), reverse=True)
+
+    def behind_best() -> Iterable[Tier]:
+        rest = others()
+        if len(rest) <= _MOST_SORTED:
+            return _between(frequent[1:], rest)
+        ids = connection.scalars(select(SearchText.photo_id).where(in_index(words, context), rank < best))
+        return (Tier(0, tuple(ids)),)
+
+    best = most_points(ranked)
+    if frequent and frequent[0] == best:
+        return BestFirst(Tier(best, None), behind_best)
+    rest = others()
+    return tuple(_between(frequent, rest)) if len(rest) <= _MOST_SORTED else ()
 
 
 def _between(frequent: Sequence[int], others: Sequence[tuple[int, int]]) -> Iterator[Tier]:

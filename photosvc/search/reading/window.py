@@ -76,7 +76,7 @@ class Search:
     def window_query(self, offset: int, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """The SELECT of `window` for a search that is not plain."""
         if self.plan.tiers:
-            return self._tier_query(self.plan.tiers[0], offset + count)
+            return self._tier_query(next(iter(self.plan.tiers)), offset + count)
         keys = self._keys()
         query = self.matching(SearchRow.file_id, *keys)
         cursor = self.request.cursor
@@ -124,8 +124,10 @@ class Search:
         """The first files, or those behind the cursor, of the tiers of the plan."""
         cursor, found = self.request.cursor, list[Found]()
         for tier in self.plan.tiers:
-            if len(found) < count and not (cursor and tier.low > int(cursor.values[0])):
+            if not (cursor and tier.low > int(cursor.values[0])):
                 found += self.connection.execute(self._tier_query(tier, count - len(found)))
+            if len(found) >= count:  # before the next tier is looked for
+                break
         return found
 
     def _tier_query(self, tier: Tier, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ

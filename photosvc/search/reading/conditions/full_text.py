@@ -42,6 +42,8 @@ class _TsQuery(TSQUERY):
 
 #: Terms that count for the rank; further ones only decide whether a photo matches.
 _MOST_RANKED = 16
+#: The points of a whole word in each section; a word that only begins so has one less.
+_POINTS = {"title": 6, "keywords": 4, "people": 4, "words": 2}
 
 
 def needed(parts: Iterable[Node]) -> Node | None:
@@ -219,6 +221,11 @@ def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
     return select(points(terms, context)).where(SearchText.photo_id == SearchRow.photo_id).scalar_subquery()
 
 
+def most_points(ranked: Sequence[Term]) -> int:
+    """The rank of a photo that has each term as a whole word where it counts most."""
+    return max(_POINTS.values()) * len(ranked[:_MOST_RANKED])
+
+
 def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:
     """The rank of a photo by the place of each term: an expression on `SearchText`; whole words count more.
 
@@ -229,7 +236,7 @@ def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:
         begun, *forms = needles(term)
         whole = begun.rstrip() + " "
         steps = []
-        for section, most in (("title", 6), ("keywords", 4), ("people", 4), ("words", 2)):
+        for section, most in _POINTS.items():
             text = getattr(SearchText, section)
             is_whole = or_(*(_has(text, one, context) for one in (whole, *forms)))
             steps += [(is_whole, most), (_has(text, begun, context), most - 1)]
