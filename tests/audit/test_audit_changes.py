@@ -139,3 +139,15 @@ def test_a_new_signing_key(api):
     (row,) = rows(api.library)
     assert (row.event, row.actor, row.detail) == ("key.rotated", "command line", "signing key")
     assert row.target == json.loads(done.stdout)["kid"]
+
+
+def test_a_secret_that_could_not_be_shown_is_told_as_ended(api, monkeypatch):
+    def fail(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("photosvc.cli.auth.print_record", fail)
+    monkeypatch.setattr("photosvc.cli.clients.print_record", fail)
+    assert api.svc("auth", "add", "-n", "report", "-s", "photos").returncode == 1
+    assert api.svc("clients", "add", "-n", "robot", "-s", "photos").returncode == 1
+    events = [row.event for row in rows(api.library)]
+    assert events == ["credential.made", "credential.ended", "client.added", "client.removed"]

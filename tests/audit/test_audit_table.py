@@ -10,7 +10,7 @@ from photosvc.auth.audit import table
 from photosvc.auth.audit.entry import Entry
 from photosvc.auth.audit.events import Event
 from photosvc.models import AuditEntry
-from photosvc.models.database import configure_engine, write_session
+from photosvc.models.database import configure_engine, write_if_free, write_session
 from tests.clock import NOW, SECOND
 
 
@@ -73,3 +73,9 @@ def test_entries_since_a_moment(engine):
     with engine.connect() as connection:
         assert [row.event for row in table.latest(connection, count=9, since=NOW)] == ["logout"]
         assert table.latest(connection, count=9, since=NOW + timedelta(days=1)) == []
+
+
+def test_a_write_that_need_not_last_is_done_like_others(engine):
+    entry = Entry(created_at=NOW, event=Event.THROTTLED)
+    assert write_if_free(engine, lambda session: table.add(session, [entry], keep=100), lasting=False)
+    assert counts(engine) == {"refusals": 1}

@@ -4,7 +4,9 @@ import json
 import logging
 import sys
 
-from photosvc.core.log_lines import FIELDS, JsonFormatter, LineFormatter, as_text
+import pytest
+
+from photosvc.core.log_lines import FIELDS, JsonFormatter, LineFormatter, as_text, write_lines, write_warnings_only
 
 
 def record(message, *arguments, error=None, **fields):
@@ -51,3 +53,37 @@ def test_errors_are_told_in_both_forms():
 def test_values_that_are_not_plain_are_quoted():
     fields = {"a": "alice", "b": "two words", "c": 'quo"te', "d": "k=v", "e": "2001:db8::/64", "f": 3, "g": "née"}
     assert as_text(fields) == 'a=alice b="two words" c="quo\\"te" d="k=v" e=2001:db8::/64 f=3 g=née'
+
+
+@pytest.fixture
+def log():
+    """A logger of its own."""
+    found = logging.getLogger("photosvc_lines_test")
+    found.setLevel(logging.INFO)
+    yield found
+    found.handlers.clear()
+
+
+def test_lines_are_written_once_in_the_last_chosen_format(log, capsys, monkeypatch):
+    monkeypatch.setattr(logging.root, "handlers", [])  # as where the operator has not configured logging
+    write_lines(log.name, "text")
+    write_lines(log.name, "json")
+    log.getChild("below").info("hello")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line)["message"] == "hello"
+
+
+def test_commands_write_warnings_only(log, capsys, monkeypatch):
+    monkeypatch.setattr(logging.root, "handlers", [])
+    write_lines(log.name, "text")
+    write_warnings_only(log.name)
+    log.info("hello")
+    log.warning("careful")
+    assert capsys.readouterr().err.endswith("WARNING photosvc_lines_test: careful\n")
+
+
+def test_who_configures_logging_gets_the_lines_alone(log, capsys, monkeypatch):
+    monkeypatch.setattr(logging.root, "handlers", [logging.NullHandler()])
+    write_lines(log.name, "text")
+    log.warning("careful")
+    assert capsys.readouterr().err == ""
