@@ -1,13 +1,15 @@
 """The journal: who changed which photo when, the values before and after, and taking a change back."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import func, or_, select
+from sqlalchemy import bindparam, delete, func, or_, select
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.auth.principal import Principal
@@ -15,8 +17,18 @@ from photosvc.core.errors import NotFoundError
 from photosvc.library.values import Difference, dump, wire_name
 from photosvc.models import PhotoChange
 from photosvc.models.plain import insert_of
-from photosvc.models.prepared import run_many
+from photosvc.models.prepared import Prepared, prepare_statement, run_many
 
+#: Changes of one photo that are kept: programs that change one for ever fill no disk.
+MOST_OF_PHOTO: Final = 1000
+#: Photos of one statement.
+_PORTION: Final = 500
+_TOO_MANY: Final = (
+    select(PhotoChange.photo_uid)
+    .where(PhotoChange.photo_uid.in_(bindparam("photo_uids", expanding=True)))
+    .group_by(PhotoChange.photo_uid)
+    .having(func.count() > bindparam("most"))
+)
 #: What the values of a change contain that made a photo private, or ended that; no text of a person contains it.
 _PRIVATE: Final = '"private":true'
 
@@ -58,6 +70,32 @@ def record(session: Session, change: Change, now: datetime, differences: Mapping
         for photo_uid, (before, after) in differences.items()
     ]
     run_many(session.connection(), insert_of(PhotoChange), entries)
+    _forget_oldest(session, list(differences))
+
+
+def _forget_oldest(session: Session, photo_uids: Sequence[str]) -> None:
+    """Delete the oldest changes of photos that have more than `MOST_OF_PHOTO`."""
+    connection = session.connection()
+    for start in range(0, len(photo_uids), _PORTION):
+        some = list(photo_uids[start : start + _PORTION])
+        if len(some) == 1:
+            row = _prepared(connection.dialect).run(connection, {"photo_uid": some[0]})[0]
+            too_many = some if row[0] > MOST_OF_PHOTO else []
+        else:
+            values = {"photo_uids": some, "most": MOST_OF_PHOTO}
+            too_many = [row[0] for row in connection.execute(_TOO_MANY, values)]
+        for uid in too_many:
+            own = PhotoChange.photo_uid == uid
+            last = select(PhotoChange.id).where(own).order_by(PhotoChange.id.desc()).offset(MOST_OF_PHOTO).limit(1)
+            gone = delete(PhotoChange).where(own, PhotoChange.id <= session.scalar(last))
+            session.execute(gone, execution_options={"synchronize_session": False})
+
+
+@lru_cache(maxsize=2)
+def _prepared(dialect: Dialect) -> Prepared:
+    """The number of changes of one photo; compiled once, because every edit asks."""
+    query = select(func.count()).where(PhotoChange.photo_uid == bindparam("photo_uid"))
+    return prepare_statement(query, dialect)
 
 
 def changes_of(

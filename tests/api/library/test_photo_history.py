@@ -139,3 +139,20 @@ def test_a_photo_that_becomes_part_of_another_leaves_its_history_to_that(library
         {"Title": "Lake", "TitleSrc": "manual"},
         {"Description": "of the boat", "DescriptionSrc": "manual"},
     ]
+
+
+def test_of_many_changes_of_a_photo_the_last_ones_are_kept(library, send, monkeypatch):
+    monkeypatch.setattr("photosvc.library.journal.MOST_OF_PHOTO", 3)
+    for number in range(5):
+        send(json={"Title": f"Title {number}"})
+    kept = send("GET", "/history")
+    assert [change["After"]["Title"] for change in kept] == ["Title 4", "Title 3", "Title 2"]
+    library.put("a/hill.jpg", jpeg(80, 60))
+    library.index()
+    headers = {"X-Auth-Token": library.token(role="admin")}
+    uids = {"photos": [record["UID"] for record in library.find()], "private": True}
+    library.app.test_client().post("/api/v1/batch/photos/private", json=uids, headers=headers)
+    kept = send("GET", "/history")
+    assert [change["Action"] for change in kept] == ["photos.private", "photos.update", "photos.update"]
+    send("POST", f"/history/{kept[1]['ID']}/undo")
+    assert send("GET")["Title"] == "Title 3"
