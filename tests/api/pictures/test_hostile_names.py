@@ -7,7 +7,7 @@ import pytest
 
 from tests.api_client import open_api
 from tests.picture_client import PictureClient
-from tests.pictures import encoded, quarters
+from tests.pictures import dng, encoded, jpeg, quarters, video
 
 #: What leads out of a folder somewhere: plain, encoded once and twice, with NUL, backslashes, and Unicode.
 PARTS = ("..", "%2e%2e", "%252e%252e", "..%00", "..;", ".. ", "\u2025", "\uff0e\uff0e", "%c0%ae%c0%ae", "....", "~", "")
@@ -88,8 +88,15 @@ def state(folder):
     return found
 
 
-def test_no_route_changes_an_original_or_leaves_something_beside_it(pictures):
+def test_no_route_changes_an_original_or_leaves_something_beside_it(new_pictures, tmp_path):
+    pictures = new_pictures  # whose photos are removed from the library
     library, api = pictures.library, pictures.api
+    library.put("a.jpg", jpeg(320, 240))
+    library.put("b.png", encoded(quarters(60, 40), "PNG"))
+    library.put("c.dng", dng(tmp_path / "c.dng", 640, 480).read_bytes())
+    library.put("d.mp4", video(tmp_path / "d.mp4").read_bytes())
+    library.put("e.jpg", jpeg(640, 480)[:4000])
+    library.index()
     token = library.token("*", role="admin")
     preview, download = pictures.tokens(token)
     before = state(library.originals)
@@ -123,5 +130,5 @@ def test_no_route_changes_an_original_or_leaves_something_beside_it(pictures):
                 answer = api.call(method, address, token, headers={"Range": "bytes=1-9"}, buffered=True)
                 assert answer.status_code < 500, (method, address)
                 next(answered)
-    assert next(answered) > 500
+    assert next(answered) > 200
     assert state(library.originals) == before
