@@ -5,7 +5,8 @@ from typing import BinaryIO, Final
 
 from photosvc.media.containers.packets import IPTC_RESOURCE, MAX_BLOCK, Packets, resource
 
-_MAX_SEGMENTS: Final = 500
+#: Long colour profiles, depth maps and previews take hundreds; so many are read in some hundredths of a second.
+_MAX_SEGMENTS: Final = 10_000
 _EXIF: Final = b"Exif\0\0"
 _XMP: Final = b"http://ns.adobe.com/xap/1.0/\0"
 _EXTENSION: Final = b"http://ns.adobe.com/xmp/extension/\0"

@@ -333,3 +333,9 @@ def test_damaged_containers_give_what_is_left():
                             (0, 1, 0x7F, 0x80, 0xFF, drawn.randrange(256))
                         )
                 assert read_embedded(BytesIO(damaged), row) is not None
+
+
+def test_metadata_behind_hundreds_of_segments_of_a_jpeg_are_read():
+    data = WITH_EXIF["jpeg.jpg"]
+    depth_map = (b"\xff\xeb" + struct.pack(">H", 102) + bytes(100)) * 1_600
+    assert embedded(data[:2] + depth_map + data[2:], "a.jpg").metadata.camera_model == "EOS R"
