@@ -4,7 +4,7 @@ from datetime import timedelta
 from itertools import cycle
 
 import pytest
-from sqlalchemy import create_engine, func, select
+from sqlalchemy import create_engine, func, select, text
 
 from photosvc.auth.audit import table
 from photosvc.auth.audit.entry import Entry
@@ -79,3 +79,15 @@ def test_a_write_that_need_not_last_is_done_like_others(engine):
     entry = Entry(created_at=NOW, event=Event.THROTTLED)
     assert write_if_free(engine, lambda session: table.add(session, [entry], keep=100), lasting=False)
     assert counts(engine) == {"refusals": 1}
+
+
+def test_two_that_sweep_at_once_do_not_wait_for_each_other(new_postgres):
+    engine = create_engine(new_postgres())
+    add(engine, *[Event.LOGIN_REFUSED] * 600, keep=10_000)
+    with write_session(engine) as first:
+        table.add(first, [Entry(created_at=NOW, event=Event.LOGIN_REFUSED)] * 64, keep=400)
+        with write_session(engine) as second:
+            second.execute(text("SET LOCAL lock_timeout = 2000"))
+            table.add(second, [Entry(created_at=NOW, event=Event.LOGIN_REFUSED)] * 64, keep=400)
+    assert 400 <= counts(engine)["refusals"] <= 728
+    engine.dispose()

@@ -36,7 +36,9 @@ def _deletion_beyond(*conditions: ColumnElement[bool]) -> Delete:
     newest_surplus = select(AuditEntry.id).where(*conditions).order_by(AuditEntry.id.desc())
     newest_surplus = newest_surplus.offset(bindparam("kept")).limit(1)
     surplus = select(AuditEntry.id).where(*conditions, AuditEntry.id <= newest_surplus.scalar_subquery())
-    return delete(AuditEntry).where(AuditEntry.id.in_(surplus.order_by(AuditEntry.id).limit(_MOST_SWEPT)))
+    # Locked rows are skipped, so that two transactions that sweep do not wait for each other.
+    surplus = surplus.order_by(AuditEntry.id).limit(_MOST_SWEPT).with_for_update(skip_locked=True)
+    return delete(AuditEntry).where(AuditEntry.id.in_(surplus))
 
 
 _ADD = insert(AuditEntry).returning(AuditEntry.id)

@@ -101,6 +101,7 @@ def test_secrets_are_shown_once_and_are_in_no_row_file_log_or_other_answer(tmp_p
         files = b"\n".join(path.read_bytes() for path in api.library.instance.rglob("*") if path.is_file())
     printed = "".join(capfd.readouterr())
     assert "INSERT INTO photosvc_credentials" in caplog.text
+    assert "event=login " in caplog.text
     for secret in seen.secrets:
         if secret != PASSWORD:  # typed into the name field above, it is a parameter of a statement
             assert secret not in caplog.text, secret
