@@ -18,6 +18,7 @@ from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.cli import svc
 from photosvc.models import CLIENT_TOKEN, User
+from photosvc.models.database import begin_write
 from tests.clock import MovedClock
 from tests.costs import TEST_HASHER
 from tests.factories.accounts import add_client, add_credential, add_user
@@ -76,12 +77,14 @@ class ApiClient:
     def app_password(self, name: str = "alice", scope: str = "*", lifetime: int = -1) -> str:
         """The secret of a fresh app password."""
         with self.library.session() as session:
+            begin_write(session)  # others may write meanwhile
             user = session.query(User).filter_by(name=name).one()
             return self._issue(session, scope, lifetime, user)
 
     def access_token(self, scope: str = "*", lifetime: int = -1) -> str:
         """A fresh client access token."""
         with self.library.session() as session:
+            begin_write(session)
             return self._issue(session, scope, lifetime, None)
 
     def client_token(self, scope: str = "*", role: str = "client", **values: object) -> str:

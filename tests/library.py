@@ -28,7 +28,7 @@ from photosvc.core.problems import Problem
 from photosvc.index.job import run_index
 from photosvc.index.summary import IndexOptions, Outcome, Status, Summary
 from photosvc.models import Base, LibraryState, SearchDocument, SearchRow, migrate
-from photosvc.models.database import configure_engine
+from photosvc.models.database import begin_write, configure_engine
 from photosvc.search.reading.documents import join_results
 from photosvc.settings import Settings, load_settings
 from photosvc.web.current import current_service
@@ -106,6 +106,7 @@ class Library:
         key = f"{role}/{scope}"
         if key not in self.tokens:
             with self.session() as session:
+                begin_write(session)
                 user = add_user(session, name=f"user{len(self.tokens)}", role=role) if role else None
                 issued = issue(session, self.clock(), name="test", scope=parse_scope(scope), user=user)
                 self.tokens[key] = issued.secret

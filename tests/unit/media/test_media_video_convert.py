@@ -15,7 +15,7 @@ from photosvc.media.video.poster import read_poster
 from photosvc.media.video.tracks import read_tracks
 from tests.library import CAMERA_ORIGINALS
 from tests.pictures import CORNERS, quarters
-from tests.videos import SECOND, film, turned
+from tests.videos import SECOND, X265, film, turned
 
 
 @dataclass
@@ -135,7 +135,7 @@ def test_high_dynamic_range_is_mapped_to_what_screens_show(tmp_path):
     assert at == -1
     marked = film(
         tmp_path / "b.mp4", "libx265", pixels="yuv420p10le", frames=2, draw=lambda _: grey_of(127),
-        **{"x265-params": "log-level=none:transfer=arib-std-b67:colorprim=bt2020:colormatrix=bt2020nc"},
+        **{"x265-params": f"{X265}:transfer=arib-std-b67:colorprim=bt2020:colormatrix=bt2020nc"},
     )  # fmt: skip
     plain, mapped = shown(converted(grey)).corners[0], shown(converted(marked)).corners[0]
     assert max(plain) - min(plain) <= 2
