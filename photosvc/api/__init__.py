@@ -14,7 +14,7 @@ from photosvc.api.library import (
     resumable,
     uploads,
 )
-from photosvc.api.names import labels, photo_labels, subjects
+from photosvc.api.names import labels, markers, photo_labels, subjects
 from photosvc.api.pictures import covers, downloads, thumbnails, videos, zips
 from photosvc.api.upkeep import failures, imports, index_runs, trash
 from photosvc.web.answer import add_security_headers, count_request, start_timer
@@ -26,9 +26,9 @@ from photosvc.web.errors import register_errors
 
 _RESOURCES = (
     search, viewer, timeline, clusters, folders, photos, edits, history, batch, photo_files, albums, album_photos,
-    subjects, labels, photo_labels, uploads, resumable, index_runs, imports, failures, trash, session, users,
-    open_sessions, app_passwords, passcode, audit, oauth, monitoring, config, thumbnails, covers, videos, downloads,
-    zips, openapi,
+    subjects, labels, markers, photo_labels, uploads, resumable, index_runs, imports, failures, trash, session,
+    users, open_sessions, app_passwords, passcode, audit, oauth, monitoring, config, thumbnails, covers, videos,
+    downloads, zips, openapi,
 )  # fmt: skip
 
 

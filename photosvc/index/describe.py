@@ -1,6 +1,6 @@
 """Write what the files of a photo contain into its row; values from sources of higher priority stay."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -19,10 +19,10 @@ from photosvc.index.compose import (
 )
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import bounded, read_extraction
-from photosvc.index.markers import write_markers
+from photosvc.index.markers import named, write_markers
 from photosvc.index.sidecars.merge import Sources, StoredSidecar, marked, ranked, with_sidecars
 from photosvc.index.taken import taken
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata import Metadata, Region
 from photosvc.media.xmp.regions import upright
 from photosvc.models import UNKNOWN_PLACE, File, Photo
 
@@ -64,7 +64,7 @@ def describe(
     sources = with_sidecars(merged_metadata(stacked), [one for some in ranked_sidecars for one in some])
     metadata = sources.metadata
     for file, one, own in zip(files, stacked, ranked_sidecars, strict=True):
-        areas = marked(one.extraction.metadata.regions, one.extraction.orientation, own)
+        areas = named(file, marked(one.extraction.metadata.regions, one.extraction.orientation, own))
         shown = [(src, replace(upright(area, file.turn), name=catalog.person(area.name))) for src, area in areas]
         write_markers(file, shown, now)
     photo.path, photo.name, _ = split_name(primary.name)
@@ -79,6 +79,12 @@ def describe(
     _describe_flags(photo, metadata, now)
     photo.quality = -1 if all(file.problem for file in files) else _score(photo, edited=metadata.edited)
     _set_times(photo, now)
+
+
+def areas_of(file: File, sidecars: Sequence[StoredSidecar]) -> list[tuple[str, Region]]:
+    """The marked areas that a stored file and its sidecars contain, each with its source, before the file is turned."""
+    extraction = read_extraction(file)
+    return list(marked(extraction.metadata.regions, extraction.orientation, ranked(file.name, sidecars)))
 
 
 def score_again(photo: Photo, now: datetime) -> None:

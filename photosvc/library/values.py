@@ -10,6 +10,7 @@ import orjson
 from photosvc.core.sources import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import choose_orientation
+from photosvc.index.markers import chosen_names, set_chosen_names
 from photosvc.models import Camera, Lens, Photo, Place
 
 #: Source column -> the columns that it is the source of.
@@ -35,9 +36,11 @@ PRIMARY: Final = "primary"
 FILES: Final = "files"
 #: The Exif orientations that a person chose, by the UIDs of the files.
 ORIENTATIONS: Final = "orientations"
+#: The names that a person gave to marked areas, by the UIDs of the files.
+NAMES: Final = "names"
 _MANUAL: Final = "manual"
 #: Values that only people set.
-_DECIDED: Final = ("private", "stack", PRIMARY, ORIENTATIONS)
+_DECIDED: Final = ("private", "stack", PRIMARY, ORIENTATIONS, NAMES)
 #: Columns that an edit may change.
 COLUMNS: Final = (
     *(name for source, names in _SOURCED.items() for name in (*names, source)), *PLAIN, "private", "stack", _MANUAL,
@@ -84,9 +87,10 @@ def snapshot(photo: Photo) -> dict[str, Any]:
         values[name] = values[name].isoformat() if values[name] is not None else None
     chosen = next((file.uid for file in photo.files if file.primary_src == MANUAL), "")
     turned = {file.uid: file.orientation for file in photo.files if file.orientation_src == MANUAL}
+    names = {file.uid: chosen_names(file) for file in photo.files if file.chosen_names}
     keywords = sorted(keyword.word for keyword in photo.keywords)
     files = sorted(file.name for file in photo.files if not file.missing)
-    return {**values, KEYWORDS: keywords, PRIMARY: chosen, ORIENTATIONS: turned, FILES: files}
+    return {**values, KEYWORDS: keywords, PRIMARY: chosen, ORIENTATIONS: turned, NAMES: names, FILES: files}
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
@@ -133,6 +137,9 @@ def restore(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
         elif name == PRIMARY:
             for file in photo.files:
                 file.primary_src = MANUAL if file.uid == value else ""
+        elif name == NAMES:
+            for file in photo.files:
+                set_chosen_names(file, value.get(file.uid, ()))
         elif name == ORIENTATIONS:
             for file in photo.files:
                 choose_orientation(file, value.get(file.uid))

@@ -116,6 +116,8 @@ class File(Base):
     """The metadata of the file as one JSON record; see `index.file_columns`."""
     reader_version: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
     """Version of the reader that read it; see `index.extract.READER_VERSION`."""
+    chosen_names: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """The names that people gave to marked areas, as JSON; see `index.markers`."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 

@@ -126,6 +126,23 @@ class PhotoLabelEditSchema(AnyCaseSchema):
     )
 
 
+class MarkerEditSchema(AnyCaseSchema):
+    """Loads the name of a marked area."""
+
+    class Meta:
+        """Unknown fields are ignored: clients send the whole record back."""
+
+        unknown = EXCLUDE
+
+    Name = _Name(
+        attribute="name",
+        required=True,
+        allow_none=True,
+        validate=validate.Length(0, _LONGEST),
+        metadata={"description": "Empty: the area has no name; null: the one that the file says."},
+    )
+
+
 class LabelSelectionSchema(Schema):
     """Loads a selection of labels."""
 

@@ -140,6 +140,8 @@ TABLE = {
     "PUT /subjects/<subject_uid>": row(400, "people write", ANYTHING, WRITERS, body={}),
     "POST /subjects/<subject_uid>/like": row(404, "people write", ANYTHING, WRITERS),
     "DELETE /subjects/<subject_uid>/like": row(404, "people write", ANYTHING, WRITERS),
+    "PUT /markers/<marker_uid>": row(400, "people write", ANYTHING, WRITERS, body={}),
+    "DELETE /markers/<marker_uid>/subject": row(404, "people write", ANYTHING, WRITERS),
     "GET /labels": row(200, "labels read", ANYTHING, EVERYBODY),
     "PUT /labels/<label_uid>": row(400, "labels write", ANYTHING, WRITERS, body={}),
     "POST /labels/<label_uid>/like": row(404, "labels write", ANYTHING, WRITERS),
