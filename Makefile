@@ -71,12 +71,18 @@ build/datasette: $(VENV)/bin/python
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip --disable-pip-version-check install --quiet 'datasette>=0.65,<1'
 
-bench: build/bench-10000 build/bench-200000 build/datasette ## Measure searches and compare them with peers (needs wrk)
-	$(BIN)/python -m bench.queries build/bench-10000 build/bench-200000
+build/bench-%/postgres: build/bench-%
+	$(BIN)/python -m bench.postgres $<
+
+build/bench-1000000: build/bench-200000
+	$(BIN)/python -m bench.repeat 5 $< $@
+
+bench: build/bench-200000/postgres build/datasette ## Measure searches on both databases and beside peers (needs wrk)
+	$(BIN)/python -m bench.queries build/bench-200000 $<
 	DATASETTE=build/datasette/bin/datasette $(BIN)/python -m bench.search build/bench-200000
 
-bench-large: build/bench-10000 build/bench-1000000 ## Measure searches of a million files (6 GB, half an hour)
-	$(BIN)/python -m bench.queries $^
+bench-large: build/bench-1000000/postgres ## Measure searches of a million files on both databases (15 GB of disk)
+	$(BIN)/python -m bench.queries build/bench-1000000 $<
 
 bench-pictures: $(VENV)/.dev ## Measure thumbnails, downloads and videos with photos of PHOTOGRAPHS=dir (needs wrk, nginx)
 	$(BIN)/python -m bench.pictures "$(PHOTOGRAPHS)" 5

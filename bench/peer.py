@@ -1,7 +1,8 @@
 """The peers of the search benchmark, as short as a Flask app can be: no accounts, filters or orders.
 
 `/photos` reads the 59 columns of a photo result for each row and dumps them with orjson. `/joined` joins the result
-texts that the service has stored, in the order of its index. `/hello` reads nothing.
+texts that the service has stored, in the order of its index. `/memory` sends what `/joined` answered the first time.
+`/hello` reads nothing.
 """
 
 import os
@@ -25,6 +26,9 @@ stored = """
     WHERE row.listed = 1 ORDER BY row.taken_at DESC, row.newest_key DESC LIMIT ?
 """
 
+#: Answers of `/memory` by their count.
+kept: dict[int, bytes] = {}
+
 
 @app.get("/photos")
 def photos() -> Response:
@@ -38,6 +42,14 @@ def photos() -> Response:
 def joined() -> Response:
     heads = [head for (head,) in library.execute(stored, (request.args.get("count", 100, int),))]
     return Response(f"[{f'{TAIL},'.join(heads)}{TAIL}]", content_type="application/json")
+
+
+@app.get("/memory")
+def memory() -> Response:
+    count = request.args.get("count", 100, int)
+    if count not in kept:
+        kept[count] = joined().get_data()
+    return Response(kept[count], content_type="application/json")
 
 
 @app.get("/hello")

@@ -88,6 +88,8 @@ def main(folder: Path) -> None:
         print("| files a page | photosvc, requests/s | the other, requests/s | ratio |\n|---|---|---|---|")
         for count in COUNTS:
             compare(f"{count}, bare Flask app", page(count), other(f"/photos?count={count}"))
+        for count in COUNTS:
+            compare(f"{count}, the same bytes from memory", page(count), other(f"/memory?count={count}"))
         compare("1000, stored texts joined", page(1000), other("/joined?count=1000"))
         tag = etag(service, "/api/v1/photos?count=100&order=newest", token)
         compare("304, Flask saying hello", page(100, **{"If-None-Match": tag}), other("/hello"))
