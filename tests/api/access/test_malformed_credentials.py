@@ -111,7 +111,7 @@ def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(ap
         for value in draw.sample(values, MUTATIONS[database]):
             api.clock.move(minutes=1)
             answer = api.call(method, path, environ_overrides=shown(draw, value))
-            if "<content_hash>/<token>" in rule:  # a link token: headers are not looked at
+            if "/<token>" in rule and getattr(view, ACTION) == "photos.preview":  # a link token: no header is looked at
                 check_error(answer, 403)
                 continue
             if getattr(view, ACTION) == PUBLIC:
