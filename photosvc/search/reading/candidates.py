@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, union
 
 from photosvc.models import (
     FILTER_COLUMNS,
@@ -19,8 +19,8 @@ from photosvc.models import (
 )
 from photosvc.models.search.values import RANK_BITS
 from photosvc.query.filters import FILTERS
-from photosvc.query.nodes import Filter, Node, terms
-from photosvc.query.operands import Choice, Operand, Pattern, Range, Since, TakenOut
+from photosvc.query.nodes import Filter, Node, Or, terms
+from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Range, Since, TakenOut, Word
 from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.columns import in_days, select_ids
 from photosvc.search.reading.conditions.compile import compile_query, members
@@ -210,10 +210,18 @@ def _few_with(
         yield _found_by(words, parts, expanded, context)
 
 
+def _photos_of_any(part: Node, context: Context) -> Any:  # noqa: ANN401
+    """The photos that an index finds by one part of an `Or`."""
+    return full_text.matching(part, {}, context) if isinstance(part, Word | Phrase) else _photos(part, context)
+
+
 def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     """The photos that a conjunct's own index finds; None without such an index."""
     rows = select(SearchRow.photo_id)
     match part:
+        case Or(parts) if full_text.is_mixed(part, context):
+            each = [_photos_of_any(one, context) for one in parts]
+            return union(*each) if None not in each else None
         case Filter("album" | "albums", Choice(ids)) if ids and not any(isinstance(one, TakenOut) for one in ids):
             return members([one for one in ids if isinstance(one, int)])
         case Filter("uid", Choice(any_of)) if any_of:

@@ -72,6 +72,12 @@ def _compile(node: Node, context: Context, *, negated: bool = False) -> Conditio
             return _negated(_filter(FILTERS[name], value, context), negated=negated)
         case Not(part):
             return _compile(part, context, negated=not negated)
+        case Or(parts) if full_text.is_mixed(node, context):
+            conditions = (
+                full_text.found_by_index(part, context) if isinstance(part, Word | Phrase) else _compile(part, context)
+                for part in parts
+            )
+            return _negated(or_(*conditions), negated=negated)
         case And(parts) | Or(parts):
             joined = or_ if isinstance(node, Or) is not negated else and_
             return joined(*(_compile(part, context, negated=negated) for part in parts))

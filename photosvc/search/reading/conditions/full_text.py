@@ -78,6 +78,17 @@ def is_words(node: Node) -> bool:
     return isinstance(node, Word)
 
 
+def is_mixed(node: Node, context: Context) -> bool:
+    """Whether the query is any of some words or another condition, as `videos` is: the word or the type video.
+
+    Rows without the other condition would all have their text read. The words are looked up once for all instead.
+    """
+    if not isinstance(node, Or):
+        return False
+    others = [part for part in node.parts if not isinstance(part, Word | Phrase)]
+    return 0 < len(others) < len(node.parts) and not any(reads_text(part, context) for part in others)
+
+
 def reads_text(node: Node, context: Context) -> bool:
     """Whether the condition of a query compares columns of `SearchText`; it must then be inside `of_photo`."""
     match node:
@@ -91,15 +102,26 @@ def reads_text(node: Node, context: Context) -> bool:
             return FILTERS[name].columns[0] in _TEXT_COLUMNS
         case Not(part):
             return reads_text(part, context)
+        case Or() if is_mixed(node, context):
+            return False
         case And(parts) | Or(parts):
             return any(reads_text(part, context) for part in parts)
         case _:
             return False
 
 
+def found_by_index(term: Term, context: Context) -> Condition:
+    """Whether the photo of a search row has a term; of a phrase, the text is read where it has all of its words."""
+    found = by_index(term, context)
+    if isinstance(term, Word):
+        return found
+    return and_(found, of_photo(_has_term(SearchText.words, term, context)))
+
+
 def of_photo(condition: Condition) -> Condition:
     """A condition on `SearchText`, of the photo of a search row: its text is read once, for all words of a query."""
-    return select(1).where(SearchText.photo_id == SearchRow.photo_id, condition).exists()
+    # Inside of another such condition, SQLAlchemy would take the text of that one.
+    return select(1).where(SearchText.photo_id == SearchRow.photo_id, condition).correlate(SearchRow).exists()
 
 
 def contains(section: str, term: Term, context: Context) -> Condition:
@@ -111,8 +133,7 @@ def contains(section: str, term: Term, context: Context) -> Condition:
         context: the database.
 
     """
-    text = getattr(SearchText, section)
-    found = or_(*(_has(text, needle, context) for needle in needles(term)))
+    found = _has_term(getattr(SearchText, section), term, context)
     return and_(by_index(term, context), found) if context.words_as_sets else found
 
 
@@ -243,6 +264,10 @@ def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:
         score = score + case(*steps, else_=0)
     found: ColumnElement[int] = score
     return found
+
+
+def _has_term(text: Any, term: Term, context: Context) -> Condition:  # noqa: ANN401
+    return or_(*(_has(text, needle, context) for needle in needles(term)))
 
 
 def _has(text: Any, part: str, context: Context) -> Condition:  # noqa: ANN401
