@@ -108,7 +108,7 @@ class Catalog:
         wanted.pop("", None)
         if unknown := wanted.keys() - self._keywords.keys():
             self._keywords |= {keyword.folded: keyword for keyword in self._select(Keyword, "folded", unknown)}
-            for folded in unknown - self._keywords.keys():
+            for folded in sorted(unknown - self._keywords.keys()):
                 self._keywords[folded] = self._new(Keyword, word=wanted[folded], folded=folded)
         return [self._keywords[folded] for folded in sorted(wanted)]
 

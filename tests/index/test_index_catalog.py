@@ -1,5 +1,67 @@
-from photosvc.index.catalog import Catalog
+import pytest
+from sqlalchemy import func, select
+
+from photosvc.index.catalog import Catalog, PlainCatalog
 from photosvc.index.places import Gazetteer
+from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place
+
+
+@pytest.fixture
+def session(library):
+    with library.session() as session:
+        yield session
+
+
+@pytest.fixture(params=[Catalog, PlainCatalog])
+def new_catalog(request, session):
+    return lambda: request.param(session, Gazetteer.load())
+
+
+def values(catalog):
+    """The rows that a catalog gives for the same questions."""
+    camera, lens = catalog.camera("Canon", "EOS R5"), catalog.lens("Canon", "50mm")
+    cell, sea = catalog.cell(47.37, 8.54), catalog.cell(30, -40)
+    words = catalog.keywords(["Été", "ete", "", "sun"])
+    return [
+        (camera.make, camera.model, camera.type),
+        (lens.make, lens.model),
+        (cell.id, cell.place.city, cell.place.country),
+        (sea.id, sea.place.id),
+        [(word.word, word.folded) for word in words],
+        (catalog.camera("", "").id, catalog.lens("Canon", "").id, catalog.nowhere().place.id),
+    ]
+
+
+def test_what_is_not_known_yet_is_inserted_once(session, new_catalog):
+    cameras = session.scalar(select(func.count()).select_from(Camera))
+    for catalog in (new_catalog(), new_catalog()):
+        assert values(catalog) == [
+            ("Canon", "EOS R5", "body"),
+            ("Canon", "50mm"),
+            ("s2:47900a00931c", "Zürich", "ch"),
+            ("s2:0a8d4b225ad4", UNKNOWN_PLACE),
+            [("Été", "ete"), ("sun", "sun")],
+            (UNKNOWN_ID, UNKNOWN_ID, UNKNOWN_PLACE),
+        ]
+        session.flush()
+    assert session.scalar(select(func.count()).select_from(Camera)) == cameras + 1
+    assert session.scalars(select(Keyword.folded).order_by(Keyword.id)).all() == ["ete", "sun"]
+    assert session.scalar(select(func.count()).select_from(Place).where(Place.city == "Zürich")) == 1
+
+
+def test_both_catalogs_give_the_same_rows(session):
+    plain = values(PlainCatalog(session, Gazetteer.load()))
+    assert values(Catalog(session, Gazetteer.load())) == plain
+
+
+def test_rows_are_found_by_their_ids(session, new_catalog):
+    catalog = new_catalog()
+    camera = catalog.camera("Canon", "EOS R5")
+    session.flush()
+    again = new_catalog()
+    assert again.with_id(Camera, camera.id).model == "EOS R5"
+    assert again.with_id(Cell, UNKNOWN_PLACE).place.id == UNKNOWN_PLACE
+    assert again.with_id(Lens, 999) is None
 
 
 def test_a_position_on_the_open_sea_has_the_unknown_place_of_the_wire(library):

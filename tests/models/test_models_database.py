@@ -15,6 +15,7 @@ from photosvc.models.database import (
     begin_write,
     check_schema,
     configure_engine,
+    many_pages,
     open_reader,
     schema_version,
     write_session,
@@ -187,3 +188,17 @@ def test_a_reader_sees_one_state_from_its_first_statement_to_its_last(new_databa
     with engine.connect() as connection:
         assert connection.get_isolation_level() == connection.default_isolation_level
     engine.dispose()
+
+
+def test_a_transaction_of_many_changes_has_a_larger_cache_until_its_end(engine):
+    def cache(session):
+        return session.scalar(text("PRAGMA cache_size"))
+
+    with write_session(engine) as session:
+        before = cache(session)
+        with many_pages(session):
+            assert (before, cache(session)) == (-16000, -65536)
+        assert cache(session) == before
+        with pytest.raises(ValueError, match="x"), many_pages(session):
+            raise ValueError("x")
+        assert cache(session) == before

@@ -68,3 +68,9 @@ def test_folding_twice_is_folding_once_and_words_are_their_own_words(text: str) 
     assert fold(fold(text)) == fold(text)
     for word in words(text):
         assert words(word) == (word,)
+
+
+@examples(200)
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+def test_words_of_ascii_are_split_as_those_beside_other_letters(text: str) -> None:
+    assert words(f"{text} ж") == (*words(text), "ж")
