@@ -3,8 +3,8 @@
 Requests in this process, each with its transaction and the projection. Times of the processor, SQLite included, and
 beside them what the clock says, which other load lengthens.
 
-With `PHOTOSVC_DATABASE_URI`, for `bench.library` too, the library of that database is changed itself; the processor time
-is then without that of the server.
+With `PHOTOSVC_DATABASE_URI`, for `bench.library` too, the library of that database is changed itself; the processor
+time is then without that of the server.
 """
 
 import os

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import File, Keyword, Marker, Photo, photo_keywords
 from photosvc.models.among import among, among_parameter, as_parameter
+from photosvc.models.plain import insert_plain, next_ids, plain
 from photosvc.models.prepared import Prepared, prepare_statement, run_many
 from photosvc.models.updates import Updates
 from photosvc.search.projection.load import load_whole
@@ -92,11 +93,12 @@ class LoadedPhotos:
             table: Any = Marker.__table__
             self._session.connection().execute(delete(table).where(among(self._session, table.c.id, gone)))
         for file in photo.files:
-            for marker in file.markers:
-                if marker.id not in stored.names:
-                    marker.file_id = file.id
-                    self._session.add(marker)
-        self._session.flush()
+            new = [marker for marker in file.markers if marker.id not in stored.names]
+            known = [marker for marker in file.markers if marker.id in stored.names]
+            drawn = next_ids(self._session, Marker, len(new)) if new else ()
+            added = [_plain_marker(file, marker, number) for marker, number in zip(new, drawn, strict=False)]
+            insert_plain(self._session, Marker, added)
+            file.markers = [*known, *added]
 
     def _sort_keywords(self, photos: Sequence[Photo]) -> None:
         """Bring keywords into the order of the database, in which the projection expects them."""
@@ -134,6 +136,7 @@ class _Stored:
 
 _PHOTO: Final = tuple(column.key for column in Photo.__table__.columns)
 _FILE: Final = tuple(column.key for column in File.__table__.columns)
+_MARKER: Final = tuple(column.key for column in Marker.__table__.columns if column.key not in {"id", "file_id"})
 _read_photo: Final[Callable[[Photo], tuple[Any, ...]]] = attrgetter(*_PHOTO)
 _read_file: Final[Callable[[File], tuple[Any, ...]]] = attrgetter(*_FILE)
 
@@ -147,6 +150,12 @@ def _changed(names: Sequence[str], new: Sequence[Any], old: Sequence[Any]) -> di
     if new == old:
         return {}
     return {name: value for name, value, before in zip(names, new, old, strict=True) if value != before}
+
+
+def _plain_marker(file: File, marker: Marker, number: int) -> Marker:
+    """A new marker as a plain object, to be inserted with this id."""
+    values = {name: getattr(marker, name) for name in _MARKER}
+    return plain(Marker, id=number, file_id=file.id, file=file, **values)
 
 
 def _ids(keywords: Iterable[Keyword]) -> list[int]:
