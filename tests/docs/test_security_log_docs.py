@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from photosvc.app import create_app
 from photosvc.auth.audit.events import PARTS, Event
 from photosvc.auth.audit.pending import MOST_KINDS, MOST_OF_NETWORK
 from photosvc.records.audit import AuditEntrySchema
@@ -70,6 +71,9 @@ def mapped(name, address):
         ("/api/v1/t/hash/TOKEN/tile_50", "/api/v1/t/hash/-/tile_50"),
         ("/api/v1/videos/hash/TOKEN/avc?t=TOKEN", "/api/v1/videos/hash/-/avc?-"),
         ("/api/v1/dl/hash?name=file&t=TOKEN", "/api/v1/dl/hash?-"),
+        ("/api/v1/albums/uid/t/TOKEN/tile_50?x=1", "/api/v1/albums/uid/t/-/tile_50?x=1"),
+        ("/api/v1/labels/uid//t/TOKEN", "/api/v1/labels/uid//t/-"),
+        ("/api/v1/folders/t/uid/TOKEN/tile_50", "/api/v1/folders/t/uid/-/tile_50"),
         ("/api/v1/session/TOKEN", "/api/v1/session/-"),
         ("/api/v1/sessions//TOKEN?a=1", "/api/v1/sessions//-?a=1"),
         ("/media/api/v1/session/TOKEN/", "/media/api/v1/session/-"),
@@ -84,3 +88,12 @@ def mapped(name, address):
 )
 def test_addresses_are_logged_without_tokens(address, logged):
     assert masked(address) == logged
+
+
+def test_no_route_that_a_link_token_opens_is_logged_with_it(tmp_path):
+    routes = create_app(instance=tmp_path, environ={}).url_map.iter_rules()
+    links = [route.rule for route in routes if "<token>" in route.rule and "GET" in route.methods]
+    assert len(links) >= 5
+    for link in links:
+        address = re.sub("<[a-z_]+>", "x", link.replace("<token>", "TOKEN"))
+        assert masked(address) == address.replace("TOKEN", "-")
