@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, event, make_url, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import QueuePool
 
 from photosvc.core.closed import make_closed
 from photosvc.core.errors import SchemaError
@@ -55,9 +56,9 @@ _PRAGMAS = (
 def engine_options(address: str) -> dict[str, Any]:
     """How an engine of our own is made for this database."""
     url = make_url(address)
-    in_memory = url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}
+    dialect: Any = url.get_dialect()
     # The connection used last comes first: by its own view of the database, `Pace` sees whether others write.
-    pool = {} if in_memory else {"pool_use_lifo": True}
+    pool = {"pool_use_lifo": True} if dialect.get_pool_class(url) is QueuePool else {}
     return {"hide_parameters": True, **pool}  # values may be secrets, and errors are logged
 
 

@@ -15,6 +15,7 @@ from photosvc.models.database import (
     begin_write,
     check_schema,
     configure_engine,
+    engine_options,
     many_pages,
     open_reader,
     schema_version,
@@ -202,3 +203,16 @@ def test_a_transaction_of_many_changes_has_a_larger_cache_until_its_end(engine):
         with pytest.raises(ValueError, match="x"), many_pages(session):
             raise ValueError("x")
         assert cache(session) == before
+
+
+@pytest.mark.parametrize(
+    ("address", "options"),
+    [
+        ("sqlite:////photos/photosvc.db", {"pool_use_lifo": True}),
+        ("postgresql+psycopg://nobody@localhost/none", {"pool_use_lifo": True}),
+        ("sqlite://", {}),
+    ],
+)
+def test_the_connection_used_last_comes_first_where_connections_are_kept_in_a_queue(address, options):
+    assert engine_options(address) == {"hide_parameters": True, **options}
+    create_engine(address, **engine_options(address)).dispose()
