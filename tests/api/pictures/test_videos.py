@@ -312,7 +312,7 @@ def test_who_comes_back_finds_what_was_converted_meanwhile(movies, slow_movie):
     assert check_error(answer, 503)["error"] == "The video is being converted (0% done); ask again."
     assert answer.headers["Retry-After"] == "5"
     said = set()
-    for _ in range(600):
+    for _ in range(3000):
         answer = movies.video(slow_movie, Range="bytes=0-99")
         if answer.status_code == 206:
             break
