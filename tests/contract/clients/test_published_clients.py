@@ -124,7 +124,7 @@ def test_photoprism_edits_archives_and_removes_photos(served):
         photoprism(served, change_missing)
 
 
-def test_photoprism_labels_photos(served):
+def test_photoprism_labels_photos(served, tmp_path):
     p = served.uids
 
     async def use(client):
@@ -144,6 +144,12 @@ def test_photoprism_labels_photos(served):
     found = [(label["Name"], label["PhotoCount"], label["Favorite"]) for label in served.get("labels")]
     assert found == [("Ship", 1, True)]
     assert served.found("label:ship") == {"p2"}
+
+    async def download(client):
+        (ship,) = served.get("labels")
+        return await client.labels.download_cover_image(ship["UID"], "tile_100", tmp_path, "cover.jpg")
+
+    assert photoprism(served, download).read_bytes()[:3] == b"\xff\xd8\xff"
 
 
 def test_photoprism_fills_and_downloads_an_album(served, tmp_path):

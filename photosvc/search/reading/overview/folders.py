@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from photosvc.models import File, SearchRow
-from photosvc.query.fold import fold
+from photosvc.query.fold import fold, fold_recurring
 from photosvc.search.reading.conditions.visible import visible
 from photosvc.search.reading.library_albums import FOLDER, LibraryAlbum
 from photosvc.search.reading.overview.albums import AlbumRecord
@@ -43,13 +43,13 @@ def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> 
         recursive: also those below these.
 
     """
-    own = [fold(part) for part in path.split("/") if part]
+    own = [fold_recurring(part) for part in path.split("/") if part]
     names: dict[tuple[str, ...], str] = {}
     direct: dict[tuple[str, ...], int] = {}
     total: dict[tuple[str, ...], int] = {}
     for album in albums:
         parts = album.path.split("/")
-        key = tuple(map(fold, parts))
+        key = tuple(map(fold_recurring, parts))
         if list(key[: len(own)]) != own:
             continue
         last = len(parts) if recursive else min(len(parts), len(own) + 1)
