@@ -228,6 +228,7 @@ def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
         (f"/dl/{content_hash}?t={download}", f"/dl/{content_hash}?-"),
         (f"/dl/{content_hash}?name=file&t={download}", f"/dl/{content_hash}?-"),
         (f"/dl/{content_hash}?%74={download}", f"/dl/{content_hash}?-"),
+        (f"/albums/a/t/{preview}/tile_50", "/albums/a/t/-/tile_50"),
         (f"/session/{download}", "/session/-"),
         (f"/sessions/{download}?x=1", "/sessions/-?x=1"),
         (f"/photos?access_token={download}&count=3", "/photos?-"),
