@@ -45,7 +45,6 @@ def changing(
         return
     wider = {photo.id for photo in touched if has_effects(*changes[photo.id])}
     sidecars = sidecars_of(session, wider) if wider else {}
-    marks = {photo.id: (photo.edited_at, photo.quality, photo.updated_at, photo.checked_at) for photo in touched}
     for photo in touched:
         photo.edited_at = now
         if photo.id in wider:
@@ -55,7 +54,7 @@ def changing(
             score_again(photo, now)
     changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched if photo.id in wider}
     for photo in [photo for photo in touched if not changes[photo.id][1]]:  # the files say the same
-        photo.edited_at, photo.quality, photo.updated_at, photo.checked_at = marks[photo.id]
+        loaded.reload(photo)
         touched.remove(photo)
     if not touched:
         return

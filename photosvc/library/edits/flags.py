@@ -1,4 +1,4 @@
-"""Flags of many photos at once: archive, restore, approve, private. What `edit.changing` does, without their files."""
+"""Flags of many photos at once: archive, restore, approve, private. What `changing` does, without their files."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -34,7 +34,7 @@ def unarchive(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG
 
 
 def approve_many(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
-    """Take the photo out of review, as `edit.approve`."""
+    """Take the photo out of review, as `apply.approve`."""
     marks = set(photo.manual.split())
     return {} if "approved" in marks else {"manual": " ".join(sorted(marks | {"approved"}))}
 

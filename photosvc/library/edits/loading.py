@@ -41,7 +41,7 @@ class LoadedPhotos:
         self._stored = {photo.id: _Stored(photo) for photo in self.photos}
 
     def reload(self, photo: Photo) -> None:
-        """Read a photo again, after the flushed session changed it."""
+        """Read a photo again: after the flushed session changed it, or to drop what was changed here."""
         (fresh,) = load_whole(self._session, "id", [photo.id])
         vars(photo).update(vars(fresh))
         for file in photo.files:

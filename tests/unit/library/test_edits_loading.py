@@ -73,7 +73,7 @@ def test_markers_are_added_renamed_and_removed(session):
     for names in (["Ann", "Ben"], ["Ann", "Cem"], []):
         loaded = load_photo(session, uid)
         (photo,) = loaded.photos
-        areas = [Region(name, "face", 0.1, 0.1, 0.2, 0.2) for name in names]
+        areas = [Region(name, "face", ord(name[0]) / 100, 0.1, 0.2, 0.2) for name in names]
         write_markers(photo.files[0], [("meta", area) for area in areas], NOW)
         assert loaded.has_other_markers(photo)
         loaded.store([photo])
