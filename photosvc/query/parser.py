@@ -257,10 +257,8 @@ def split_order(text: str, field: str = "q") -> tuple[str, str]:
     """
     check(text, field)
     order, depth = "", 0
-    found = [None, *islice(tokens(text), MOST_TOKENS + 1), None]
-    for before, token, after in zip(found, found[1:], found[2:], strict=False):
-        if token is None:
-            break
+    found = list(islice(tokens(text), MOST_TOKENS + 1))
+    for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
         bound = (before and (before.kind in _BINDERS or before.text == NEGATION_WORD)) or (
             after and after.kind is TokenKind.EITHER
