@@ -87,3 +87,8 @@ def test_who_configures_logging_gets_the_lines_alone(log, capsys, monkeypatch):
     write_lines(log.name, "text")
     log.warning("careful")
     assert capsys.readouterr().err == ""
+
+
+def test_a_logger_that_writes_no_lines_stays_so():
+    write_warnings_only("photosvc.nobody")
+    assert logging.getLogger("photosvc.nobody").handlers == []
