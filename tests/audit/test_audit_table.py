@@ -1,12 +1,13 @@
 """The table keeps the newest entries of each part, on both databases; refusals push nothing else out."""
 
+import logging
 from datetime import timedelta
 from itertools import cycle
 
 import pytest
 from sqlalchemy import create_engine, func, select, text
 
-from photosvc.auth.audit import table
+from photosvc.auth.audit import lines, table
 from photosvc.auth.audit.entry import Entry
 from photosvc.auth.audit.events import Event
 from photosvc.models import AuditEntry
@@ -73,6 +74,13 @@ def test_entries_since_a_moment(engine):
     with engine.connect() as connection:
         assert [row.event for row in table.latest(connection, count=9, since=NOW)] == ["logout"]
         assert table.latest(connection, count=9, since=NOW + timedelta(days=1)) == []
+
+
+def test_what_the_logger_leaves_out_is_not_written(caplog):
+    entries = [Entry(created_at=NOW, event=event) for event in (Event.LOGIN, Event.LOGIN_REFUSED)]
+    with caplog.at_level(logging.WARNING, lines.LOGGER):
+        lines.log(entries)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
 def test_a_write_that_need_not_last_is_done_like_others(engine):

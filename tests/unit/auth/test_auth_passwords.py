@@ -3,7 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.auth import keys
+from photosvc.auth.accounts import passwords
 from photosvc.auth.accounts.passwords import check_password, hash_password, needs_rehash, verify_password
+from photosvc.auth.throttle.turns import Turns
 from photosvc.core.errors import InvalidValueError
 from tests.examples import examples
 
@@ -82,3 +84,11 @@ def test_what_is_sealed_opens_with_its_key_for_its_owner_only():
     assert keys.decrypt(keys.derive_key("k" * 32, "two"), sealed, owner="alice") is None
     for damaged in ("", "x", sealed[:-4], "A" + sealed[1:], "é", sealed[:16]):
         assert keys.decrypt(key, damaged, owner="alice") is None
+
+
+@pytest.mark.parametrize(("threads", "places"), [(0, 1), (1, 1), (4, 2), (6, 3), (8, 4), (64, 4)])
+def test_log_ins_take_at_most_half_of_the_threads(monkeypatch, threads, places):
+    turns = Turns(at_once=1, waiting=1, patience=0.3)
+    monkeypatch.setattr(passwords, "_TURNS", turns)
+    passwords.let_wait(threads)
+    assert turns._places._value == places
