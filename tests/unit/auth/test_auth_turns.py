@@ -180,3 +180,17 @@ def test_a_thread_with_a_place_takes_its_turns_there():
         assert end() == ["busy"]
     with turns.take():
         pass
+
+
+def test_a_second_favoured_thread_takes_a_usual_place():
+    turns, found = Turns(at_once=1, waiting=1, patience=1), []
+
+    def work():
+        with turns.place(favoured=True):
+            found.append("placed")
+
+    with turns.place(favoured=True):
+        thread = Thread(target=work)
+        thread.start()
+        thread.join()
+    assert found == ["placed"]
