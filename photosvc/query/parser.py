@@ -20,6 +20,7 @@ from photosvc.query.nodes import (
     negation,
     terms,
 )
+from photosvc.query.operands import Word
 from photosvc.query.plain_words import LITTLE_WORDS, also_means, refuse_comparison
 from photosvc.query.values.areas import locate
 from photosvc.query.values.reader import read_filter, read_term
@@ -177,7 +178,9 @@ class _Parser:
         if not quoted:
             source = Source(self.field, token.start, token.end)
             refuse_comparison(token.text, source)
-            node = disjunction([node, also_means(token.text, source) or node])
+            starred = token.text.endswith("*")
+            word = found.text if isinstance(found, Word) and not starred else token.text
+            node = disjunction([node, also_means(token.text, word, source) or node])
         self.count(max(terms(node), 1), token)
         return node
 

@@ -42,13 +42,16 @@ _YEARS: Final = re.compile(r"\d{4}\.\.\d{4}", re.ASCII)
 _COMPARISON: Final = re.compile(r"(?P<key>[^\W\d_][\w-]*+)?(?P<sign>[<>]=?|=)(?P<value>.*)", re.DOTALL)
 
 
-def also_means(word: str, source: Source) -> Node | None:
-    """The filter that a plain word means besides itself."""
-    name, value = MAGIC_WORDS.get(word.lower(), ("", ""))
-    if aperture := _APERTURE.fullmatch(word):
+def also_means(text: str, word: str, source: Source) -> Node | None:
+    """The filter that a plain word means besides itself: `text` as it was typed, `word` as it is searched for.
+
+    `Vidéos` and `videos:` are searched for as `videos`, so they mean the same filter too.
+    """
+    name, value = MAGIC_WORDS.get(word, ("", ""))
+    if aperture := _APERTURE.fullmatch(text):
         name, value = "f", aperture[1]
-    elif _YEARS.fullmatch(word):
-        name, value = "year", word
+    elif _YEARS.fullmatch(text):
+        name, value = "year", text
     return read_filter(FILTERS[name], value, source) if name else None
 
 

@@ -199,6 +199,8 @@ def test_little_words_are_left_out_beside_other_words(text: str, node: Node) -> 
         ('"red"', Word("red", prefix=False)),
         ("-red", Not(Or((word("red"), RED)))),
         ("Videos", Or((Word("videos", prefix=True, forms=("video",)), Filter("video", value=True)))),
+        ("Vid\u00e9os", Or((Word("videos", prefix=True, forms=("video",)), Filter("video", value=True)))),
+        ("VIDEOS:", Or((Word("videos", prefix=True, forms=("video",)), Filter("video", value=True)))),
         ("f/1.8", Or((Phrase(("f", "1", "8")), Filter("f", Choice((Range(1.79, 1.81),)))))),
         ("2020..2023", Or((Phrase(("2020", "2023"), prefix=True), Filter("year", Choice((Range(2020, 2023),)))))),
     ],
