@@ -46,8 +46,9 @@ def test_a_watcher_finds_new_folders_wishes_and_deletions(library):
         shutil.rmtree(library.originals / "new/1")
         ask(library, "a", force=True)
         watching.wait(lambda: len(stored(library)) == 41 and not waited(library))
+        # A run tells its counts after it has stored its last file.
+        watching.wait(lambda: sum(run["updated"] for run in watching.runs if run["folder"] == "a") == 1)
         assert sum(run["indexed"] for run in watching.runs) == 61
-        assert sum(run["updated"] for run in watching.runs if run["folder"] == "a") == 1
         assert watching.errors.count("\n") == 1
         watching.end()
         assert watching.process.returncode == 0
@@ -74,7 +75,8 @@ def test_a_watcher_finds_what_comes_changes_moves_and_goes(library):
             (aside / f"{number}.jpg").write_bytes(data)
         aside.rename(library.originals / "moved in")
         watching.wait(lambda: len(stored(library)) == 61)
-        assert sum(run["indexed"] for run in watching.runs) >= 81
+        # A run tells its counts after it has stored its last file.
+        watching.wait(lambda: sum(run["indexed"] for run in watching.runs) >= 81)
         assert watching.errors.count("\n") == 1
         watching.end()
         assert watching.process.returncode == 0
@@ -109,8 +111,7 @@ def test_a_wish_of_another_process_is_fulfilled(library):
         before = stored(library)
         ask(library, "a/gone/deeper")
         ask(library, "a", force=True)
-        watching.wait(lambda: not any(waited(library)))
-        assert watching.runs[-1]["folder"] == "a"
+        watching.wait(lambda: not any(waited(library)) and [run["folder"] for run in watching.runs][-1:] == ["a"])
         assert watching.runs[-1]["updated"] == 1
         assert stored(library) == before
 
