@@ -27,7 +27,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import ADMIN
 from photosvc.library.album_photos import add_photos
 from photosvc.models import Album, File, Marker, Photo
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from photosvc.search.projection.project import project, record_change
 from photosvc.web import current
 from photosvc.web.current import current_service

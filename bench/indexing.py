@@ -30,7 +30,7 @@ from photosvc.app import create_app
 from photosvc.index.job import rebuild_search, run_index
 from photosvc.index.summary import IndexOptions, Summary
 from photosvc.models import SearchRow, migrate
-from photosvc.models.database import UnitOfWork
+from photosvc.models.database.transactions import UnitOfWork
 from photosvc.web.current import current_service
 from tests.pictures import exif, rational
 

@@ -38,7 +38,8 @@ from photosvc.models import (
     migrate,
     photo_keywords,
 )
-from photosvc.models.database import begin_write, insert_into
+from photosvc.models.database.inserts import insert_into
+from photosvc.models.database.transactions import begin_write
 from photosvc.search.projection.project import project
 from photosvc.web.current import Service, current_service
 

@@ -13,7 +13,7 @@ from photosvc.core.clock import Clock, system_clock
 from photosvc.core.closed import close_files, close_folder
 from photosvc.core.log_lines import write_lines
 from photosvc.extension import PhotoService
-from photosvc.models.database import configure_engine, engine_options
+from photosvc.models.database.engine import configure_engine, engine_options
 from photosvc.settings import INSTANCE_VARIABLE, load_settings
 from photosvc.web.answer import add_security_headers
 from photosvc.web.client_address import TrustedProxies

@@ -18,7 +18,7 @@ from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.cli import svc
 from photosvc.models import CLIENT_TOKEN, User
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from tests.clock import MovedClock
 from tests.costs import TEST_HASHER
 from tests.factories.accounts import add_client, add_credential, add_user

@@ -16,13 +16,13 @@ from werkzeug.routing import Rule
 
 from photosvc.auth.accounts import passwords
 from photosvc.index import job
-from photosvc.models import database
+from photosvc.models.database import engine
 from photosvc.workers import process
 from photosvc.workers.pool import WorkerPool
 
 #: The hasher of the service, whose cost protects real accounts.
 SERVICE_HASHER = passwords._HASHER
-SERVICE_PRAGMAS = database._PRAGMAS
+SERVICE_PRAGMAS = engine._PRAGMAS
 #: Log-ins of tests are many and their passwords no secrets.
 TEST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 _KEPT_POOLS = 4
@@ -38,7 +38,7 @@ def hash_passwords_cheaply() -> None:
 
 def leave_flushing_to_the_system() -> None:
     """Do not wait for the disk when SQLite databases are closed; what is lost when a machine fails is not tested."""
-    database._PRAGMAS = tuple(pragma.replace("NORMAL", "OFF") for pragma in SERVICE_PRAGMAS)
+    engine._PRAGMAS = tuple(pragma.replace("NORMAL", "OFF") for pragma in SERVICE_PRAGMAS)
 
 
 def collect_garbage_rarely() -> None:

@@ -28,7 +28,8 @@ from photosvc.core.problems import Problem
 from photosvc.index.job import run_index
 from photosvc.index.summary import IndexOptions, Outcome, Status, Summary
 from photosvc.models import Base, LibraryState, SearchDocument, SearchRow, migrate
-from photosvc.models.database import begin_write, configure_engine
+from photosvc.models.database.engine import configure_engine
+from photosvc.models.database.transactions import begin_write
 from photosvc.search.reading.documents import join_results
 from photosvc.settings import Settings, load_settings
 from photosvc.web.current import current_service

@@ -20,7 +20,7 @@ from photosvc.web.request_counts import BOUNDS, Latency, Series
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-from photosvc.models.database import session_on
+from photosvc.models.database.transactions import session_on
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import json_object
 from photosvc.web.protector import public

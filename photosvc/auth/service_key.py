@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.auth.keys import decrypt, derive_key, encrypt
 from photosvc.models import LibraryState, User
-from photosvc.models.database import insert_into
+from photosvc.models.database.inserts import insert_into
 from photosvc.settings import Settings, setting_fields
 
 _LOG = logging.getLogger("photosvc")

@@ -29,7 +29,7 @@ def check(service: "Service", subfolder: str, sample: str | None, as_json: bool)
     with the library; and decodes the cached thumbnails. Changes nothing. The exit code is 1 when anything is wrong.
     """
     from photosvc.index.check.run import Check, CheckOptions
-    from photosvc.models.database import UnitOfWork
+    from photosvc.models.database.transactions import UnitOfWork
 
     number, percent = _parse(sample)
     listed: list[Finding] = []

@@ -28,7 +28,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     from photosvc.library.trash.empty import sweep as sweep_trash
     from photosvc.library.uploads.waiting import known_tokens, sweep
     from photosvc.library.uploads.waiting_albums import fill_albums, has_due_albums
-    from photosvc.models.database import UnitOfWork, library_session, write_session
+    from photosvc.models.database.transactions import UnitOfWork, library_session, write_session
 
     staging = Staging(service.settings.originals)
     imports = RequestedImports(service.engine(), service.settings, service.clock)

@@ -37,7 +37,7 @@ def upgrade(service: "Service") -> None:
 @with_service
 def current(service: "Service") -> None:
     """Print the schema's revision."""
-    from photosvc.models.database import schema_version
+    from photosvc.models.database.schema import schema_version
 
     with service.reading() as connection:
         version = schema_version(connection)

@@ -78,7 +78,7 @@ def _database_sentence(error: Exception) -> str | None:
         return None
     from sqlalchemy.exc import DBAPIError, OperationalError
 
-    from photosvc.models.database import DAMAGED, is_damaged
+    from photosvc.models.database.engine import DAMAGED, is_damaged
 
     if isinstance(error, DBAPIError) and is_damaged(error):
         return f"The database cannot be used: {DAMAGED}."

@@ -59,7 +59,7 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
     """Index with a progress bar and print the summary."""
     from photosvc.index.job import run_index
     from photosvc.index.summary import IndexOptions
-    from photosvc.models.database import UnitOfWork
+    from photosvc.models.database.transactions import UnitOfWork
 
     options = options or IndexOptions()
     if not options.dry_run:
@@ -105,7 +105,7 @@ def _index_wished(service: "Service") -> None:
 
 def _rebuild(service: "Service") -> None:
     from photosvc.index.job import rebuild_search
-    from photosvc.models.database import UnitOfWork
+    from photosvc.models.database.transactions import UnitOfWork
 
     with UnitOfWork(service.engine()) as session:
         count = rebuild_search(session, service.settings, service.clock)

@@ -68,7 +68,7 @@ def _replace_service_key(service: "Service", *, given: str | None, lost: bool) -
     from photosvc.auth import key_replacement
     from photosvc.auth.audit.events import Event
     from photosvc.auth.service_key import fingerprint, stored_fingerprint
-    from photosvc.models.durable import flush_commits
+    from photosvc.models.database.durable import flush_commits
     from photosvc.web.auditing import record
 
     service.require_schema()

@@ -28,7 +28,7 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
     never changed.
     """
     from photosvc.index.purge import Removed, mark, remove, survey
-    from photosvc.models.database import UnitOfWork
+    from photosvc.models.database.transactions import UnitOfWork
 
     with UnitOfWork(service.engine()) as session:
         found = survey(session, service.settings)

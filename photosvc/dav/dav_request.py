@@ -17,7 +17,7 @@ from photosvc.library.journal import Actor
 from photosvc.library.relocation import Relocation
 from photosvc.library.staging import Part
 from photosvc.library.uploads.waiting import count_stored
-from photosvc.models.database import lock_library
+from photosvc.models.database.transactions import lock_library
 from photosvc.web.current import Service
 from photosvc.web.protector import principal
 

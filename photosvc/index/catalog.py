@@ -22,8 +22,8 @@ from photosvc.models import (
     Subject,
     SubjectName,
 )
-from photosvc.models.among import among
-from photosvc.models.plain import insert_plain, next_ids, plain, select_plain
+from photosvc.models.database.among import among
+from photosvc.models.database.plain import insert_plain, next_ids, plain, select_plain
 from photosvc.query.fold import fold
 
 Shared = TypeVar("Shared", Camera, Lens, Cell, Place, Keyword)

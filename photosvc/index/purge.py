@@ -23,8 +23,8 @@ from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.storing.batches import BatchWriter
 from photosvc.index.summary import Summary
 from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, PhotoChange, RejectedFile
-from photosvc.models.among import among
-from photosvc.models.database import begin_write, lock_library
+from photosvc.models.database.among import among
+from photosvc.models.database.transactions import begin_write, lock_library
 from photosvc.pictures.cache import PictureCache
 from photosvc.search.projection.project import project
 from photosvc.settings import Settings

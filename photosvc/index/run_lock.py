@@ -19,7 +19,8 @@ from photosvc.core.errors import ConflictError
 from photosvc.core.lock import exclusive_lock
 from photosvc.core.memory import frozen_heap
 from photosvc.models import CANCELLED, INDEXER, LibraryState
-from photosvc.models.database import insert_into, write_session
+from photosvc.models.database.inserts import insert_into
+from photosvc.models.database.transactions import write_session
 from photosvc.settings import Settings
 
 _REFUSAL: Final = "Another index run is going on; wait for it to end."

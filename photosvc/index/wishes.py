@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.paths import clean_name
 from photosvc.models import IndexWish
-from photosvc.models.database import insert_into
+from photosvc.models.database.inserts import insert_into
 
 #: Folders that may wait; further wishes become a wish for all originals, so that the table stays small.
 MOST_WAITING: Final = 1000

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
-from photosvc.models.database import insert_into
+from photosvc.models.database.inserts import insert_into
 from photosvc.search.projection.albums import project_album
 from photosvc.search.projection.project import record_change
 from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible

@@ -16,8 +16,8 @@ from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.library.values import Difference, dump, wire_name
 from photosvc.models import PhotoChange
-from photosvc.models.plain import insert_of
-from photosvc.models.prepared import Prepared, prepare_statement, run_many
+from photosvc.models.database.plain import insert_of
+from photosvc.models.database.prepared import Prepared, prepare_statement, run_many
 
 #: Changes of one photo that are kept: programs that change one for ever fill no disk.
 MOST_OF_PHOTO: Final = 1000

@@ -13,7 +13,7 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.library.edits.loading import load_photos
 from photosvc.models import STATE, File, LibraryState, Marker, Subject, SubjectName
-from photosvc.models.database import insert_into
+from photosvc.models.database.inserts import insert_into
 from photosvc.models.people import subject_uid
 from photosvc.query.fold import fold
 from photosvc.search.projection.project import project, record_change

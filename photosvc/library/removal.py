@@ -19,9 +19,9 @@ from photosvc.index.estimates.due import mark_due, stored_sightings
 from photosvc.index.purge import delete_rows
 from photosvc.library.journal import Change, record
 from photosvc.models import Album, AlbumPhoto, File, Photo, RejectedFile
-from photosvc.models.among import among
-from photosvc.models.plain import insert_of
-from photosvc.models.prepared import run_many
+from photosvc.models.database.among import among
+from photosvc.models.database.plain import insert_of
+from photosvc.models.database.prepared import run_many
 from photosvc.search.projection.project import remove
 
 #: Photos in one statement.

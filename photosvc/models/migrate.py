@@ -10,7 +10,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine
 
 from photosvc.models.base import Base
-from photosvc.models.database import VERSION_TABLE, is_ours, schema_version
+from photosvc.models.database.schema import VERSION_TABLE, is_ours, schema_version
 
 _MIGRATIONS = Path(__file__).with_name("migrations")
 

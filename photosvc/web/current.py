@@ -18,7 +18,8 @@ from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.auth.service_key import read_key, warn_of_other_key
 from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
-from photosvc.models.database import check_schema, lock_library, open_reader, session_on, write_if_free, write_session
+from photosvc.models.database.schema import check_schema
+from photosvc.models.database.transactions import lock_library, open_reader, session_on, write_if_free, write_session
 from photosvc.pictures.service import Pictures
 from photosvc.pictures.slots import Slots
 from photosvc.search.limits.read import Limits

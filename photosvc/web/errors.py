@@ -27,7 +27,7 @@ from photosvc.auth.errors import (
 from photosvc.auth.oauth.metadata import API, resource_metadata_url
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
-from photosvc.models.database import DAMAGED, is_damaged
+from photosvc.models.database.engine import DAMAGED, is_damaged
 from photosvc.web.answer import json_answer
 from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.current import current_service

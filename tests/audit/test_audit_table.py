@@ -11,7 +11,8 @@ from photosvc.auth.audit import lines, table
 from photosvc.auth.audit.entry import Entry
 from photosvc.auth.audit.events import Event
 from photosvc.models import AuditEntry
-from photosvc.models.database import configure_engine, write_if_free, write_session
+from photosvc.models.database.engine import configure_engine
+from photosvc.models.database.transactions import write_if_free, write_session
 from tests.clock import NOW, SECOND
 
 

@@ -18,7 +18,7 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, Credential, User
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from tests.api_client import HASH, PASSWORD
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_user, log_in

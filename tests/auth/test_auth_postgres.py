@@ -19,7 +19,7 @@ from photosvc.auth.throttle import buckets
 from photosvc.auth.throttle.attempts import LOGIN_BY_ADDRESS
 from photosvc.auth.throttle.buckets import Charge
 from photosvc.models import LibraryState, User
-from photosvc.models.database import write_if_free
+from photosvc.models.database.transactions import write_if_free
 from photosvc.settings import load_settings
 from tests.clock import NOW
 from tests.factories.accounts import add_user, log_in

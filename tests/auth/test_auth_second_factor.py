@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.accounts import second_factor
 from photosvc.auth.errors import InvalidPasscodeError, SecondFactorStateError
 from photosvc.models import RecoveryCode, User
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from tests.api_client import HASH
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_user

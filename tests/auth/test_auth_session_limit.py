@@ -11,7 +11,7 @@ from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING
 from photosvc.models import LOGIN_SESSION, Credential
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from tests.api_client import HASH, PASSWORD
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_user, log_in

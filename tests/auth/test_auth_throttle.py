@@ -29,7 +29,7 @@ from photosvc.auth.throttle.attempts import (
 from photosvc.auth.throttle.buckets import Allowance, Charge
 from photosvc.core import ids
 from photosvc.models import ThrottleBucket
-from photosvc.models.database import write_if_free, write_session
+from photosvc.models.database.transactions import write_if_free, write_session
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_user
 from tests.library import new_engine, new_settings

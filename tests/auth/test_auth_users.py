@@ -12,7 +12,7 @@ from photosvc.auth.errors import InvalidCredentialsError, InvalidTokenError, Las
 from photosvc.auth.scopes import EVERYTHING
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, User
-from photosvc.models.database import write_session
+from photosvc.models.database.transactions import write_session
 from tests.clock import NOW, SECOND
 from tests.factories.accounts import add_client, add_credential
 from tests.library import new_engine

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from photosvc.cli import svc as commands
 from photosvc.index.check.run import Check, CheckOptions
 from photosvc.models import Album, AlbumPhoto, LibraryState, Photo
-from photosvc.models.database import UnitOfWork
+from photosvc.models.database.transactions import UnitOfWork
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions

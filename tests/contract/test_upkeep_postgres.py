@@ -8,7 +8,7 @@ from sqlalchemy import select
 from photosvc.cli import svc
 from photosvc.index.check.run import Check, CheckOptions
 from photosvc.models import File, Photo
-from photosvc.models.database import UnitOfWork
+from photosvc.models.database.transactions import UnitOfWork
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.factories.photos import add_photos

@@ -9,7 +9,7 @@ import pytest
 
 from photosvc.index.wishes import waiting, wish
 from photosvc.models import File
-from photosvc.models.database import write_session
+from photosvc.models.database.transactions import write_session
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.pictures import jpeg

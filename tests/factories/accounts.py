@@ -4,7 +4,7 @@ from photosvc.auth.credentials.login_sessions import check_login, find_app_passw
 from photosvc.auth.credentials.origin import NOWHERE
 from photosvc.core import ids
 from photosvc.models import Client, Credential, User
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from tests.clock import NOW
 
 

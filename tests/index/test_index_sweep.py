@@ -12,7 +12,7 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.auth.throttle.buckets import Allowance, Charge, take
 from photosvc.index.watch.sweep import sweep
 from photosvc.models import Credential, ThrottleBucket, ZipSelection
-from photosvc.models.database import MOST_SWEPT, write_session
+from photosvc.models.database.transactions import MOST_SWEPT, write_session
 from photosvc.pictures.archives.selections import Waiting, store
 from photosvc.pictures.cache import PictureCache
 from photosvc.web.current import current_service

@@ -10,7 +10,8 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.index import wishes
 from photosvc.index.wishes import fulfil, waiting, wish
 from photosvc.models import Base
-from photosvc.models.database import configure_engine, write_session
+from photosvc.models.database.engine import configure_engine
+from photosvc.models.database.transactions import write_session
 from tests.clock import NOW
 
 

@@ -12,7 +12,8 @@ from photosvc.index.scan import FoundFile
 from photosvc.index.storing.store import Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Base, File, Photo, migrate
-from photosvc.models.database import UnitOfWork, begin_write, configure_engine
+from photosvc.models.database.engine import configure_engine
+from photosvc.models.database.transactions import UnitOfWork, begin_write
 from tests.clock import NOW
 from tests.factories.photos import new_extraction
 

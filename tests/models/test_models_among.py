@@ -5,8 +5,8 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import File, Photo
-from photosvc.models.among import among
-from photosvc.models.database import configure_engine
+from photosvc.models.database.among import among
+from photosvc.models.database.engine import configure_engine
 from tests.clock import NOW
 from tests.factories.photos import add_photos
 

@@ -9,19 +9,17 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import ZERO_TIME
 from photosvc.core.errors import SchemaError
 from photosvc.models import SCHEMA_VERSION, Album, LibraryState, migrate
-from photosvc.models.database import (
+from photosvc.models.database.engine import configure_engine, engine_options
+from photosvc.models.database.prepared import run_text
+from photosvc.models.database.schema import check_schema, schema_version
+from photosvc.models.database.transactions import (
     PendingChangesError,
     UnitOfWork,
     begin_write,
-    check_schema,
-    configure_engine,
-    engine_options,
     many_pages,
     open_reader,
-    schema_version,
     write_session,
 )
-from photosvc.models.prepared import run_text
 from tests import costs
 from tests.library import new_engine
 
@@ -36,7 +34,7 @@ def engine(tmp_path):
 
 
 def test_sqlite_has_the_manners_of_the_design(engine, monkeypatch):
-    monkeypatch.setattr("photosvc.models.database._PRAGMAS", costs.SERVICE_PRAGMAS)
+    monkeypatch.setattr("photosvc.models.database.engine._PRAGMAS", costs.SERVICE_PRAGMAS)
     engine.dispose()
     with engine.connect() as connection:
         pragmas = {

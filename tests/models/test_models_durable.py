@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import create_engine, text
 
-from photosvc.models.durable import flush_commits
+from photosvc.models.database.durable import flush_commits
 from tests.library import new_engine
 
 

@@ -18,7 +18,7 @@ from photosvc.models import (
     SearchAlbum,
     migrate,
 )
-from photosvc.models.database import configure_engine
+from photosvc.models.database.engine import configure_engine
 from photosvc.search.projection.project import project
 from tests.clock import NOW
 from tests.factories.accounts import add_client, add_user

@@ -5,9 +5,10 @@ from contextlib import closing
 
 import pytest
 
-from photosvc.models import LibraryState, pace
-from photosvc.models.database import begin_write
-from photosvc.models.pace import Pace
+from photosvc.models import LibraryState
+from photosvc.models.database import pace
+from photosvc.models.database.pace import Pace
+from photosvc.models.database.transactions import begin_write
 
 
 @pytest.fixture

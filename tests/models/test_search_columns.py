@@ -15,7 +15,7 @@ from photosvc.models import (
     SearchRow,
     migrate,
 )
-from photosvc.models.database import configure_engine
+from photosvc.models.database.engine import configure_engine
 from photosvc.query.filters import FILTERS
 
 #: Column names of filters that are not answered by search rows but by words, albums, cameras and lenses.

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import SearchRow, migrate
-from photosvc.models.database import configure_engine
+from photosvc.models.database.engine import configure_engine
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
 from photosvc.search.reading.conditions.columns import column_named

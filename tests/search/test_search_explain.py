@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError
 from photosvc.models import SearchRow, SearchText, migrate
-from photosvc.models.database import configure_engine
+from photosvc.models.database.engine import configure_engine
 from photosvc.search.reading.explain import explain
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request

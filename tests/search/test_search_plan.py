@@ -5,7 +5,7 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import Album, AlbumPhoto, Photo, migrate
-from photosvc.models.database import configure_engine
+from photosvc.models.database.engine import configure_engine
 from photosvc.search.projection.project import project
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request

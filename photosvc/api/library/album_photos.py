@@ -20,7 +20,7 @@ from photosvc.library.album_photos import (
 )
 from photosvc.library.albums import album_of_people, album_to_change
 from photosvc.models import Album
-from photosvc.models.database import session_on
+from photosvc.models.database.transactions import session_on
 from photosvc.records.album import ArrangementSchema
 from photosvc.records.zip import ZipSelectionSchema
 from photosvc.search.reading.selection import MOST_SELECTED, find_album, parse_selection

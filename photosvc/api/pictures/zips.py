@@ -17,7 +17,7 @@ from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import ALBUM, is_uid
-from photosvc.models.database import open_reader
+from photosvc.models.database.transactions import open_reader
 from photosvc.pictures.archives import selections
 from photosvc.pictures.archives.selections import Waiting
 from photosvc.pictures.archives.stream import Entry, stream_zip

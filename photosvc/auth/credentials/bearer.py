@@ -13,7 +13,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User
-from photosvc.models.database import MOST_SWEPT
+from photosvc.models.database.transactions import MOST_SWEPT
 
 MAX_NAME = 160
 #: Sessions that one log-in ends.

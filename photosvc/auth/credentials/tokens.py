@@ -19,7 +19,7 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, CLIENT, VIEWER
 from photosvc.models import Client, Credential, User
-from photosvc.models.prepared import Prepared, prepare_statement
+from photosvc.models.database.prepared import Prepared, prepare_statement
 
 #: Seconds between two updates of a credential's last use.
 TOUCH_SECONDS = 60

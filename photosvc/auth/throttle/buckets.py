@@ -11,7 +11,8 @@ from sqlalchemy import Connection, case, delete, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.models import ThrottleBucket
-from photosvc.models.database import MOST_SWEPT, insert_into
+from photosvc.models.database.inserts import insert_into
+from photosvc.models.database.transactions import MOST_SWEPT
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import PhotosvcError
 from photosvc.dav.paths import ancestors, below, within
 from photosvc.models import DavLock
-from photosvc.models.database import MOST_SWEPT
+from photosvc.models.database.transactions import MOST_SWEPT
 
 #: Locks of one user.
 MOST_OF_USER: Final = 1000

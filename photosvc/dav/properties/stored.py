@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import PhotosvcError
 from photosvc.dav.paths import LONGEST, moved, within
 from photosvc.models import DavProperty
-from photosvc.models.database import insert_into
+from photosvc.models.database.inserts import insert_into
 
 #: Characters of the XML of one property.
 LONGEST_VALUE: Final = 65_536

@@ -16,7 +16,7 @@ from photosvc.index.check.faults import Fault, Finding, Report
 from photosvc.index.check.originals import KnownOriginal, fault_of
 from photosvc.index.scan import start_folder
 from photosvc.models import ORIGINALS_ROOT, File, LibraryState, Photo
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.verify import is_sound
 from photosvc.search.projection.rebuild import is_stale

@@ -16,8 +16,8 @@ from photosvc.core.clock import shifted
 from photosvc.core.sources import AUTO, DEFAULT, ESTIMATE
 from photosvc.index.estimates.positions import WINDOW
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Photo
-from photosvc.models.among import among
-from photosvc.models.prepared import run_many
+from photosvc.models.database.among import among
+from photosvc.models.database.prepared import run_many
 
 _VIDEO: Final = "video"
 _UTC_ZONE: Final = "UTC"

@@ -16,8 +16,8 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.run_lock import Lease
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, File, LibraryState, Photo, Place
-from photosvc.models.database import begin_write, lock_library
-from photosvc.models.pace import Pace
+from photosvc.models.database.pace import Pace
+from photosvc.models.database.transactions import begin_write, lock_library
 from photosvc.search.projection.project import project
 
 _FIRST_BATCH: Final = 20

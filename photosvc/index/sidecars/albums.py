@@ -17,7 +17,7 @@ from photosvc.core.problems import Reason
 from photosvc.index.sidecars.read import Kind
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
-from photosvc.models.database import insert_into
+from photosvc.models.database.inserts import insert_into
 
 _BATCH = 500
 

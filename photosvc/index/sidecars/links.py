@@ -24,9 +24,9 @@ from photosvc.index.sidecars.names import confirms, is_read
 from photosvc.index.sidecars.read import Kind
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, File, Sidecar, file_sidecars
-from photosvc.models.among import among, among_parameter, as_parameter
-from photosvc.models.database import insert_into
-from photosvc.models.prepared import Prepared, prepare_statement
+from photosvc.models.database.among import among, among_parameter, as_parameter
+from photosvc.models.database.inserts import insert_into
+from photosvc.models.database.prepared import Prepared, prepare_statement
 
 _BATCH = 500
 Value = TypeVar("Value", int, str)

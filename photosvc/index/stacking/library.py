@@ -13,8 +13,8 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.run_lock import Lease
 from photosvc.index.storing.store import Store
 from photosvc.models import STACKING, File, LibraryState
-from photosvc.models.database import begin_write
-from photosvc.models.pace import Pace
+from photosvc.models.database.pace import Pace
+from photosvc.models.database.transactions import begin_write
 
 #: Grows whenever the rules give other photos for the same files.
 _RULES_VERSION: Final = 3

@@ -19,7 +19,7 @@ from photosvc.index.scan import FoundFile
 from photosvc.index.sidecars.folders import Folders
 from photosvc.index.storing.store import Store
 from photosvc.index.summary import Outcome, Status, Summary
-from photosvc.models.pace import Pace
+from photosvc.models.database.pace import Pace
 
 #: Files that the first transaction stores, and the most. The first one also compiles the statements.
 _FIRST_SIZE, _MOST = 5, 500

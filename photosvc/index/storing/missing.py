@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.index.estimates.due import Sighting, stored_sightings
 from photosvc.models import ORIGINALS_ROOT, File, Photo
-from photosvc.models.among import among
+from photosvc.models.database.among import among
 from photosvc.search.projection.project import remove
 
 #: Statements whose rows no object in the session stands for.

@@ -22,9 +22,9 @@ from photosvc.index.sidecars.folders import Folders
 from photosvc.index.stacking.keys import keys_of
 from photosvc.index.storing.stored_files import StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Photo, StackKey, photo_keywords
-from photosvc.models.among import among
-from photosvc.models.plain import insert_of, insert_plain, next_ids, plain
-from photosvc.models.prepared import run_many
+from photosvc.models.database.among import among
+from photosvc.models.database.plain import insert_of, insert_plain, next_ids, plain
+from photosvc.models.database.prepared import run_many
 
 _CHUNK: Final = 500
 _INSERT_WORDS: Final = insert(photo_keywords)

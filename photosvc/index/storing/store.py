@@ -26,7 +26,7 @@ from photosvc.index.storing.new_files import NewFiles
 from photosvc.index.storing.same_content import same_content
 from photosvc.index.storing.stored_files import StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
-from photosvc.models.among import among
+from photosvc.models.database.among import among
 from photosvc.search.projection.project import project, project_new
 
 #: Statements whose rows no object in the session stands for.

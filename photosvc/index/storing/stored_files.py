@@ -9,7 +9,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.models import ORIGINALS_ROOT, File, Photo
-from photosvc.models.among import among
+from photosvc.models.database.among import among
 
 _PHOTO = joinedload(File.photo)
 #: What storing a file reads of it and its photo.

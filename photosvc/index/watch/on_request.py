@@ -19,7 +19,7 @@ from photosvc.index.run_lock import RunCancelledError
 from photosvc.index.summary import IndexOptions
 from photosvc.index.watch.runs import fulfil_run, gathered_runs
 from photosvc.index.watch.watcher import Chores
-from photosvc.models.database import UnitOfWork
+from photosvc.models.database.transactions import UnitOfWork
 from photosvc.settings import Settings
 
 _LOG = logging.getLogger("photosvc")

@@ -11,7 +11,7 @@ from photosvc.index import wishes
 from photosvc.index.scan import is_left_out
 from photosvc.index.watch.pending import around, gathered
 from photosvc.index.wishes import Wish
-from photosvc.models.database import write_session
+from photosvc.models.database.transactions import write_session
 
 
 def gathered_runs(root: Path, folders: Collection[str], wished: Sequence[Wish]) -> list[tuple[str, bool]]:

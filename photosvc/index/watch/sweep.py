@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from photosvc.auth.credentials import bearer
 from photosvc.auth.throttle import buckets
 from photosvc.core.errors import ConflictError
-from photosvc.models.database import write_session
+from photosvc.models.database.transactions import write_session
 from photosvc.pictures.archives import selections
 from photosvc.pictures.cache import PictureCache
 

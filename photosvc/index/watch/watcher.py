@@ -21,7 +21,7 @@ from photosvc.index.watch.mounts import is_remote
 from photosvc.index.watch.pending import Pending, parent
 from photosvc.index.watch.runs import existing_folder, fulfil_run, gathered_runs
 from photosvc.index.watch.sweep import sweep
-from photosvc.models.database import UnitOfWork
+from photosvc.models.database.transactions import UnitOfWork
 from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
 

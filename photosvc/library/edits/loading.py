@@ -14,10 +14,10 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.models import File, Keyword, Marker, Photo, photo_keywords
-from photosvc.models.among import among, among_parameter, as_parameter
-from photosvc.models.plain import insert_plain, next_ids, plain
-from photosvc.models.prepared import Prepared, prepare_statement, run_many
-from photosvc.models.updates import Updates
+from photosvc.models.database.among import among, among_parameter, as_parameter
+from photosvc.models.database.plain import insert_plain, next_ids, plain
+from photosvc.models.database.prepared import Prepared, prepare_statement, run_many
+from photosvc.models.database.updates import Updates
 from photosvc.search.projection.load import load_whole
 
 _INSERT_WORD: Final = insert(photo_keywords)

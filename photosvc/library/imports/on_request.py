@@ -17,7 +17,7 @@ from photosvc.library.imports.outcome import Fate, Imported, ImportOptions
 from photosvc.library.imports.reports import State
 from photosvc.library.imports.run import ImportRun
 from photosvc.library.imports.wishes import Wish
-from photosvc.models.database import UnitOfWork, write_session
+from photosvc.models.database.transactions import UnitOfWork, write_session
 from photosvc.settings import Settings
 
 _LOG = logging.getLogger("photosvc")

@@ -24,7 +24,7 @@ from photosvc.library.staging.part import new_hash
 from photosvc.library.uploads.admit import ADDED, DUPLICATE, Admission, Admitted
 from photosvc.library.uploads.inspect import InspectionPool, ReceivedFile, kind_of
 from photosvc.media.formats import HEAD_SIZE
-from photosvc.models.database import UnitOfWork, write_session
+from photosvc.models.database.transactions import UnitOfWork, write_session
 from photosvc.settings import Settings
 
 _PIECE: Final = 1 << 20

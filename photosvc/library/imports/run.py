@@ -23,7 +23,7 @@ from photosvc.library.imports.outcome import Imported, ImportOptions, Observer
 from photosvc.library.imports.portion import Portion
 from photosvc.library.staging.errors import ReadOnlyError
 from photosvc.library.uploads.inspect import inspection_pool
-from photosvc.models.database import UnitOfWork
+from photosvc.models.database.transactions import UnitOfWork
 from photosvc.settings import Settings
 
 #: Files and bytes of one portion, which wait in the staging folder until all of them have been read.

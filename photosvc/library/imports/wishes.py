@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.models import ImportWish
-from photosvc.models.database import insert_into
+from photosvc.models.database.inserts import insert_into
 
 #: Folders that may wait.
 MOST_WAITING: Final = 100

@@ -21,7 +21,7 @@ from photosvc.library.uploads.inspect import Content, InspectionPool, ReceivedFi
 from photosvc.library.uploads.names import Named, common_names, grouped
 from photosvc.library.uploads.waiting import QuotaExceededError, bytes_left, lock_account
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
-from photosvc.models.database import insert_into
+from photosvc.models.database.inserts import insert_into
 from photosvc.settings import Settings
 
 ADDED, DUPLICATE, REFUSED = "added", "duplicate", "refused"

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import PhotosvcError
 from photosvc.library.staging import Staging
 from photosvc.models import Upload, UploadedFile
-from photosvc.models.database import insert_into
+from photosvc.models.database.inserts import insert_into
 from photosvc.settings import Settings
 
 #: How long a file waits to be completed or added.

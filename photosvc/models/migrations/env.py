@@ -3,7 +3,7 @@
 from alembic import context
 
 from photosvc.models import Base
-from photosvc.models.database import VERSION_TABLE, is_ours
+from photosvc.models.database.schema import VERSION_TABLE, is_ours
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import BASE36, random_text
 from photosvc.models import ZipSelection
-from photosvc.models.database import MOST_SWEPT
+from photosvc.models.database.transactions import MOST_SWEPT
 
 #: How long a selection waits; as long as a download token lasts.
 LIFETIME: Final = timedelta(hours=1)

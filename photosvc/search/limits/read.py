@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from photosvc.models.prepared import run_text
+from photosvc.models.database.prepared import run_text
 from photosvc.query.nodes import Node
 from photosvc.search.limits.costly import costly_parts
 from photosvc.search.limits.errors import ClientGoneError, SearchEndedError, SearchesBusyError, SearchTooLongError

@@ -10,9 +10,9 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.models import Camera, File, Keyword, Lens, Marker, Photo, Place, photo_keywords
-from photosvc.models.among import among_parameter, as_parameter
-from photosvc.models.plain import plain_class, select_plain
-from photosvc.models.prepared import Prepared, prepare_statement
+from photosvc.models.database.among import among_parameter, as_parameter
+from photosvc.models.database.plain import plain_class, select_plain
+from photosvc.models.database.prepared import Prepared, prepare_statement
 
 Row = TypeVar("Row", Camera, Lens, Place)
 _WORD: Final = tuple(column.key for column in Keyword.__table__.columns if not column.primary_key)

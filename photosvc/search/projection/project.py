@@ -25,10 +25,10 @@ from photosvc.models import (
     SearchRow,
     SearchText,
 )
-from photosvc.models.among import among
-from photosvc.models.database import insert_for
-from photosvc.models.plain import insert_of
-from photosvc.models.prepared import run_many, run_one
+from photosvc.models.database.among import among
+from photosvc.models.database.inserts import insert_for
+from photosvc.models.database.plain import insert_of
+from photosvc.models.database.prepared import run_many, run_one
 from photosvc.search.projection.compute import render_file, render_head, search_rows, search_text
 from photosvc.search.projection.load import is_missing, load
 

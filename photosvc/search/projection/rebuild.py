@@ -6,8 +6,8 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import PROJECTION, PROJECTION_VERSION, LibraryState, Photo, SearchRow, SearchText
-from photosvc.models.database import begin_write, lock_library
-from photosvc.models.pace import Pace
+from photosvc.models.database.pace import Pace
+from photosvc.models.database.transactions import begin_write, lock_library
 from photosvc.search.projection.project import delete_rows, record_change
 from photosvc.search.projection.update import renew
 

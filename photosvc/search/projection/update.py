@@ -11,9 +11,9 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.models import File, Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
-from photosvc.models.among import among, among_parameter, as_parameter
-from photosvc.models.prepared import run_text
-from photosvc.models.updates import Updates
+from photosvc.models.database.among import among, among_parameter, as_parameter
+from photosvc.models.database.prepared import run_text
+from photosvc.models.database.updates import Updates
 from photosvc.search.projection.compute import render_file, render_head, search_rows, search_text
 from photosvc.search.projection.load import load
 from photosvc.search.projection.project import ALBUM_KEYS, albums_of, delete_of_files, project, record_change

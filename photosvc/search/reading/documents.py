@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.models import SearchDocument
-from photosvc.models.prepared import run_text
+from photosvc.models.database.prepared import run_text
 
 _TABLE = SearchDocument.__tablename__
 

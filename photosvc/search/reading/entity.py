@@ -10,8 +10,8 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.models import Album, AlbumPhoto, File, Marker, Photo
-from photosvc.models.plain import plain
-from photosvc.models.prepared import Prepared, prepare_statement
+from photosvc.models.database.plain import plain
+from photosvc.models.database.prepared import Prepared, prepare_statement
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.lookup import SeenFile
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, not_, select, tuple_
 from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, Camera, Lens, Place, SearchRow
-from photosvc.models.prepared import read_tuples
+from photosvc.models.database.prepared import read_tuples
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.context import Column, unindexed

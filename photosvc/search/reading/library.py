@@ -9,7 +9,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.models import CHANGES, PROJECTION_VERSION, STATE, Album, File, LibraryState, Photo
-from photosvc.models.prepared import Prepared, prepare_statement
+from photosvc.models.database.prepared import Prepared, prepare_statement
 from photosvc.query.canonical import canonical_text
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.request import SearchRequest

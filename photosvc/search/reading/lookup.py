@@ -11,7 +11,7 @@ from sqlalchemy.engine import Dialect
 
 from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.models import File, Marker, Photo, SearchRow
-from photosvc.models.prepared import Prepared, prepare_statement
+from photosvc.models.database.prepared import Prepared, prepare_statement
 from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import prepare

@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from photosvc.models import SearchText
-from photosvc.models.prepared import run_text
+from photosvc.models.database.prepared import run_text
 from photosvc.models.search.tables import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
 from photosvc.search.reading.conditions.columns import LAST
 

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Dialect
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocument, SearchRow
-from photosvc.models.prepared import Prepared, prepare_statement
+from photosvc.models.database.prepared import Prepared, prepare_statement
 from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.columns import select_ids

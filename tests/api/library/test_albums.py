@@ -4,7 +4,7 @@ import pytest
 
 from photosvc.library.albums import MOST_SMART_ALBUMS
 from photosvc.models import Album, Photo, SearchRow
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from tests.factories.photos import add_photos, edit_photos
 from tests.library import open_library
 

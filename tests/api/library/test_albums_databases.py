@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from photosvc.models import File, Marker, Photo
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from photosvc.search.projection.project import project
 from photosvc.search.projection.verify import differing
 from tests.factories.photos import add_photos

@@ -6,7 +6,7 @@ import pytest
 
 from photosvc.index.job import rebuild_search
 from photosvc.models import Photo
-from photosvc.models.database import UnitOfWork
+from photosvc.models.database.transactions import UnitOfWork
 from photosvc.search.projection.verify import differing
 from photosvc.web.current import current_service
 from tests.indexing_requests import InlinePool

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import delete, select
 
 from photosvc.models import File, Photo
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from photosvc.search.projection.project import project
 from photosvc.search.reading.orders import ORDERS
 from tests.clock import NOW

@@ -8,7 +8,7 @@ from sqlalchemy import create_engine, event, select, text
 from sqlalchemy.exc import OperationalError
 
 from photosvc.models import Album, AlbumPhoto, Photo
-from photosvc.models.database import open_reader
+from photosvc.models.database.transactions import open_reader
 from photosvc.search.reading import documents
 from photosvc.web.current import current_service
 from tests.clock import NOW

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
 
 from photosvc.models import Album, Photo
-from photosvc.models.database import begin_write
+from photosvc.models.database.transactions import begin_write
 from tests.clock import NOW
 from tests.library import open_library
 from tests.pictures import jpeg

@@ -10,7 +10,7 @@ from photosvc.index.places import Gazetteer
 from photosvc.library.edits.loading import load_photo, load_photos
 from photosvc.media.metadata import Region
 from photosvc.models import Photo
-from photosvc.models.database import configure_engine
+from photosvc.models.database.engine import configure_engine
 from tests.clock import NOW
 from tests.factories.photos import add_photos
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Update, bindparam, update
 
 from photosvc.models.base import Base
-from photosvc.models.prepared import run_many
+from photosvc.models.database.prepared import run_many
 
 
 class Updates:

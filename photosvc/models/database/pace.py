@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
-from photosvc.models.database import begin_write, checkpoint, lock_library
+from photosvc.models.database.engine import checkpoint
+from photosvc.models.database.transactions import begin_write, lock_library
 
 #: Seconds for which a transaction should hold the write lock while others write. While nobody does, twice as many of
 #: processor time: elapsed time would give ever smaller transactions, which cost more, on a busy machine.

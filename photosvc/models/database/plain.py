@@ -10,9 +10,9 @@ from sqlalchemy import Insert, Table, func, insert, select, text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
-from photosvc.models.among import among_parameter, as_parameter
 from photosvc.models.base import Base
-from photosvc.models.prepared import Prepared, prepare_statement, run_many
+from photosvc.models.database.among import among_parameter, as_parameter
+from photosvc.models.database.prepared import Prepared, prepare_statement, run_many
 
 Row = TypeVar("Row", bound=Base)
 #: The parameter of `select_plain`.

@@ -1,0 +1,1 @@
+"""The database: its engine, transactions and schema, and statements for many rows."""
