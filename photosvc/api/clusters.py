@@ -9,7 +9,7 @@ from photosvc.query.canonical import canonical_text
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.overview.clusters import DEEPEST_ZOOM, MOST_CLUSTERS, find_clusters, parse_box
 from photosvc.search.reading.overview.photos import parse_number, parse_query, version_of
-from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_answer
+from photosvc.web.answer import is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
@@ -55,9 +55,7 @@ def cluster_photos() -> Response:
         made_of = ("clusters", box, zoom, canonical_text(query.node), query.album)
         etag = state_tag(connection, *made_of, sees_private=query.sees_private)
         if is_fresh(etag):
-            return ReadyResponse(status=304, headers=cache_headers(etag))
+            return not_modified(etag)
         found = find_clusters(connection, query, box, zoom)
     clusters = [(one.lat, one.lng, one.count, one.hash, one.place) for one in found]
-    answer = json_answer({"version": version, "clusters": clusters})
-    answer.headers.extend(cache_headers(etag))
-    return answer
+    return json_answer({"version": version, "clusters": clusters}, etag=etag)

@@ -4,22 +4,22 @@ from itertools import islice
 from typing import Any, Final
 
 import orjson
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
-from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.errors import NotFoundError
 from photosvc.library.imports.folder import ImportFolder
 from photosvc.query.fold import fold
-from photosvc.query.values.reader import BOOLEANS
 from photosvc.records.folder import FolderSchema, MomentSchema
 from photosvc.search.reading.documents import files as file_records
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.overview.albums import AlbumsRequest
 from photosvc.search.reading.overview.folders import files_in, folders_in
-from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
-from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_answer
+from photosvc.web.answer import is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, FLAG, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.paging import page_parameters, read_page
+from photosvc.web.parameters import describe, read_switch
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 
@@ -45,17 +45,12 @@ def add_routes(api: Blueprint) -> None:
 
 
 def _parameters() -> list[dict[str, Any]]:
-    limits = {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT}
-    described: dict[str, tuple[dict[str, Any], str]] = {
+    described = {
         "files": ({"type": "boolean", "default": False}, "Also the files that are directly in it."),
         "recursive": ({"type": "boolean", "default": False}, "Also the folders below those in it."),
-        "count": (limits, "Files of one answer; it has all folders."),
-        "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Files to skip."),
+        **page_parameters("files", "Files of one answer; it has all folders."),
     }
-    return [
-        {"name": name, "in": "query", "description": description, "schema": schema}
-        for name, (schema, description) in described.items()
-    ]
+    return describe(described)
 
 
 @require("folders.view")
@@ -65,13 +60,13 @@ def _parameters() -> list[dict[str, Any]]:
 def list_folders(folder: str = "") -> Response:
     """The folders in a folder of the originals that contain photos, and its files, as they are in searches."""
     service, who, path = current_service(), principal(), folder.strip("/")
-    recursive, with_files = _flag("recursive"), _flag("files")
-    page = parse_request({name: request.args.get(name, "") for name in ("count", "offset")})
+    recursive, with_files = read_switch("recursive"), read_switch("files")
+    page = read_page()
     with searching(who.owner_uid, "path") as connection:
         asked = (fold(path), recursive, with_files, page.count, page.offset)
         etag = state_tag(connection, "folders", *asked, sees_private=who.sees_private)
         if is_fresh(etag):
-            return ReadyResponse(status=304, headers=cache_headers(etag))
+            return not_modified(etag)
         every = service.albums.page(
             connection, AlbumsRequest(FOLDER, "path", "", _ALL, 0), sees_private=who.sees_private
         )
@@ -84,9 +79,7 @@ def list_folders(folder: str = "") -> Response:
             files = file_records(connection, ids)
     answer = _listed(_ORIGINALS, path, [{**_folder.dump(one), "Root": _ORIGINALS} for one in found], recursive)
     answer["files"] = [orjson.Fragment(record) for record in files]
-    response = json_answer(answer)
-    response.headers.extend(cache_headers(etag))
-    return response
+    return json_answer(answer, etag=etag)
 
 
 @require("files.imports")
@@ -102,7 +95,7 @@ def list_import_folders(folder: str = "") -> Response:
     within = f"{path}/" if path else ""
     folders = [{"Path": within + one.name, "Root": _IMPORT, "Title": one.name} for one in entries if one.is_folder]
     answer = _listed(_IMPORT, path, folders, recursive=False)
-    if _flag("files"):
+    if read_switch("files"):
         answer["files"] = [
             {"Name": within + one.name, "Root": _IMPORT, "Size": one.size} for one in entries if not one.is_folder
         ]
@@ -117,24 +110,14 @@ def list_months() -> Response:
     with searching(who.owner_uid) as connection:
         etag = state_tag(connection, "moments", sees_private=who.sees_private)
         if is_fresh(etag):
-            return ReadyResponse(status=304, headers=cache_headers(etag))
+            return not_modified(etag)
         asked = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
         months = service.albums.page(connection, asked, sees_private=who.sees_private)
-    response = json_answer([_moment.dump(month) for month in months])
-    response.headers.extend(cache_headers(etag))
-    return response
+    return json_answer([_moment.dump(month) for month in months], etag=etag)
 
 
 def _listed(root: str, path: str, folders: list[dict[str, Any]], recursive: bool) -> dict[str, Any]:
     return {"root": root, "path": path, "folders": folders, "files": [], "recursive": recursive}
-
-
-def _flag(name: str) -> bool:
-    given = request.args.get(name, "").strip().lower()
-    if given and given not in BOOLEANS:
-        msg = f"{name} is true or false"
-        raise InvalidValueError(msg, field=name)
-    return bool(given) and BOOLEANS[given]
 
 
 def _no_folder() -> NotFoundError:

@@ -18,7 +18,7 @@ from photosvc.records.yaml_text import yaml_text
 from photosvc.search.reading.entity import load_file, load_photo
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_photo
-from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh
+from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, not_modified
 from photosvc.web.contract import ETAG, answers, refuses
 from photosvc.web.current import current_service
 from photosvc.web.files import disposition
@@ -44,7 +44,7 @@ def read_photo(photo_uid: str) -> Response:
     """
     body, etag = _record(photo_uid)
     if is_fresh(etag):
-        return ReadyResponse(status=304, headers=cache_headers(etag))
+        return not_modified(etag)
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
@@ -55,7 +55,7 @@ def read_photo_as_yaml(photo_uid: str) -> Response:
     """The record of a photo as YAML, to keep or to read; with `download` as a file of its name."""
     body, etag = _record(photo_uid)
     if is_fresh(etag):
-        return ReadyResponse(status=304, headers=cache_headers(etag))
+        return not_modified(etag)
     headers = cache_headers(etag)
     if "download" in request.args:
         headers.append(disposition(f"{photo_uid}.yml"))
@@ -103,7 +103,7 @@ def read_file(content_hash: str) -> Response:
             raise NotFoundError(msg, field="hash")
         etag = state_tag(connection, "file", content_hash, sees_private=sees_private)
     if is_fresh(etag):
-        return ReadyResponse(status=304, headers=cache_headers(etag))
+        return not_modified(etag)
     with service.loading() as session:
         body = orjson.dumps(_dump_file(load_file(session, found.file_id)))
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))

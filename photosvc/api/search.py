@@ -20,10 +20,12 @@ from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.library import page_tag, state_tag
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
 from photosvc.search.reading.page import Page, find
-from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, is_short, parse_node, parse_request
-from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, json_answer
+from photosvc.search.reading.request import is_short, parse_node, parse_request
+from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, NUMBER, TEXT, Header, answers, json_object, refuses, takes_query
 from photosvc.web.current import Service, current_service
+from photosvc.web.paging import page_headers, page_numbers, page_parameters
+from photosvc.web.parameters import Parameters, describe
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 from photosvc.web.transfers import begin_transfer
@@ -33,18 +35,14 @@ _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
 _FLAG = {"type": "boolean"}
 
 #: Parameters that select photos.
-_WHICH: dict[str, tuple[dict[str, Any], str]] = {
+_WHICH: Parameters = {
     "q": (_QUERY, "Words and filters."),
     "filter": (_QUERY, "A query within which everything else is searched."),
     "s": ({"type": "string"}, "Only photos of the album with this UID."),
 }
 #: Parameters that say in which order and form results are sent.
-_HOW: dict[str, tuple[dict[str, Any], str]] = {
-    "count": (
-        {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT},
-        "Files on a page.",
-    ),
-    "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Files to skip."),
+_HOW: Parameters = {
+    **page_parameters("files"),
     "cursor": ({"type": "string"}, "Where the page begins, from the `Link` of the previous page."),
     "order": (
         {"type": "string", "enum": [*ALBUM_ORDERS, *ORDER_ALIASES], "default": DEFAULT_ORDER},
@@ -63,7 +61,7 @@ _KNOWN = frozenset({*_WHICH, *_HOW, *NAMES})
 
 def search_parameters() -> list[dict[str, Any]]:
     """The parameters of GET /photos."""
-    return [*_described({**_WHICH, **_HOW}), *_filters()]
+    return [*describe({**_WHICH, **_HOW}), *_filters()]
 
 
 def facet_parameters() -> list[dict[str, Any]]:
@@ -77,17 +75,12 @@ def facet_parameters() -> list[dict[str, Any]]:
         "style": "form",
         "explode": False,
     }
-    return [by, *_described(_WHICH), *_filters()]
+    return [by, *describe(_WHICH), *_filters()]
 
 
-def overview_parameters(further: dict[str, tuple[dict[str, Any], str]]) -> list[dict[str, Any]]:
+def overview_parameters(further: Parameters) -> list[dict[str, Any]]:
     """The parameters that select photos, behind these further ones: each a JSON Schema and a description."""
-    return [*_described({**further, **_WHICH}), *_filters()]
-
-
-def _described(parameters: dict[str, tuple[dict[str, Any], str]]) -> Iterator[dict[str, Any]]:
-    for name, (schema, description) in parameters.items():
-        yield {"name": name, "in": "query", "description": description, "schema": schema}
+    return [*describe({**further, **_WHICH}), *_filters()]
 
 
 def _filters() -> Iterator[dict[str, Any]]:
@@ -119,9 +112,7 @@ _LONGEST_LINK = 2048
 
 #: The headers of a page.
 PAGE_HEADERS = {
-    "X-Count": Header("integer", "Files on this page."),
-    "X-Limit": Header("integer", "The most files that a page can have."),
-    "X-Offset": Header("integer", "Files before it."),
+    **page_headers("files"),
     "X-Total-Count": Header("integer", "Files that match, if `total` was asked for."),
     "X-Unknown-Parameters": Header(
         "string", "Parameters that were ignored, each with the one that may be meant: `limit (count)`."
@@ -161,7 +152,7 @@ def search_photos() -> Response:
         if is_fresh(etag):
             return ReadyResponse(status=304, headers=headers)
         page = find(connection, asked, sees_private=who.sees_private)
-        headers += page_headers(service, page, "photos", pairs)
+        headers += headers_of_page(service, page, "photos", pairs)
         return send_page(page, page.pieces, headers)
 
 
@@ -176,9 +167,9 @@ def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]])
     return answer
 
 
-def page_headers(service: Service, page: Page, path: str, pairs: Pairs) -> list[tuple[str, str]]:
+def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> list[tuple[str, str]]:
     """The headers that say what the page contains and where the next one begins; `path` is that of the route."""
-    headers = [("X-Count", str(page.count)), ("X-Limit", str(page.limit)), ("X-Offset", str(page.offset))]
+    headers = page_numbers(page.count, page.limit, page.offset)
     names = tuple(name for name, _ in pairs if name not in _KNOWN)
     if names and (unknown := unknown_parameters(names, _KNOWN)):
         headers.append(("X-Unknown-Parameters", unknown))
@@ -214,8 +205,6 @@ def count_facets() -> Response:
     with searching(who.owner_uid, "by") as connection:
         etag = state_tag(connection, canonical_text(node), album, facets, sees_private=sees_private)
         if is_fresh(etag):
-            return ReadyResponse(status=304, headers=cache_headers(etag))
+            return not_modified(etag)
         counted = count_values(connection, node, album, facets, sees_private=sees_private)
-    answer = json_answer({name: [asdict(value) for value in values] for name, values in counted.items()})
-    answer.headers.extend(cache_headers(etag))
-    return answer
+    return json_answer({name: [asdict(value) for value in values] for name, values in counted.items()}, etag=etag)

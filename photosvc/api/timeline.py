@@ -23,7 +23,7 @@ from photosvc.search.reading.overview.timeline import (
     photos_of_month,
     write_month,
 )
-from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_answer
+from photosvc.web.answer import is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
@@ -148,7 +148,5 @@ def _answer(asked: object, read: Callable[..., dict[str, Any]]) -> Response:
         version = version_of(connection, request.args.get("version", "").strip())
         etag = state_tag(connection, *made_of, sees_private=query.sees_private)
         if is_fresh(etag):
-            return ReadyResponse(status=304, headers=cache_headers(etag))
-        answer = json_answer({"version": version, **read(connection, query, oldest_first=oldest_first)})
-    answer.headers.extend(cache_headers(etag))
-    return answer
+            return not_modified(etag)
+        return json_answer({"version": version, **read(connection, query, oldest_first=oldest_first)}, etag=etag)

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import orjson
 from flask import Blueprint, Response, request, url_for
 
-from photosvc.api.search import PAGE_HEADERS, page_headers, search_parameters, send_page
+from photosvc.api.search import PAGE_HEADERS, headers_of_page, search_parameters, send_page
 from photosvc.auth.credentials import link_tokens
 from photosvc.pictures.geometry import thumbnail_size
 from photosvc.pictures.sizes import SIZES
@@ -15,7 +15,7 @@ from photosvc.query.nodes import conjunction
 from photosvc.search.reading.library import page_tag
 from photosvc.search.reading.page import Page, find
 from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
-from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh
+from photosvc.web.answer import cache_headers, is_fresh, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
@@ -83,7 +83,7 @@ def search_for_viewer() -> Response:
     pairs = tuple(request.args.items(multi=True))
     with searching(who.owner_uid) as connection:
         page = find(connection, parse_request(pairs), sees_private=who.sees_private)
-        headers = [("Cache-Control", "no-store"), *page_headers(service, page, "photos/view", pairs)]
+        headers = [("Cache-Control", "no-store"), *headers_of_page(service, page, "photos/view", pairs)]
         return send_page(page, _array(page, links.view), headers)
 
 
@@ -104,9 +104,9 @@ def search_for_map() -> Response:
         etag = page_tag(connection, asked, sees_private=who.sees_private)
         headers = cache_headers(etag)
         if is_fresh(etag):
-            return ReadyResponse(status=304, headers=headers)
+            return not_modified(etag)
         page = find(connection, asked, sees_private=who.sees_private)
-        return send_page(page, _collection(page), [*headers, *page_headers(service, page, "geo", pairs)])
+        return send_page(page, _collection(page), [*headers, *headers_of_page(service, page, "geo", pairs)])
 
 
 def _array(page: Page, convert: Callable[[Record], Record]) -> Iterator[str]:

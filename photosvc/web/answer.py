@@ -40,9 +40,12 @@ class ReadyResponse(Response):
         return self.headers
 
 
-def json_answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401
-    """`value` as a JSON answer."""
-    return json_text(orjson.dumps(value), status)
+def json_answer(value: Any, status: int = 200, *, etag: str | None = None) -> Response:  # noqa: ANN401
+    """`value` as a JSON answer; with an entity tag, one that the client may cache."""
+    answer = json_text(orjson.dumps(value), status)
+    if etag is not None:
+        answer.headers.extend(cache_headers(etag))
+    return answer
 
 
 def json_text(body: bytes | str, status: int = 200) -> Response:
@@ -65,6 +68,11 @@ def is_fresh(etag: str | None) -> bool:
     """Whether the client has cached the answer with this tag."""
     given = request.environ.get("HTTP_IF_NONE_MATCH")
     return bool(given) and etag is not None and (given == f'"{etag}"' or request.if_none_match.contains_weak(etag))
+
+
+def not_modified(etag: str | None) -> Response:
+    """The answer to a client that has cached the one with this tag."""
+    return ReadyResponse(status=304, headers=cache_headers(etag))
 
 
 def cache_headers(etag: str | None) -> list[tuple[str, str]]:

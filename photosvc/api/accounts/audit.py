@@ -11,6 +11,7 @@ from photosvc.search.reading.overview.photos import parse_number
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import TEXT, answers, refuses, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.parameters import describe
 from photosvc.web.protector import require
 
 _MOST: Final = 1000
@@ -31,10 +32,7 @@ def _parameters() -> list[dict[str, Any]]:
         "since": (TEXT, "Only entries of this time or later: `12h`, `2d`, `2026-02-28` or `2026-02-28T12:00:00Z`."),
         "user": (TEXT, "Only entries by or about the account of this name, or the account or client of this UID."),
     }
-    return [
-        {"name": name, "in": "query", "description": description, "schema": schema}
-        for name, (schema, description) in described.items()
-    ]
+    return describe(described)
 
 
 @require("audit.view")

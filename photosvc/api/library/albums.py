@@ -14,15 +14,13 @@ from photosvc.search.limits.errors import SearchEndedError
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.overview.albums import ORDERS, TYPES, AlbumRecord, parse_albums_request
-from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
-from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_answer
+from photosvc.web.answer import is_fresh, json_answer, not_modified
 from photosvc.web.contract import (
     ETAG,
     MESSAGE,
     NUMBER,
     TEXT,
-    Header,
     answers,
     json_object,
     refuses,
@@ -30,6 +28,8 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
+from photosvc.web.paging import page_headers, page_parameters, read_page
+from photosvc.web.parameters import describe
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 
@@ -37,11 +37,6 @@ from photosvc.web.searching import searching
 MAX_BODY: Final = 1 << 20
 _UIDS: Final = {"type": "array", "items": TEXT}
 _DELETED: Final = json_object("code message albums", code=NUMBER, message=TEXT, albums=_UIDS)
-_PAGE_HEADERS: Final = {
-    "X-Count": Header("integer", "Albums on this page."),
-    "X-Limit": Header("integer", "The most albums that a page can have."),
-    "X-Offset": Header("integer", "Albums before it."),
-}
 
 _schema = AlbumResultSchema()
 
@@ -60,40 +55,30 @@ def add_routes(api: Blueprint) -> None:
 
 
 def _list_parameters() -> list[dict[str, Any]]:
-    limits = {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT}
     described = {
-        "count": (limits, "Albums on a page."),
-        "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Albums to skip."),
+        **page_parameters("albums"),
         "type": ({"type": "string", "enum": [*TYPES], "default": TYPES[0]}, "Albums of people, or computed ones."),
         "q": (TEXT, "Part of the title."),
         "order": ({"type": "string", "enum": [*ORDERS]}, "The order of the albums."),
     }
-    return [
-        {"name": name, "in": "query", "description": description, "schema": schema}
-        for name, (schema, description) in described.items()
-    ]
+    return describe(described)
 
 
 @require("albums.search")
 @takes_query(_list_parameters)
-@answers(AlbumResultSchema, "A page of albums.", many=True, headers={**_PAGE_HEADERS, **ETAG})
+@answers(AlbumResultSchema, "A page of albums.", many=True, headers={**page_headers("albums"), **ETAG})
 def list_albums() -> Response:
     """The albums of people, or the folders, months or states of the library, each with the number of its photos."""
     service, who = current_service(), principal()
     sees_private = who.sees_private
-    paged = {name: request.args.get(name, "") for name in ("count", "offset")}
-    page = parse_request(paged)
+    page = read_page()
     asked = parse_albums_request(request.args, page.count, page.offset)
     with searching(who.owner_uid) as connection:
         etag = state_tag(connection, "albums", asked, sees_private=sees_private)
         if is_fresh(etag):
-            return ReadyResponse(status=304, headers=cache_headers(etag))
+            return not_modified(etag)
         albums = service.albums.page(connection, asked, sees_private=sees_private)
-    answer = json_answer([_schema.dump(album) for album in albums])
-    answer.headers.extend(cache_headers(etag))
-    for name, value in (("X-Count", len(albums)), ("X-Limit", page.count), ("X-Offset", page.offset)):
-        answer.headers[name] = str(value)
-    return answer
+    return page.answer(json_answer([_schema.dump(album) for album in albums], etag=etag), len(albums))
 
 
 @require("albums.view")
@@ -109,10 +94,8 @@ def read_album(album_uid: str) -> Response:
     if found is None:
         raise _no_album()
     if is_fresh(etag):
-        return ReadyResponse(status=304, headers=cache_headers(etag))
-    answer = json_answer(_schema.dump(found))
-    answer.headers.extend(cache_headers(etag))
-    return answer
+        return not_modified(etag)
+    return json_answer(_schema.dump(found), etag=etag)
 
 
 @require("albums.create")

@@ -16,6 +16,7 @@ from photosvc.search.reading.overview.photos import parse_number
 from photosvc.web.answer import json_answer, json_text
 from photosvc.web.contract import answers, refuses, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.parameters import describe
 from photosvc.web.protector import principal, require
 
 _MOST: Final = 1000
@@ -31,11 +32,8 @@ def add_routes(api: Blueprint) -> None:
 
 def _parameters() -> list[dict[str, Any]]:
     count = {"type": "integer", "minimum": 1, "maximum": _MOST, "default": 100}
-    further = (
-        ("count", count, "The most changes to give."),
-        ("before", {"type": "integer"}, "Only changes with a lower `ID`: the last one of the page before."),
-    )
-    return [{"name": name, "in": "query", "schema": schema, "description": text} for name, schema, text in further]
+    before = "Only changes with a lower `ID`: the last one of the page before."
+    return describe({"count": (count, "The most changes to give."), "before": ({"type": "integer"}, before)})
 
 
 @require("photos.history")

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from flask import Blueprint, Response
 
-from photosvc.api.names.listing import PAGE_HEADERS, list_entries, page_parameters
+from photosvc.api.names.listing import PAGE_HEADERS, list_entries, list_parameters
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import PORTION, check_name, mark_favorite, photos_with, replace_in, respell
@@ -34,7 +34,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("labels.search")
-@takes_query(page_parameters)
+@takes_query(list_parameters)
 @answers(LabelSchema, "A page of keywords.", many=True, headers={**PAGE_HEADERS, **ETAG})
 def list_labels() -> Response:
     """The keywords of the photos, each with the number of its photos."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from photosvc.api.names.listing import PAGE_HEADERS, list_entries, page_parameters
+from photosvc.api.names.listing import PAGE_HEADERS, list_entries, list_parameters
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.library.people import MOST_RENAMED, choose_name, mark_favorite, photos_with, rename_photos
 from photosvc.query.fold import words
@@ -31,7 +31,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @require("people.search")
-@takes_query(page_parameters)
+@takes_query(list_parameters)
 @answers(SubjectSchema, "A page of people.", many=True, headers={**PAGE_HEADERS, **ETAG})
 def list_subjects() -> Response:
     """The people whose names photos have, each with the number of their photos."""

@@ -6,18 +6,14 @@ from flask import Blueprint, Response, request
 
 from photosvc.library.problems import failed_files, forget_import_failures
 from photosvc.records.failed_file import FailedFileSchema
-from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
 from photosvc.web.answer import json_answer
-from photosvc.web.contract import NUMBER, TEXT, Header, answers, json_object, takes_query
+from photosvc.web.contract import NUMBER, TEXT, answers, json_object, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.paging import page_headers, page_parameters, read_page
+from photosvc.web.parameters import describe
 from photosvc.web.protector import require
 
 _failed = FailedFileSchema()
-_PAGE_HEADERS: Final = {
-    "X-Count": Header("integer", "Files on this page."),
-    "X-Limit": Header("integer", "The most files that a page can have."),
-    "X-Offset": Header("integer", "Files before it."),
-}
 #: Characters of a name to look for.
 _LONGEST: Final = 1024
 
@@ -29,34 +25,22 @@ def add_routes(api: Blueprint) -> None:
 
 
 def _parameters() -> list[dict[str, Any]]:
-    limits = {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT}
-    described: dict[str, tuple[dict[str, Any], str]] = {
-        "count": (limits, "Files on a page."),
-        "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Files to skip."),
-        "q": (TEXT, "Part of the name."),
-    }
-    return [
-        {"name": name, "in": "query", "description": description, "schema": schema}
-        for name, (schema, description) in described.items()
-    ]
+    return describe({**page_parameters("files"), "q": (TEXT, "Part of the name.")})
 
 
 @require("errors.view")
 @takes_query(_parameters)
-@answers(FailedFileSchema, "A page of files that failed.", many=True, headers=_PAGE_HEADERS)
+@answers(FailedFileSchema, "A page of files that failed.", many=True, headers=page_headers("files"))
 def list_failures() -> Response:
     """Files that could not be indexed, shown or imported, the last one first.
 
     A file of the originals is listed until an index run can read it or it is gone.
     """
-    page = parse_request({name: request.args.get(name, "") for name in ("count", "offset")})
+    page = read_page()
     text = request.args.get("q", "").strip().replace("\x00", "")[:_LONGEST]
     with current_service().loading() as session:
         found = failed_files(session, text=text, count=page.count, offset=page.offset)
-        answer = json_answer([_failed.dump(one) for one in found])
-    for name, value in (("X-Count", len(found)), ("X-Limit", page.count), ("X-Offset", page.offset)):
-        answer.headers[name] = str(value)
-    return answer
+        return page.answer(json_answer([_failed.dump(one) for one in found]), len(found))
 
 
 @require("errors.clear")

@@ -18,10 +18,11 @@ from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import Kept, is_deletion
 from photosvc.library.trash.restore import chosen, photos_of, restore
 from photosvc.records.trash import EmptySchema, KeptSchema, RestoreSchema
-from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
 from photosvc.web.answer import json_answer
-from photosvc.web.contract import FLAG, NUMBER, TEXT, Header, answers, json_object, refuses, takes, takes_query
+from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
 from photosvc.web.current import Service, current_service
+from photosvc.web.paging import page_headers, page_parameters, read_page
+from photosvc.web.parameters import describe
 from photosvc.web.protector import principal, require
 
 #: Files that one request restores.
@@ -38,11 +39,6 @@ _RESTORED: Final = json_object(
 _EMPTIED: Final = json_object(
     "code message files bytes complete", code=NUMBER, message=TEXT, files=NUMBER, bytes=NUMBER, complete=FLAG
 )
-_PAGE_HEADERS: Final = {
-    "X-Count": Header("integer", "Files on this page."),
-    "X-Limit": Header("integer", "The most files that a page can have."),
-    "X-Offset": Header("integer", "Files before it."),
-}
 _kept = KeptSchema()
 
 
@@ -54,34 +50,22 @@ def add_routes(api: Blueprint) -> None:
 
 
 def _parameters() -> list[dict[str, Any]]:
-    limits = {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT}
-    described: dict[str, tuple[dict[str, Any], str]] = {
-        "count": (limits, "Files on a page."),
-        "offset": ({"type": "integer", "minimum": 0, "default": 0}, "Files to skip."),
-        "q": (TEXT, "Part of the former name."),
-    }
-    return [
-        {"name": name, "in": "query", "description": description, "schema": schema}
-        for name, (schema, description) in described.items()
-    ]
+    return describe({**page_parameters("files"), "q": (TEXT, "Part of the former name.")})
 
 
 @require("trash.view")
 @takes_query(_parameters)
-@answers(KeptSchema, "A page of the files in the trash.", many=True, headers=_PAGE_HEADERS)
+@answers(KeptSchema, "A page of the files in the trash.", many=True, headers=page_headers("files"))
 def list_trash() -> Response:
     """Originals that were deleted or replaced, the last ones first, each with the photo that it belonged to."""
     service = current_service()
-    page = parse_request({name: request.args.get(name, "") for name in ("count", "offset")})
+    page = read_page()
     text = request.args.get("q", "").strip()
     found = (kept for kept in _every(Trash(service.settings.originals)) if text in kept.name)
     listed = list(islice(found, page.offset, page.offset + page.count))
     with service.loading() as session:
         photos = photos_of(session, listed)
-    answer = json_answer([_kept.dump((kept, photos.get(kept.path, ""))) for kept in listed])
-    for name, value in (("X-Count", len(listed)), ("X-Limit", page.count), ("X-Offset", page.offset)):
-        answer.headers[name] = str(value)
-    return answer
+    return page.answer(json_answer([_kept.dump((kept, photos.get(kept.path, ""))) for kept in listed]), len(listed))
 
 
 @require("trash.restore")
