@@ -14,7 +14,7 @@ from photosvc.query.canonical import canonical_text
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import LONGEST_QUERY
-from photosvc.query.values.reader import EXPECTED
+from photosvc.query.values.expected import EXPECTED
 from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.library import page_tag, state_tag

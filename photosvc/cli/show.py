@@ -110,7 +110,7 @@ def sizes() -> None:
 def filters() -> None:
     """Every search filter with its values, operators and an example."""
     from photosvc.query.filters import FILTERS
-    from photosvc.query.values.reader import EXPECTED
+    from photosvc.query.values.expected import EXPECTED
 
     headings = {"filter": "Filter", "aliases": "Also", "help": "Finds"}
     rows = [

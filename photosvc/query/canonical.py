@@ -27,8 +27,9 @@ from photosvc.query.operands import (
 )
 from photosvc.query.parser import OPERATOR_WORDS
 from photosvc.query.plain_words import LITTLE_WORDS, MAGIC_WORDS
-from photosvc.query.values.ranges import write_days, write_number, write_range
-from photosvc.query.values.reader import read_term
+from photosvc.query.values.days import write_days
+from photosvc.query.values.ranges import write_number, write_range
+from photosvc.query.values.terms import read_term
 
 _PLAIN = re.compile(r"[\w.][\w./-]*\Z")
 _SPECIAL = re.compile(r'[\\"|&*]')

@@ -23,7 +23,8 @@ from photosvc.query.nodes import (
 from photosvc.query.operands import Word
 from photosvc.query.plain_words import LITTLE_WORDS, also_means, refuse_comparison
 from photosvc.query.values.areas import locate
-from photosvc.query.values.reader import read_filter, read_term
+from photosvc.query.values.reader import read_filter
+from photosvc.query.values.terms import read_term
 
 Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 

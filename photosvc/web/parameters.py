@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from flask import request
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.query.values.reader import BOOLEANS
+from photosvc.query.values.expected import BOOLEANS
 
 #: The JSON Schema and the meaning of each parameter.
 Parameters: TypeAlias = Mapping[str, tuple[dict[str, Any], str]]

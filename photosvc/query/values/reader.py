@@ -1,7 +1,6 @@
-"""Readers of filter values: from text to operands, one reader for each kind, and the word rule."""
+"""Readers of filter values: from text to operands, one reader for each kind."""
 
 import re
-import unicodedata
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -9,10 +8,9 @@ from photosvc.core.colors import COLOR_NUMBERS, COLORS
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
 from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
 from photosvc.query.filter_spec import FilterSpec, Kind
-from photosvc.query.fold import LONGEST_WORD, fold, words
+from photosvc.query.fold import fold, words
 from photosvc.query.nodes import Filter, Node, Source, conjunction
 from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Range, Uid, Value, Word
-from photosvc.query.plural import other_forms
 from photosvc.query.values.alternatives import Alternative, UnclosedQuoteError, read_groups
 from photosvc.query.values.areas import (
     read_box,
@@ -24,74 +22,26 @@ from photosvc.query.values.areas import (
     read_plus_code,
 )
 from photosvc.query.values.countries import country_code, country_codes
+from photosvc.query.values.days import read_after, read_before, read_days, read_since
+from photosvc.query.values.expected import BOOLEANS, EXPECTED, MOST_WILDCARDS
 from photosvc.query.values.ranges import (
-    read_after,
-    read_before,
     read_bytes,
     read_calendar,
     read_chroma,
-    read_days,
     read_decimal,
     read_least,
     read_month,
     read_range,
     read_signed,
-    read_since,
 )
 from photosvc.query.values.states import read_states
-
-BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+from photosvc.query.values.terms import read_term
 
 #: What asks for any text or none, where a text is compared.
 _HAS_ANY = frozenset(("true", "false"))
 
-MOST_WILDCARDS = 8
-
 LONGEST_PATTERN = 10_000
 """Bytes of a folded text; one sign can fold to 18 letters, and SQLite refuses patterns of more than 50,000 bytes."""
-
-#: Beginnings of the Unicode names of letters that make words of many, and of digits.
-_MANY_LETTERS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT", "MODIFIER")
-
-#: What is valid, as error messages and documentation say it.
-EXPECTED: dict[Kind, str] = {
-    Kind.TEXT: f"text with at most {MOST_WILDCARDS} wildcards",
-    Kind.PATH: f"a path with at most {MOST_WILDCARDS} wildcards",
-    Kind.PROSE: f"words, a text with at most {MOST_WILDCARDS} wildcards, true or false",
-    Kind.NAME: f"a name with at most {MOST_WILDCARDS} wildcards",
-    Kind.WORDS: "words, with * only at their end",
-    Kind.WHOLE_WORDS: "whole words, or beginnings with * at their end",
-    Kind.ID_OR_WORDS: "an id, or words with * only at their end",
-    Kind.UID: "the UID of a photo or file, or a SHA1 hash",
-    Kind.PHOTO: "the UID of a photo",
-    Kind.EXTENSION: "the end of a file name, such as jpg",
-    Kind.STATE: "what a photo may be or have, such as favorite, raw, geo or title",
-    Kind.COUNTRY: "two letters, such as de, or the English name of a country",
-    Kind.COLOR: ", ".join(COLORS),
-    Kind.INTEGER: "a number or a range such as 100-400, 100- or <=400",
-    Kind.SIGNED: "a number or a range such as -10..400, 100- or <=400",
-    Kind.BYTES: "a number of bytes or a range, also with units, such as 500kb-2mb or >5mb",
-    Kind.CALENDAR: "a number or a range such as 5-7, >=5 or -7",
-    Kind.MONTH: "a month such as 7, july or jul, or a range such as june-august",
-    Kind.AT_LEAST: "a number or a range such as 3-5 or <3",
-    Kind.COUNT: "a number, a range such as 1-3, yes or no",
-    Kind.ABSENT: "any text",
-    Kind.CHROMA: "a number or a range such as 10-50 or >50",
-    Kind.DECIMAL: "a number or a range such as 1.8-2.8, >=4 or -4",
-    Kind.FLAG: ", ".join(BOOLEANS),
-    Kind.SWITCH: ", ".join(BOOLEANS),
-    Kind.TAKEN: "a day such as 2023, 2023-05 or 2023-05-01, or a range such as 2023..2025 or >=2023-05",
-    Kind.BEFORE: "a day such as 2023, 2023-05 or 2023-05-01",
-    Kind.AFTER: "a day such as 2023, 2023-05 or 2023-05-01",
-    Kind.SINCE: "a day such as 2023-05-01, or a moment such as 2023-05-01T10:00:00Z",
-    Kind.LATITUDE: "degrees from -90 to 90",
-    Kind.LONGITUDE: "degrees from -180 to 180",
-    Kind.DISTANCE: "kilometres",
-    Kind.NEAR: 'the UID of a photo, or the name of a place such as tokyo or "Paris, Texas"',
-    Kind.BOX: "north,east,south,west or latitude,longitude in degrees",
-    Kind.CELL: "an S2 cell token, such as 4799e370ca54",
-    Kind.PLUS_CODE: "a full plus code, such as 8FWCHX7W+",
-}
 
 
 class TooLongError(ValueError):
@@ -271,53 +221,6 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
         values = [_read_choice(spec, group, source) for group in groups]
     filters: list[Node] = [Filter(spec.name, value, source) for value in values if value is not None]
     return filters[0] if len(filters) == 1 else conjunction(filters)
-
-
-def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase | None:
-    """The condition for a piece of text; None when it contains neither letter, digit nor emoji.
-
-    Text of several words, quoted or held together by punctuation (`IMG_1234`), is a phrase. The last word may be
-    the start of a longer one if the text is not quoted and it is long enough, or if a `*` follows it. A single word
-    that is neither quoted nor followed by a `*` also stands for its plural or singular. A `*` in front of words says
-    nothing: it is left out.
-
-    Args:
-        text: the text.
-        quoted: whether it stood in quotes.
-        whole: whether a word without a `*` is always a whole one.
-
-    Raises:
-        ValueError: a `*` stands between the characters of an unquoted word.
-
-    """
-    if text.isascii() and text.isalnum():  # most words: they need neither folding nor splitting
-        return _word(text[:LONGEST_WORD].lower(), starred=False, quoted=quoted, whole=whole)
-    body = text.rstrip("*")
-    if "*" in body.lstrip("*") and not quoted:
-        raise ValueError("in free text * may only end a word")
-    found = words(body)
-    if not found:
-        return None
-    starred = body != text and not body[-1].isspace()
-    if len(found) == 1:
-        return _word(found[0], starred=starred, quoted=quoted, whole=whole)
-    return Phrase(found, starred or not (quoted or whole or len(found[-1]) < shortest_prefix(found[-1])))
-
-
-def _word(word: str, *, starred: bool, quoted: bool, whole: bool) -> Word:
-    if starred or quoted:
-        return Word(word, starred)
-    prefix = not whole and len(word) >= shortest_prefix(word)
-    return Word(word, prefix, other_forms(word, prefix=prefix))
-
-
-def shortest_prefix(word: str) -> int:
-    """From this many characters on, an unquoted word also stands for the words that start with it.
-
-    Words of two letters are frequent in Latin, Greek and Cyrillic script; in others, such as Hangul, each letter says
-    more.
-    """
-    return 3 if unicodedata.name(word[0], "LATIN").startswith(_MANY_LETTERS) else 2
 
 
 def _read_single(spec: FilterSpec, found: Alternative, source: Source) -> Value | None:

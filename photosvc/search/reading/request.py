@@ -10,7 +10,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.query.nodes import And, Everything, Node, Or, conjunction
 from photosvc.query.operands import Phrase, Word
 from photosvc.query.parser import ORDER, combine, parse_parameters, parse_query, parse_scope, split_order
-from photosvc.query.values.reader import BOOLEANS
+from photosvc.query.values.expected import BOOLEANS
 from photosvc.search.reading.conditions.visible import asked_open
 from photosvc.search.reading.orders import (
     DEFAULT_ORDER,

@@ -8,7 +8,7 @@ from photosvc.query.filters import FILTERS, NAMES, find_filter
 from photosvc.query.nodes import Everything, Filter, conjuncts
 from photosvc.query.operands import Choice
 from photosvc.query.parser import parse_query
-from photosvc.query.values.reader import EXPECTED
+from photosvc.query.values.expected import EXPECTED
 
 ROWS = pytest.mark.parametrize("spec", FILTERS.values(), ids=FILTERS.keys())
 
