@@ -15,7 +15,7 @@ from photosvc.models import Base, File, Photo, migrate
 from photosvc.models.database.engine import configure_engine
 from photosvc.models.database.transactions import UnitOfWork, begin_write
 from tests.clock import NOW
-from tests.factories.photos import new_extraction
+from tests.factories.photos import add_photos, new_extraction
 
 FACES = tuple(Region(name, "face", 0.1, 0.2, 0.3, 0.4) for name in ("Bob", "Ann"))
 OF_EDITOR = Metadata(document_id="xmp.did:1")
@@ -109,3 +109,27 @@ def test_a_file_that_leaves_its_photo_and_a_new_file_take_different_ids(new_sess
     photo_ids = session.scalars(select(File.photo_id).order_by(File.name)).all()
     assert photo_ids[0] == 1
     assert len(set(photo_ids)) == session.scalar(select(func.count()).select_from(Photo)) == 3
+
+
+def test_storing_new_files_takes_as_many_steps_of_sqlite_in_a_large_library(library):
+    steps = 0
+
+    def step():
+        nonlocal steps
+        steps += 1
+
+    found = []
+    with library.session() as session:
+        for first, photos in ((0, 20), (100, 400)):
+            begin_write(session)
+            add_photos(session, photos, NOW, first)
+            session.expunge_all()
+            begin_write(session)
+            driver = session.connection().connection.driver_connection
+            driver.set_progress_handler(step, 10)
+            steps = 0
+            files = [(f"new/{first}-{n}.jpg", new_extraction(9000 + first + n, metadata=Metadata())) for n in range(5)]
+            store(session, files, looked_up=True)
+            driver.set_progress_handler(None, 0)
+            found.append(steps)
+    assert found[1] < 1.2 * found[0]

@@ -18,6 +18,7 @@ from photosvc.index.sidecars.read import Kind
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
 from photosvc.models.database.inserts import insert_into
+from photosvc.models.database.unindexed import unindexed
 
 _BATCH = 500
 
@@ -90,7 +91,7 @@ class FolderAlbums:
             self._session.scalars(
                 select(Photo.id)
                 .join(Photo.files)
-                .where(Photo.path == folder, File.root == ORIGINALS_ROOT, File.missing.is_(False))
+                .where(Photo.path == folder, unindexed(File.root) == ORIGINALS_ROOT, File.missing.is_(False))
             )
         )
         copies = select(RejectedFile.name, RejectedFile.detail).where(

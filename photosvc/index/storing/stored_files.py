@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.models import ORIGINALS_ROOT, File, Photo
 from photosvc.models.database.among import among
+from photosvc.models.database.unindexed import unindexed
 
 _PHOTO = joinedload(File.photo)
 #: What storing a file reads of it and its photo.
@@ -63,7 +64,9 @@ class StoredFiles:
         file.name, file.hash = name, content
 
     def _select(self, column: Any, values: Collection[str]) -> Collection[File]:  # noqa: ANN401 - a column of files
-        is_one = and_(File.root == ORIGINALS_ROOT, among(self._session, column, values))
+        # Without `unindexed`, SQLite would walk all files of the root to find those with a few hashes.
+        root = File.root if column is File.name else unindexed(File.root)
+        is_one = and_(root == ORIGINALS_ROOT, among(self._session, column, values))
         with self._session.no_autoflush:
             # Most files of a first run are not there; to load none takes ten times as long.
             found = self._session.connection().execute(select(File.id).where(is_one)).scalars().all()

@@ -11,9 +11,9 @@ from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, Camera, Lens, Place, SearchRow
 from photosvc.models.database.prepared import read_tuples
+from photosvc.models.database.unindexed import Column, unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
-from photosvc.search.reading.conditions.context import Column, unindexed
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.plan import Plan, plan_all
 from photosvc.search.reading.resolve import resolve

@@ -11,11 +11,12 @@ from sqlalchemy.engine import Dialect
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocument, SearchRow
 from photosvc.models.database.prepared import Prepared, prepare_statement
+from photosvc.models.database.unindexed import Column, unindexed
 from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.columns import select_ids
 from photosvc.search.reading.conditions.compile import compile_all
-from photosvc.search.reading.conditions.context import Column, Context, unindexed
+from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import asked_open, visible
 from photosvc.search.reading.orders import MANUAL, UNINDEXED_ORDERS, Cursor, Order, order_named
 from photosvc.search.reading.plan import Driver, Plan, make_plan, one_album, plan_all

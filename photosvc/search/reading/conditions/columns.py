@@ -10,9 +10,10 @@ from sqlalchemy import ARRAY, BigInteger, ColumnElement, and_, func, literal, no
 
 from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vector
 from photosvc.models import FILTER_COLUMNS, SearchRow
+from photosvc.models.database.unindexed import Column
 from photosvc.models.search.values import day_number, microseconds
 from photosvc.query.operands import Cell, Circle, Days, Operand, Pattern, PlusCode, Range, Since
-from photosvc.search.reading.conditions.context import Column, Context
+from photosvc.search.reading.conditions.context import Context
 
 Condition = ColumnElement[bool]
 Area = Circle | Cell | Box | PlusCode

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from sqlalchemy import ColumnElement, and_, not_, or_
 
 from photosvc.models import Album, SearchRow
+from photosvc.models.database.unindexed import unindexed
 from photosvc.query.nodes import And, Filter, Node, Not, Or
-from photosvc.search.reading.conditions.context import unindexed
 
 #: Switches that show rows which are otherwise left out, to searches with the right to private photos.
 _OPENED = {

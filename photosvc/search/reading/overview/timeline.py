@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import TIMELINE_KEYS, FileKey, Photo, SearchRow
-from photosvc.search.reading.conditions.context import unindexed
+from photosvc.models.database.unindexed import unindexed
 from photosvc.search.reading.overview.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
 
