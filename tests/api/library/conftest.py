@@ -1,21 +1,35 @@
 """What the tests of changes to a library share: each gets a copy of the library `filled` of its module."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from photosvc.models import Photo
 from photosvc.search.projection.verify import count_orphans, differing
-from tests.library import Library, copy_library
+from tests.library import Library, copy_library, open_library
 
 
 @pytest.fixture
-def library(filled: Library, tmp_path: Path) -> Iterator[Library]:
-    """A copy of the library `filled`, which is closed."""
-    library = copy_library(filled, tmp_path / "instance")
-    yield library
-    library.close()
+def open_copy(filled: Library, tmp_path: Path) -> Iterator[Callable[..., Library]]:
+    """A function that opens the test's copy of the library `filled`, which is closed, with these settings."""
+    opened: list[Library] = []
+
+    def open_copy(**settings: str) -> Library:
+        instance = tmp_path / "instance"
+        again = open_library(instance, upgrade=False, settings=settings) if opened else None
+        opened.append(again or copy_library(filled, instance, settings=settings))
+        return opened[-1]
+
+    yield open_copy
+    for library in opened:
+        library.close()
+
+
+@pytest.fixture
+def library(open_copy: Callable[..., Library]) -> Library:
+    """A copy of the library `filled`."""
+    return open_copy()
 
 
 @pytest.fixture

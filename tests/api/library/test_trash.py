@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 
 import pytest
 
@@ -35,25 +34,9 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def open_copy(filled, tmp_path):
-    """Opens a copy of the library with these settings."""
-    opened = []
-
-    def open_copy(**settings):
-        if not opened:
-            shutil.copytree(filled.instance, tmp_path / "instance")
-        library = open_library(tmp_path / "instance", upgrade=False, settings={**SETTINGS, **settings})
-        opened.append(library)
-        return library
-
-    yield open_copy
-    for library in opened:
-        library.close()
-
-
-@pytest.fixture
-def library(open_copy):
-    return open_copy()
+def open_copy(open_copy):
+    """Opens the copy with a trash, unless the settings say otherwise."""
+    return lambda **settings: open_copy(**{**SETTINGS, **settings})
 
 
 def call(library, method, path, status=200, **options):

@@ -1,7 +1,6 @@
 """The trash over HTTP: what lies there, restoring it, deleting it for good."""
 
 import json
-import shutil
 
 import pytest
 
@@ -28,24 +27,9 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def open_copy(filled, tmp_path):
-    """Opens a copy of the library with these settings."""
-    opened = []
-
-    def open_copy(**settings):
-        if not opened:
-            shutil.copytree(filled.instance, tmp_path / "instance")
-        opened.append(open_library(tmp_path / "instance", upgrade=False, settings={**SETTINGS, **settings}))
-        return opened[-1]
-
-    yield open_copy
-    for library in opened:
-        library.close()
-
-
-@pytest.fixture
-def library(open_copy):
-    return open_copy()
+def open_copy(open_copy):
+    """Opens the copy with a trash, unless the settings say otherwise."""
+    return lambda **settings: open_copy(**{**SETTINGS, **settings})
 
 
 def call(library, method, path, status=200, *, role="admin", **options):
