@@ -1,6 +1,6 @@
-"""GET /status and GET /metrics: what monitors ask, whether the service can answer and what it has done.
+"""What monitors ask: GET /healthz and /readyz, whether the service lives and can answer, and GET /metrics.
 
-The metrics are in the text format 0.0.4 of Prometheus.
+GET /status is what clients ask for the same as /readyz. The metrics are in the text format 0.0.4 of Prometheus.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,17 +29,38 @@ from photosvc.web.searching import searching
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
+#: How the endpoint ends that answers whatever is wrong with the database.
+ALIVE = ".healthz"
+
+
 def add_routes(api: Blueprint) -> None:
-    """Add the status and the metrics to the API."""
+    """Add the checks, the status and the metrics to the API."""
+    api.add_url_rule("/healthz", view_func=healthz, methods=["GET"])
+    api.add_url_rule("/readyz", view_func=readyz, methods=["GET"])
     api.add_url_rule("/status", view_func=status, methods=["GET"])
     api.add_url_rule("/metrics", view_func=metrics, methods=["GET"])
 
 
 @public
+@answers(json_object("status version", status=TEXT, version=TEXT), "The process lives.")
+def healthz() -> Response:
+    """`alive`, whatever the state of the database: where this fails, the process has to be started again."""
+    return json_answer({"status": "alive", "version": __version__})
+
+
+@public
+@answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer requests.")
+def readyz() -> Response:
+    """`ready`; 503 while the database cannot be reached, has another schema, or belongs to another service key."""
+    current_service().check_database()
+    return json_answer({"status": "ready", "version": __version__})
+
+
+@public
 @answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer.")
 def status() -> Response:
-    """`operational`; 503 when the database cannot be reached or has an old schema."""
-    current_service().require_schema()
+    """`operational`; 503 while /readyz answers that, looked at anew for each request."""
+    current_service().check_database()
     return json_answer({"status": "operational", "version": __version__})
 
 

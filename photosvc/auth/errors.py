@@ -103,7 +103,10 @@ class BusyError(PhotosvcError):
 
 
 class OtherServiceKeyError(PhotosvcError):
-    """Second factors are encrypted with another service key than this process has; its operator must mend that."""
+    """The database belongs to another service key than this process has; its operator must mend that.
+
+    With a wrong key, second factors could not be checked, and links that other processes made would open nothing.
+    """
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
 

@@ -101,15 +101,30 @@ def recovery_keys(settings: Settings, user: User) -> list[bytes]:
     return [] if kept is None else [base64.b64decode(kept)]
 
 
-def warn_of_other_key(connection: Connection, settings: Settings) -> None:
-    """Log that second factors cannot be checked, or that a replacement was killed."""
-    stored = stored_fingerprint(connection)
-    if stored is None or stored == fingerprint(settings.secret_key):
+def check_key(settings: Settings, stored: int) -> None:
+    """Make sure that this process has the key of the database; logs that a replacement was killed.
+
+    Args:
+        settings: say which keys it has.
+        stored: the fingerprint in the database.
+
+    Raises:
+        OtherServiceKeyError: it has not; the message says where the key belongs.
+
+    """
+    if stored == fingerprint(settings.secret_key):
         return
-    if stored in map(fingerprint, known_keys(settings)):
-        _LOG.warning("the replacement of the service key was not finished: run svc keys rotate --service again")
-    else:
-        _LOG.error("%s See PHOTOSVC_SECRET_KEY and the file secret_key of the instance folder.", OtherServiceKeyError())
+    if stored not in map(fingerprint, known_keys(settings)):
+        raise OtherServiceKeyError(_message(settings))
+    _LOG.warning("the replacement of the service key was not finished: run svc keys rotate --service again")
+
+
+def _message(settings: Settings) -> str:
+    place = "PHOTOSVC_SECRET_KEY" if settings.key_file is None else "the file secret_key of the instance folder"
+    return (
+        f"The database belongs to another service key than this process has: put the right one into {place}. "
+        "If it is lost, run `svc keys rotate --service --old-key-is-lost`."
+    )
 
 
 def fit_key(text: str) -> str:

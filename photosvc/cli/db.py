@@ -29,6 +29,7 @@ def upgrade(service: "Service") -> None:
         click.echo(f"The schema is now at {after} (was {before or 'empty'}).", err=True)
     with service.loading() as session:
         stale = is_stale(session)
+    service.check_database()
     if stale:
         click.echo("The search rows are of an older version: the next `svc index` renders them again.", err=True)
 

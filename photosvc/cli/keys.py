@@ -71,7 +71,7 @@ def _replace_service_key(service: "Service", *, given: str | None, lost: bool) -
     from photosvc.models.database.durable import flush_commits
     from photosvc.web.auditing import record
 
-    service.require_schema()
+    service.check_database(any_key=True)
     settings = service.settings
     with key_replacement.replacing(settings):
         with service.reading() as connection:

@@ -15,16 +15,22 @@ import struct
 import time
 from collections import deque
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from selectors import EVENT_READ, EVENT_WRITE
 from typing import Any, Final
 
+from gunicorn.errors import AppImportError
 from gunicorn.http2 import negotiation
 from gunicorn.workers.gthread import TConn, ThreadWorker
+from sqlalchemy.exc import SQLAlchemyError
 
 from photosvc.auth.accounts import passwords
+from photosvc.auth.errors import OtherServiceKeyError
+from photosvc.core.errors import SchemaError, SettingError
 from photosvc.serving.budget import WaitBudget
 from photosvc.serving.client import STALL_SECONDS, Client
+from photosvc.web.current import EXTENSION, Service
 
 #: Seconds that a client has to send the head of a request and a small body.
 REQUEST_SECONDS: Final = 10.0
@@ -69,6 +75,19 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         most = min(self.worker_connections - _SPARE_CONNECTIONS, descriptors - _OWN_DESCRIPTORS)
         self._most_connections = max(self.cfg.threads, most)
         super().init_process()
+
+    def load_wsgi(self) -> None:
+        """Load the app; what its operator has to mend ends the server with one sentence instead of a traceback.
+
+        Raises:
+            AppImportError: a setting is not valid, or the database belongs to another service key.
+
+        """
+        try:
+            super().load_wsgi()
+            _check_service(self.wsgi)
+        except (SettingError, OtherServiceKeyError) as error:
+            raise AppImportError(error.message) from None
 
     def accept(self, listener: socket.socket) -> None:
         """Take a connection, and wait for its request without a thread."""
@@ -247,6 +266,20 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._lingering = deque(entry for entry in self._lingering if entry[1] is not client)
         self.poller.unregister(client)
         client.close()
+
+
+def _check_service(app: Any) -> None:  # noqa: ANN401 - a Flask app, or whatever else is served
+    """Look at the database once before the first request; one that cannot be reached may still come.
+
+    Raises:
+        OtherServiceKeyError: it belongs to another service key.
+
+    """
+    service: Service | None = getattr(app, "extensions", {}).get(EXTENSION)
+    if service is None:
+        return
+    with app.app_context(), suppress(SQLAlchemyError, SchemaError):
+        service.require_schema()
 
 
 def _is_complete(received: bytearray) -> bool:

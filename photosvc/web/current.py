@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.audit import lines
 from photosvc.auth.audit.pending import Pending
 from photosvc.auth.oauth.signing_keys import SigningKeys
-from photosvc.auth.service_key import read_key, warn_of_other_key
+from photosvc.auth.service_key import check_key, claim, read_key, stored_fingerprint
 from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
 from photosvc.models.database.schema import check_schema
@@ -193,17 +193,41 @@ class Service:
         return self.clock()
 
     def require_schema(self) -> None:
-        """Make sure, once in the life of the process, that the tables are those this code needs.
+        """Make sure, once in the life of the process, that it fits the database, as `check_database` does.
 
         Raises:
-            SchemaError: they are not; the message names the command to run.
+            SchemaError: the tables are not those this code needs; the message names the command to run.
+            OtherServiceKeyError: the database belongs to another service key.
 
         """
         if not self.schema_fits:
-            with self.reading() as connection:
-                check_schema(connection)
-                warn_of_other_key(connection, self.settings)
+            self.check_database()
             self.schema_fits = True
+
+    def check_database(self, *, any_key: bool = False) -> None:
+        """Make sure that the database answers, has the tables of this version and belongs to the service key.
+
+        A database that belongs to no key yet belongs to this one afterwards.
+
+        Args:
+            any_key: do not look at the key.
+
+        Raises:
+            SchemaError: the tables are not those this code needs; the message names the command to run.
+            OtherServiceKeyError: the database belongs to another service key.
+
+        """
+        with self.reading() as connection:
+            check_schema(connection)
+            stored = None if any_key else stored_fingerprint(connection)
+        if any_key:
+            return
+        self.follow_key()
+        found = [] if stored is None else [stored]
+        if stored is None:
+            self.write_if_free(lambda session: found.append(claim(session, self.settings, exclusive=False)))
+        for fingerprint in found:
+            check_key(self.settings, fingerprint)
 
     def follow_key(self, *, seldom: bool = False) -> None:
         """Take the service key over when its file was replaced.

@@ -263,15 +263,22 @@ def test_the_fingerprint_fits_a_column_and_does_not_tell_the_key():
     assert all(0 <= number < 2**63 for number in found)
 
 
-def test_a_start_says_what_is_wrong_with_the_key(session, settings, alice, tmp_path, caplog):
-    service_key.warn_of_other_key(session.connection(), settings)
-    enrolled(session, settings, alice)
-    service_key.warn_of_other_key(session.connection(), settings)
+def test_a_process_with_another_key_stops_and_says_where_the_right_one_belongs(session, settings, tmp_path, caplog):
+    stored = service_key.claim(session, settings, exclusive=False)
+    service_key.check_key(settings, stored)
     assert not caplog.records
+    with pytest.raises(OtherServiceKeyError, match="put the right one into PHOTOSVC_SECRET_KEY") as by_setting:
+        service_key.check_key(new_settings(tmp_path, secret_key="x" * 32), stored)
+    (tmp_path / "secret_key").write_text("y" * 64)
+    with pytest.raises(OtherServiceKeyError, match="into the file secret_key of the instance folder"):
+        service_key.check_key(load_settings(tmp_path), stored)
+    assert "x" * 32 not in by_setting.value.message
+
+
+def test_a_start_between_the_steps_of_a_replacement_says_that_it_was_not_finished(session, settings, alice, caplog):
+    enrolled(session, settings, alice)
     encrypt(session, settings, prepare(session, settings))
-    service_key.warn_of_other_key(session.connection(), settings)
-    service_key.warn_of_other_key(session.connection(), new_settings(tmp_path))
-    assert [record.levelname for record in caplog.records] == ["WARNING", "ERROR"]
+    service_key.check_key(settings, service_key.stored_fingerprint(session))
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "run svc keys rotate --service again" in caplog.text
-    assert "encrypted with another service key" in caplog.text
     assert settings.secret_key not in caplog.text

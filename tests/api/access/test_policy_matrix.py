@@ -174,6 +174,8 @@ TABLE = {
     "GET /zip/<name>": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /metrics": row(200, "metrics read", ANYTHING, {"admin", "client"}),
     "GET /status": Row(200),
+    "GET /healthz": Row(200),
+    "GET /readyz": Row(200),
     "GET /openapi.json": Row(200),
     "POST /session": LOG_IN,
     "POST /sessions": LOG_IN,
