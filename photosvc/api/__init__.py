@@ -2,7 +2,19 @@
 
 from flask import Blueprint, Response, request
 
-from photosvc.api import clusters, config, folders, monitoring, oauth, openapi, photos, search, timeline, viewer
+from photosvc.api import (
+    clusters,
+    config,
+    folders,
+    monitoring,
+    oauth,
+    openapi,
+    photos,
+    search,
+    suggest,
+    timeline,
+    viewer,
+)
 from photosvc.api.accounts import app_passwords, audit, open_sessions, passcode, session, users
 from photosvc.api.library import (
     album_photos,
@@ -25,10 +37,10 @@ from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
 _RESOURCES = (
-    search, viewer, timeline, clusters, folders, photos, edits, history, batch, photo_files, albums, album_photos,
-    subjects, labels, markers, photo_labels, uploads, resumable, index_runs, imports, failures, trash, session,
-    users, open_sessions, app_passwords, passcode, audit, oauth, monitoring, config, thumbnails, covers, videos,
-    downloads, zips, openapi,
+    search, suggest, viewer, timeline, clusters, folders, photos, edits, history, batch, photo_files, albums,
+    album_photos, subjects, labels, markers, photo_labels, uploads, resumable, index_runs, imports, failures, trash,
+    session, users, open_sessions, app_passwords, passcode, audit, oauth, monitoring, config, thumbnails, covers,
+    videos, downloads, zips, openapi,
 )  # fmt: skip
 
 

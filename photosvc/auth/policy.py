@@ -66,6 +66,7 @@ _TABLE = (
     #     action                        resource    write kinds     roles      own
     Rule("photos.search",              "photos",   _R,   _ANY,     _ALL,      _,    "Search photos"),
     Rule("photos.facets",              "photos",   _R,   _ANY,     _ALL,      _,    "Count photos by filter value"),
+    Rule("photos.suggest",             "photos",   _R,   _ANY,     _ALL,      _,    "See suggestions while typing"),
     Rule("photos.timeline",            "photos",   _R,   _ANY,     _ALL,      _,    "Lay out photos by month"),
     Rule("photos.clusters",            "photos",   _R,   _ANY,     _ALL,      _,    "Gather photos for a map"),
     Rule("photos.view",                "photos",   _R,   _ANY,     _ALL,      _,    "See one photo"),

@@ -29,6 +29,7 @@ from photosvc.search.reading.overview.albums import KnownAlbums
 from photosvc.search.reading.overview.counts import Counts, count, years
 from photosvc.search.reading.overview.kept import Kept
 from photosvc.search.reading.overview.people import Label, Person, labels, people
+from photosvc.search.reading.suggesting.names import Names, read_names
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.starter import Starter
@@ -75,6 +76,8 @@ class Service:
     albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
     people: Kept[list[Person]] = field(default_factory=lambda: Kept(people), init=False)
     labels: Kept[list[Label]] = field(default_factory=lambda: Kept(labels), init=False)
+    names: Kept[Names] = field(default_factory=lambda: Kept(read_names), init=False)
+    """Of values that are suggested."""
     indexers: Starter = field(default_factory=Starter, init=False)
     """Of indexers that run where no other takes wishes."""
     schema_fits: bool = field(default=False, init=False)

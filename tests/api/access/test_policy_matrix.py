@@ -76,6 +76,7 @@ TABLE = {
     "POST /oauth/userinfo": PLACEHOLDER,
     "GET /photos": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/facets": row(400, "photos read", ANYTHING, EVERYBODY),
+    "GET /suggest": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/timeline": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/timeline/<month>": row(400, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/timeline/<month>/photos": row(400, "photos read", ANYTHING, EVERYBODY),

@@ -159,6 +159,12 @@ def test_the_timeline_and_the_map_answer_as_it_says(api, document):
             check(document, path, "get", api.call("GET", path, token, query_string=asked))
 
 
+def test_the_suggestions_answer_as_it_says(api, document):
+    token = api.access_token()
+    for asked in ({}, {"q": "c"}, {"q": "camera:", "at": 3}, {"q": "is:"}, {"at": "x"}):
+        check(document, "/suggest", "get", api.call("GET", "/suggest", token, query_string=asked))
+
+
 def test_accounts_and_sessions_answer_as_it_says(api, document):
     ann = api.session_of("ann")
     uid = api.uids["ann"]

@@ -35,7 +35,9 @@ def allowed(**values):
     return {action for action in RULES if may(principal(**values), action)}
 
 
-PHOTOS = {f"photos.{name}" for name in ("search", "facets", "timeline", "clusters", "view", "preview", "download")}
+PHOTOS = {
+    f"photos.{name}" for name in ("search", "facets", "suggest", "timeline", "clusters", "view", "preview", "download")
+}
 #: What every role and every kind of credential may read of the library.
 READS = PHOTOS | {
     "albums.search",

@@ -1,0 +1,98 @@
+"""What somebody is typing at a position of a query, which need not be valid yet."""
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from photosvc.query.filters import NAMES
+from photosvc.query.lexer import Token, TokenKind, tokens
+from photosvc.query.parser import MOST_TOKENS
+
+#: What may follow the position and still belongs to the same word.
+_REST: Final = re.compile(r'[^\s()"|&]*')
+_MARKS: Final = re.compile(r'\\([\\"|&*])|"')
+_PLAIN: Final = re.compile(r"[^\W_][\w./-]*\Z")
+_SPECIAL: Final = re.compile(r'[\\"|&*]')
+_SIGNS: Final = "!-"
+_OPERATORS: Final = frozenset("|&")
+_QUOTED_KINDS: Final = {TokenKind.PHRASE, TokenKind.STRAY}
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A word, or one alternative of the value of a filter."""
+
+    start: int
+    end: int
+    """The characters of the query that a suggestion replaces; positions are counted in code points."""
+    key: str
+    """The name of the filter, as `FILTERS` has it; empty: it is a word."""
+    text: str
+    """What stands before the position, without quotes."""
+
+
+def find_typed(query: str, at: int) -> Typed:
+    """What is typed at this position, which is moved into the query if it lies outside.
+
+    A word may become the name of a filter. Of a value in which operators separate alternatives it is the last one, and
+    a sign that negates it stays. Behind a blank, nothing has been typed yet.
+    """
+    at = max(0, min(at, len(query)))
+    before = query[:at]
+    found = list(islice(tokens(before), MOST_TOKENS))
+    last = found[-1] if found else None
+    if last is None or (last.kind is not TokenKind.STRAY and last.end < at):
+        return Typed(at, at, "", "")
+    end = at + len(_rest(query, at))
+    if last.kind is TokenKind.STRAY:  # a quote that is not closed yet
+        end = at + len(_rest(query, at)) + query.startswith('"', end)
+        previous = found[-2] if len(found) > 1 else None
+        if previous and previous.kind is TokenKind.FILTER and previous.end == last.start:
+            return _value(previous, before[previous.start :], end)
+        return Typed(last.start, end, "", _unquoted(before[last.start + 1 :]))
+    if last.kind is TokenKind.FILTER:
+        return _value(last, last.text, end)
+    if last.kind in {TokenKind.WORD, *_QUOTED_KINDS} and last.text.strip(_SIGNS):
+        return Typed(last.start, end, "", _unquoted(last.text.replace('"', "")))
+    return Typed(at, at, "", "")
+
+
+def quote(text: str) -> str:
+    """The text as a value of a filter, in quotes where it needs them."""
+    if _PLAIN.match(text):
+        return text
+    return '"' + _SPECIAL.sub(r"\\\g<0>", text) + '"'
+
+
+def _rest(query: str, at: int) -> str:
+    found = _REST.match(query, at)
+    return found[0] if found else ""
+
+
+def _value(token: Token, text: str, end: int) -> Typed:
+    """The last alternative of the value of a filter; `text` is the filter up to the position."""
+    spec = NAMES.get(token.key.lower())
+    if spec is None:
+        return Typed(token.start, end, "", _unquoted(text))
+    operators = _OPERATORS & set(spec.operators)
+    first = begin = len(token.key) + 1
+    inside = escaped = False
+    for number in range(first, len(text)):
+        character = text[number]
+        if escaped:
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        elif character == '"':
+            inside = not inside
+        elif character in operators and not inside:
+            begin = number + 1
+    if text[begin : begin + 1] and text[begin] in _SIGNS and text[begin] in spec.operators:
+        begin += 1
+    typed = _MARKS.sub(lambda mark: mark[1] or "", text[begin:])
+    return Typed(token.start + begin, end, spec.name, typed)
+
+
+def _unquoted(text: str) -> str:
+    return text.lstrip(_SIGNS)
