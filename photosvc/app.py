@@ -11,10 +11,11 @@ from flask_sqlalchemy import SQLAlchemy
 from photosvc.auth.audit.lines import LOGGER
 from photosvc.core.clock import Clock, system_clock
 from photosvc.core.closed import close_files, close_folder
+from photosvc.core.instance import make_instance
 from photosvc.core.log_lines import write_lines
 from photosvc.extension import PhotoService
 from photosvc.models.database.engine import configure_engine, engine_options
-from photosvc.settings import INSTANCE_VARIABLE, load_settings
+from photosvc.settings import load_settings
 from photosvc.web.answer import add_security_headers
 from photosvc.web.client_address import TrustedProxies
 from photosvc.web.errors import register_errors, render_by_path
@@ -34,7 +35,7 @@ def create_app(
     """A Flask app that serves photosvc alone.
 
     Args:
-        instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else `instance/` beside the package.
+        instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else as `core.instance` says.
         settings: `PHOTOSVC_*` names and values that override all other sources.
         environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
         clock: returns the current time.
@@ -45,11 +46,9 @@ def create_app(
 
     """
     environ = os.environ if environ is None else environ
-    folder = instance or environ.get(INSTANCE_VARIABLE)
-    app = Flask("photosvc", instance_path=str(Path(folder).absolute()) if folder else None, static_folder=None)
+    instance_folder = make_instance(instance, environ)
+    app = Flask("photosvc", instance_path=str(instance_folder), static_folder=None)
     app.url_map.merge_slashes = False
-    instance_folder = Path(app.instance_path)
-    instance_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     loaded = load_settings(instance_folder, environ=environ, given=settings)
     close_folder(instance_folder, passable=bool(loaded.sendfile_header))
     close_files(path for name in _SECRET for path in instance_folder.glob(name))

@@ -1,7 +1,7 @@
 """Settings: typed and checked at start-up; each value records which source it came from.
 
-Sources, later ones win: built-in defaults, `instance/config.py`, `PHOTOSVC_*` environment variables, and what the
-embedding app passes. An unknown name or an invalid value stops the start.
+Sources, later ones win: built-in defaults, the folder that `svc run` remembers, `instance/config.py`, `PHOTOSVC_*`
+environment variables, and what the embedding app passes. An unknown name or an invalid value stops the start.
 """
 
 import re
@@ -13,13 +13,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from photosvc.core.errors import SettingError
+from photosvc.core.instance import INSTANCE_VARIABLE
 from photosvc.core.log_lines import JSON, TEXT
-from photosvc.core.paths import read_or_create
+from photosvc.core.paths import full_path, read_or_create
+from photosvc.core.photos_folder import FILE, is_samples, remembered
 from photosvc.core.stacks import DEFAULT_KINDS, KINDS, parse_kinds
 
 PREFIX = "PHOTOSVC_"
-#: Environment variable with the instance folder; it is read before the settings, because `config.py` lies there.
-INSTANCE_VARIABLE = PREFIX + "INSTANCE"
+#: Where the folder of originals came from that an earlier `svc run` was given.
+REMEMBERED = f"instance/{FILE}"
 
 
 def _text(value: object) -> str:
@@ -27,10 +29,6 @@ def _text(value: object) -> str:
         msg = "expected a text that is not empty"
         raise ValueError(msg)
     return value.strip()
-
-
-def _path(value: object) -> Path:
-    return Path(value if isinstance(value, Path) else _text(value)).expanduser().absolute()
 
 
 _LONGEST_ADDRESS = 500
@@ -57,12 +55,15 @@ def _database_uri(value: object) -> str:
 
     text = _text(value)
     try:
-        known = make_url(text).get_backend_name() in {"sqlite", "postgresql"}
+        url = make_url(text)
+        kind = url.get_backend_name()
     except (ArgumentError, ValueError):
-        known = False
-    if not known:  # the message omits the value, which may hold a password
+        kind = ""
+    if kind not in {"sqlite", "postgresql"}:  # the message omits the value, which may hold a password
         msg = "expected an address such as sqlite:////folder/photosvc.db or postgresql://…"
         raise ValueError(msg)
+    if kind == "sqlite" and (url.database or "").startswith("~"):
+        return url.set(database=str(full_path(url.database))).render_as_string(hide_password=False)
     return text
 
 
@@ -142,7 +143,7 @@ _TEN_YEARS = 315_360_000
 class Settings:
     """Every setting of the service: its parser, the values it takes, its meaning and its default."""
 
-    originals: Path = _setting(_path, "path", "Folder of original pictures; never written to by indexing")
+    originals: Path = _setting(full_path, "path", "Folder of original pictures; never written to by indexing")
     database_uri: str = _setting(
         _database_uri, "SQLAlchemy address", "Address of the database, SQLite or PostgreSQL", secret=True
     )
@@ -152,7 +153,7 @@ class Settings:
         "Public address of the service: issuer and links",
         default="http://localhost:8080",
     )
-    cache: Path = _setting(_path, "path", "Folder for derived files such as thumbnails")
+    cache: Path = _setting(full_path, "path", "Folder for derived files such as thumbnails")
     secret_key: str = _setting(
         _secret,
         "text, at least 32 characters",
@@ -179,7 +180,7 @@ class Settings:
     trash_days: int = _number(
         0, 36_500, "days", "Days after which what lies in the trash is deleted for good; 0: never", default=90
     )
-    import_folder: Path = _setting(_path, "path", "Folder from which pictures are imported")
+    import_folder: Path = _setting(full_path, "path", "Folder from which pictures are imported")
     upload_files: int = _number(1, 100_000, "files", "Files that one upload may have", default=500)
     upload_quota: int = _number(
         0, 1 << 40, "MiB", "MiB of originals that one account may upload in all; 0: no limit", default=0
@@ -347,6 +348,8 @@ def load_settings(
                 msg = f"{full_name} ({origin}) is not valid: {error}"
                 raise SettingError(msg, field=full_name) from None
             origins[name] = origin
+    if "originals" not in values and reads_config and (folder := _remembered_folder(instance)):
+        values["originals"], origins["originals"] = folder, REMEMBERED
     for name, value in _defaults(instance, known).items():
         if name not in values:
             values[name], origins[name] = value, "default"
@@ -354,6 +357,18 @@ def load_settings(
     if key_file is not None:
         values["secret_key"], origins["secret_key"] = _secret_file(key_file), "instance/secret_key"
     return Settings(**values, key_file=key_file, origins=origins)
+
+
+def _remembered_folder(instance: Path) -> Path | None:
+    """The folder of the last `svc run`; the samples only as long as there is no folder of originals."""
+    try:
+        folder = remembered(instance)
+    except (OSError, ValueError) as error:
+        msg = f"{REMEMBERED} cannot be used: {error}. Remove the file, or name the folder: svc run --photos FOLDER"
+        raise SettingError(msg, field="PHOTOSVC_ORIGINALS") from None
+    if folder is not None and is_samples(folder) and (instance / "originals").is_dir():
+        return None
+    return folder
 
 
 def _defaults(instance: Path, known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -388,5 +403,6 @@ def _secret_file(path: Path) -> str:
     try:
         return _secret(read_or_create(path, lambda: secrets.token_hex(32)))
     except (OSError, ValueError) as error:
-        msg = f"instance/secret_key cannot be used: {error}"
+        reason = error.strerror if isinstance(error, OSError) else error
+        msg = f"instance/secret_key cannot be used: {reason}; {INSTANCE_VARIABLE} is {path.parent}"
         raise SettingError(msg, field="PHOTOSVC_SECRET_KEY") from None

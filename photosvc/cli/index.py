@@ -1,15 +1,21 @@
 """`svc index`: bring the library up to date with the folder of originals."""
 
+import os
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
 
+from photosvc.cli.counts import counted, run_line
 from photosvc.cli.group import with_database
-from photosvc.cli.progress import progress_bar
+from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
+from photosvc.cli.parent import parent_option
+from photosvc.cli.progress import progress_bar, progress_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from photosvc.index.job import Progress
     from photosvc.index.summary import IndexOptions, Outcome, Summary
     from photosvc.web.current import Service
 
@@ -25,6 +31,8 @@ if TYPE_CHECKING:
 @click.option("--wished", is_flag=True, hidden=True, help="Index what requests wished for, until they wish no more.")
 @click.option("--thumbs", is_flag=True, help="Make the usual thumbnails of the files that are read.")
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each file, then one with the counts.")
+@replace_option
+@parent_option
 @with_database
 def index(
     service: "Service",
@@ -36,6 +44,9 @@ def index(
     wished: bool,
     thumbs: bool,
     as_json: bool,
+    *,
+    replace: bool,
+    parent: int | None,
 ) -> None:
     """Index the originals, or one SUBFOLDER of them.
 
@@ -49,26 +60,33 @@ def index(
         return
     from photosvc.index.summary import IndexOptions
 
+    keep_folder(service, replace=replace)
+    if parent is None:
+        warn_of_missing_originals(service, service.settings.originals)
+    else:
+        os.nice(10)  # requests come first
     options = IndexOptions(subfolder=subfolder, force=force, workers=workers or 0, thumbnails=thumbs, dry_run=dry_run)
-    summary = run_and_report(service, options, as_json=as_json)
+    shown = nullcontext(progress_lines("Indexing")) if parent is not None else progress_bar("Indexing")
+    with shown as progress:
+        summary = run_and_report(service, options, progress, as_json=as_json)
     if summary.failed or summary.cache_refusal or summary.kept:
         raise click.exceptions.Exit(1)
 
 
-def run_and_report(service: "Service", options: "IndexOptions | None" = None, *, as_json: bool = False) -> "Summary":
-    """Index with a progress bar and print the summary."""
+def run_and_report(
+    service: "Service", options: "IndexOptions", progress: "Progress | None" = None, *, as_json: bool = False
+) -> "Summary":
+    """Index and print the summary."""
     from photosvc.index.job import run_index
-    from photosvc.index.summary import IndexOptions
     from photosvc.models.database.transactions import UnitOfWork
 
-    options = options or IndexOptions()
     if not options.dry_run:
         recover_deletions(service)
     observer = _print_record if as_json else _print_problem
-    with progress_bar("Indexing") as progress, UnitOfWork(service.engine()) as session:
+    with UnitOfWork(service.engine()) as session:
         summary = run_index(session, service.settings, service.clock, options, progress, observer)
     if summary.rebuilt:
-        click.echo(f"{summary.rebuilt} search rows of an older version rendered again.", err=True)
+        click.echo(f"{counted(summary.rebuilt, 'search row')} of an older version rendered again.", err=True)
     if summary.read_again:
         click.echo(_read_again(summary, options), err=True)
     if summary.cache_refusal:
@@ -78,7 +96,7 @@ def run_and_report(service: "Service", options: "IndexOptions | None" = None, *,
     if as_json:
         _print_counts(summary, options)
     else:
-        _print_summary(summary, options)
+        click.echo(run_line(summary, dry_run=options.dry_run, thumbnails=options.thumbnails))
     return summary
 
 
@@ -94,8 +112,6 @@ def recover_deletions(service: "Service") -> None:
 
 
 def _index_wished(service: "Service") -> None:
-    import os
-
     from photosvc.cli.chores import chores_of
     from photosvc.index.watch.on_request import RequestedIndexer
 
@@ -109,12 +125,13 @@ def _rebuild(service: "Service") -> None:
 
     with UnitOfWork(service.engine()) as session:
         count = rebuild_search(session, service.settings, service.clock)
-    click.echo(f"{count} search rows rendered again.", err=True)
+    click.echo(f"{counted(count, 'search row')} rendered again.", err=True)
 
 
 def _read_again(summary: "Summary", options: "IndexOptions") -> str:
     verb = "would be read" if options.dry_run else "read"
-    return f"{summary.read_again} unchanged files {verb} again: this version reads more than the one that read them."
+    files = counted(summary.read_again, "unchanged file")
+    return f"{files} {verb} again: this version reads more than the one before."
 
 
 def _print_problem(outcome: "Outcome") -> None:
@@ -127,20 +144,6 @@ def _print_record(outcome: "Outcome") -> None:
     if outcome.problem:
         record |= {"code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
     _print_json(record)
-
-
-def _print_summary(summary: "Summary", options: "IndexOptions") -> None:
-    counts = [
-        (summary.indexed, "would be indexed" if options.dry_run else "indexed"),
-        (summary.updated, "would be updated" if options.dry_run else "updated"),
-        (summary.unchanged, "unchanged"),
-        (summary.missing, "missing"),
-        (summary.skipped, "skipped"),
-        (summary.failed, "failed"),
-    ]
-    if options.thumbnails:
-        counts.append((summary.thumbnails, "thumbnails made"))
-    click.echo(", ".join(f"{count} {what}" for count, what in counts) + f" in {summary.seconds:.1f} s")
 
 
 def _print_counts(summary: "Summary", options: "IndexOptions") -> None:

@@ -1,8 +1,15 @@
-"""Progress of long work, shown on a terminal."""
+"""Progress of long work: a bar on a terminal, or lines among those of a server."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final
+
+import click
+
+#: Seconds between two lines.
+_PAUSE: Final = 10.0
 
 
 @contextmanager
@@ -18,3 +25,16 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def progress_lines(what: str) -> Callable[[int, int], None]:
+    """A line on stderr every ten seconds."""
+    next_at = time.monotonic() + _PAUSE
+
+    def show(done: int, total: int) -> None:
+        nonlocal next_at
+        if (now := time.monotonic()) >= next_at:
+            next_at = now + _PAUSE
+            click.echo(f"{what}: {done:,} of {total:,} files", err=True)
+
+    return show

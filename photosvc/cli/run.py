@@ -5,13 +5,15 @@ import os
 import socket
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from photosvc.cli.group import PlainError, find_app
+from photosvc.cli.originals import choose_folder, replace_option
+from photosvc.cli.values import FullPath
+from photosvc.cli.welcome import print_welcome
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service
@@ -20,70 +22,68 @@ if TYPE_CHECKING:
 @click.command()
 @click.option(
     "--photos",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of originals; by default PHOTOSVC_ORIGINALS, else the bundled samples.",
+    type=FullPath(file_okay=False),
+    metavar="FOLDER",
+    help="Folder of originals, which later commands remember; without it the remembered one, else the bundled samples.",
 )
+@replace_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True, help="Port to listen on.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Server processes.")
 @click.option("--watch/--no-watch", default=True, show_default=True, help="Index what changes while it runs.")
-def run(photos: Path | None, host: str, port: int, workers: int, watch: bool) -> None:
-    """Migrate, index, create a token, serve, and watch the originals.
+def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, watch: bool) -> None:
+    """Migrate, create a token, serve, and index the originals meanwhile.
 
-    Running it again is quick and safe: unchanged photos are not opened, and the token stays the same.
+    Running it again is quick and safe: unchanged photos are not opened, and the token stays the same. With --no-watch
+    the originals are indexed once.
     """
-    from photosvc import samples
     from photosvc.web.current import current_service
 
     _check_free(host, port)
-    if photos is not None:
-        os.environ["PHOTOSVC_ORIGINALS"] = str(photos.absolute())
-    os.environ.setdefault("PHOTOSVC_BASE_URL", f"http://{_client_host(host)}:{port}")
+    address = f"http://{_client_host(host)}:{port}"
+    os.environ.setdefault("PHOTOSVC_BASE_URL", address)
     app = find_app(click.get_current_context())
     with app.app_context():
         service = current_service()
-        settings = service.settings
-        if settings.origins["originals"] == "default" and not settings.originals.is_dir():
-            service.settings = replace(settings, originals=samples.ORIGINALS)
-            os.environ["PHOTOSVC_ORIGINALS"] = str(samples.ORIGINALS)
-        token = _prepare(service, Path(app.instance_path))
-    click.echo(f"\nSearch it:\n\n  curl -H 'X-Auth-Token: {token}' '{settings.base_url}/api/v1/photos?count=3'\n")
+        folder = _prepare(service, photos, replace=replace)
+        token_file = service.instance / "run_token"
+        _keep_token(service, token_file)
+        is_set = service.settings.origins.get("base_url") != "default"
+        print_welcome(service, folder, service.settings.base_url if is_set else address, token_file=token_file)
     sys.stdout.flush()
-    if not (settings.proxies or _is_loopback(host)):
+    if not (service.settings.proxies or _is_loopback(host)):
         click.echo(
             f"Warning: it accepts requests from other machines on {host} without a proxy in front, so that passwords, "
             "tokens and pictures travel unencrypted. Put nginx in front (docs/quick-start.md) and set "
             "PHOTOSVC_PROXIES=1, or listen on 127.0.0.1.",
             err=True,
         )
-    if watch:
-        _start_watcher()
+    os.environ["PHOTOSVC_ORIGINALS"] = str(folder)
+    _start_indexer("watch" if watch else "index")
     target = "photosvc.app:create_app()"
-    options = ["--bind", f"{host}:{port}", "--workers", str(workers), "--threads", "8", "--limit-request-line", "8190"]
-    options += ["--no-control-socket", "--worker-class", "photosvc.serving.Worker"]
+    options = ["--bind", f"{_bracketed(host)}:{port}", "--workers", str(workers), "--threads", "8"]
+    options += ["--limit-request-line", "8190", "--no-control-socket", "--worker-class", "photosvc.serving.Worker"]
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *options, target])  # noqa: S606 - our own interpreter
 
 
-def _start_watcher() -> None:
+def _start_indexer(command: str) -> None:
     """A process of its own, so that indexing takes no time from requests; it ends with this process, the server."""
     program = "from photosvc.main import main; main()"
-    command = [sys.executable, "-c", program, "watch", "--parent", str(os.getpid())]
-    subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 - our own interpreter
+    options = [sys.executable, "-c", program, command, "--parent", str(os.getpid())]
+    subprocess.Popen(options, stdin=subprocess.DEVNULL)  # noqa: S603 - our own interpreter
 
 
-def _prepare(service: "Service", instance: Path) -> str:
-    """Migrate and index; gives the token."""
-    from photosvc.cli.index import run_and_report
+def _prepare(service: "Service", photos: Path | None, *, replace: bool) -> Path:
+    """Migrate; gives the folder of originals."""
     from photosvc.models import migrate
 
     migrate.upgrade(service.engine())
     service.require_schema()
-    run_and_report(service)
-    return _lasting_token(service, instance / "run_token")
+    return choose_folder(service, photos, replace=replace)
 
 
-def _lasting_token(service: "Service", path: Path) -> str:
-    """The token of the last run if it is still valid, else a new one; stored in a file with mode 0600."""
+def _keep_token(service: "Service", path: Path) -> None:
+    """Make sure that the file holds a valid token; it has mode 0600."""
     from photosvc.auth.audit import described
     from photosvc.auth.audit.events import Event
     from photosvc.auth.credentials import bearer, tokens
@@ -100,12 +100,12 @@ def _lasting_token(service: "Service", path: Path) -> str:
         except InvalidTokenError:
             path.unlink()
         else:
-            return token
+            return
     with service.writing() as session:
         issued = bearer.issue(session, service.now(), name="svc run", scope=parse_scope("photos albums"))
         made = issued.credential
         auditing.record(session, Event.CREDENTIAL_MADE, target=made.uid, detail=described.credential(made))
-    return read_or_create(path, lambda: issued.secret)
+    read_or_create(path, lambda: issued.secret)
 
 
 def _check_free(host: str, port: int) -> None:
@@ -127,4 +127,8 @@ def _is_loopback(host: str) -> bool:
 
 def _client_host(host: str) -> str:
     """The host name by which clients on this machine reach a server that listens on `host`."""
-    return "localhost" if host in {"0.0.0.0", "::", "127.0.0.1"} else host  # noqa: S104 - compared, not bound
+    return "localhost" if host in {"0.0.0.0", "::", "127.0.0.1"} else _bracketed(host)  # noqa: S104 - compared, not bound
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

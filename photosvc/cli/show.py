@@ -29,7 +29,8 @@ def config(service: "Service") -> None:
     """Every setting with its value, where that came from, and what it means."""
     from flask import current_app
 
-    from photosvc.settings import INSTANCE_VARIABLE, PREFIX, setting_fields
+    from photosvc.core.instance import INSTANCE_VARIABLE
+    from photosvc.settings import PREFIX, setting_fields
 
     settings = service.settings
     place = {

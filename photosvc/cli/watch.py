@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from photosvc.cli.counts import run_line
 from photosvc.cli.group import with_database
+from photosvc.cli.originals import keep_folder
+from photosvc.cli.parent import parent_option
+from photosvc.cli.progress import progress_lines
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -31,7 +35,7 @@ _PATIENCE: Final = 2.0
     help="Seconds without events after which a changed folder is looked at.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each run as one line of JSON.")
-@click.option("--parent", type=int, hidden=True, help="End with this process, the parent.")
+@parent_option
 @with_database
 def watch(service: "Service", interval: float, as_json: bool, parent: int | None) -> None:
     """Index what changes in the originals, and folders that other processes wish for, until a signal ends it.
@@ -45,18 +49,22 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
     def ran(folder: str, summary: "Summary") -> None:
         _print_run(folder, summary, service.now().isoformat(timespec="seconds"), as_json=as_json)
 
+    def looked(summary: "Summary") -> None:
+        click.echo(run_line(summary))
+
     def failed_file(file: "Outcome") -> None:
         click.echo(f"failed {file.name}: {file.problem.sentence if file.problem else ''}", err=True)
 
     def trouble(sentence: str) -> None:
         click.echo(sentence, err=True)
 
+    keep_folder(service, replace=False)
     with _ended_by_signals(), ExitStack() as lock:
-        if parent is not None:
-            threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
         os.nice(10)  # requests come first
         click.echo(f"Watching {service.settings.originals}", err=True)
-        reporter = Reporter(ran, failed_file, trouble)
+        reporter = Reporter(
+            ran, failed_file, trouble, progress_lines("Indexing"), looked if parent is not None else None
+        )
         cache = service.pictures.cache
         chores = chores_of(service, lock=lock)
         Watcher(service.engine(), service.settings, service.clock, cache, reporter, interval, chores).run()
@@ -95,13 +103,6 @@ def _end_late(reading: int) -> None:
     os.read(reading, 1)
     time.sleep(_PATIENCE)
     os._exit(0)
-
-
-def _end_with(parent: int) -> None:
-    """End this process when its parent has ended: another process is its parent then."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _print_run(folder: str, summary: "Summary", now: str, *, as_json: bool) -> None:

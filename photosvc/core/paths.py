@@ -133,6 +133,27 @@ def inside(root: Path, name: str) -> Path:
     return path
 
 
+def full_path(value: object) -> Path:
+    """The absolute path that a text means, in which `~` is the home folder.
+
+    Raises:
+        ValueError: it is empty or no path, or there is no such home folder.
+
+    """
+    if not isinstance(value, str | Path) or not str(value).strip():
+        msg = "expected a path that is not empty"
+        raise ValueError(msg)
+    path = value if isinstance(value, Path) else Path(value.strip())
+    if "\0" in str(path):
+        msg = "expected a path without NUL characters"
+        raise ValueError(msg)
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError:
+        msg = f"there is no home folder for {path.parts[0]}"
+        raise ValueError(msg) from None
+
+
 def read_or_create(path: Path, make: Callable[[], str]) -> str:
     """The text in `path`; on first use the file is created with mode 0600 and the result of `make`.
 

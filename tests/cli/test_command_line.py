@@ -153,7 +153,7 @@ def test_settings_are_shown_without_their_secrets(instance):
         ({"PHOTOSVC_PROXIES": "x"}, "PHOTOSVC_PROXIES (environment) is not valid: expected a whole number"),
         ({"PHOTOSVC_DATABASE_URI": "mysql://a:secret@b/c"}, "PHOTOSVC_DATABASE_URI (environment) is not valid"),
         ({"PHOTOSVC_DATABASE_URI": "sqlite:////nowhere/at/all.db"}, "The database cannot be used"),
-        ({"PHOTOSVC_INSTANCE": "/proc/nothing"}, "/proc/nothing"),
+        ({"PHOTOSVC_INSTANCE": "/proc/nothing"}, "PHOTOSVC_INSTANCE (/proc/nothing) cannot be made"),
     ],
 )
 def test_a_start_that_fails_is_one_sentence_with_an_exit_code(instance, environ, sentence):

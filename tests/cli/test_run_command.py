@@ -7,12 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from photosvc.cli import svc
 from photosvc.models import File
-from tests.library import SURROUNDINGS, SVC, open_library
+from tests.library import SURROUNDINGS, SVC, call_svc
 from tests.pictures import jpeg
+from tests.terminal import type_at
 from tests.watching import QUICK, wait
 
 
@@ -22,6 +21,194 @@ def children(process):
 
 def watchers(process):
     return [child for child in children(process) if b"watch" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs `svc run` up to where it starts its indexer and becomes the server; gives the result of the command."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def call(*arguments, environ=None, instance=tmp_path / "instance"):
+        started = []
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "execv", lambda _program, command: started.append(command))
+            patch.setattr(subprocess, "Popen", lambda command, **_options: started.append(command))
+            patch.setattr(os, "environ", dict(os.environ))
+            done = call_svc("run", "--port", port, *arguments, instance=instance, environ=environ)
+        done.port, done.started = port, started
+        return done
+
+    call.instance = tmp_path / "instance"
+    return call
+
+
+def fill(folder, *names):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (folder / name).write_bytes(jpeg(ord(name[0]), 30))
+    return folder
+
+
+def index(*arguments, instance, environ=None):
+    return call_svc("index", "--workers", "1", *arguments, instance=instance, environ=environ)
+
+
+def test_it_serves_before_anything_is_indexed(run, tmp_path):
+    photos = fill(tmp_path / "photos", "a.jpg")
+    done = run("--photos", str(photos))
+    assert (done.returncode, done.stderr) == (0, "")
+    indexer, server = done.started
+    assert indexer[-3:-1] == ["watch", "--parent"]
+    assert server[1:3] == ["-m", "gunicorn"]
+    assert call_svc("search", "--csv", instance=run.instance).stdout == "UID,Taken,Title,File\n"
+
+
+def test_without_a_watcher_the_folder_is_indexed_once_beside_the_server(run, tmp_path):
+    indexer, _ = run("--photos", str(fill(tmp_path / "photos")), "--no-watch").started
+    assert indexer[-3:-1] == ["index", "--parent"]
+
+
+def test_it_prints_the_folder_the_library_the_address_and_three_things_to_try(run, tmp_path):
+    photos = fill(tmp_path / "photos", "a.jpg")
+    done = run("--photos", str(photos))
+    token = (run.instance / "run_token").read_text()
+    lines = done.stdout.splitlines()
+    assert lines[:3] == [
+        f"Photos    {photos}",
+        f"Library   {run.instance / 'photosvc.db'}",
+        f"Address   http://localhost:{done.port}",
+    ]
+    tries = [line.strip() for line in lines if line.startswith("  ")]
+    assert tries[0] == f"TOKEN=$(cat {run.instance}/run_token)"
+    assert [line.split(" # ")[0].split("/")[-1].strip() for line in tries[1:]] == [
+        "photos?count=3'",
+        "svc status",
+        "svc users add alice --role admin",
+    ]
+    assert token not in done.stdout
+
+
+def test_what_it_prints_to_try_works_as_pasted(run, tmp_path):
+    done = run("--photos", str(fill(tmp_path / "photos", "a.jpg")))
+    commands = [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")]
+    shown = subprocess.run(
+        ["/bin/sh", "-c", f'{commands[0]}; curl() {{ echo "$@"; }}; {commands[1]}'],
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    token = (run.instance / "run_token").read_text()
+    assert shown == f"-H X-Auth-Token: {token.strip()} http://localhost:{done.port}/api/v1/photos?count=3\n"
+
+
+def test_the_folder_is_remembered_for_later_commands(run, tmp_path):
+    photos = fill(tmp_path / "photos", "a.jpg", "b.jpg")
+    run("--photos", str(photos))
+    assert index(instance=run.instance).stdout.startswith("2 indexed, ")
+    again = run()
+    assert f"Photos    {photos}\n" in again.stdout
+    config = call_svc("show", "config", "--csv", instance=run.instance).stdout
+    assert f"PHOTOSVC_ORIGINALS,{photos},instance/photos_folder," in config
+
+
+def test_a_home_folder_is_expanded_where_no_shell_did(run, tmp_path):
+    fill(tmp_path / "pictures", "a.jpg")
+    assert f"Photos    {tmp_path}/pictures\n" in run("--photos", "~/pictures").stdout
+    instance = tmp_path / "other"
+    run("--photos=~/pictures", instance="~/other")
+    assert (instance / "photosvc.db").is_file()
+    unknown = run("--photos", "~nobody-at-all/pictures")
+    assert unknown.returncode == 2
+    assert "there is no home folder for ~nobody-at-all" in unknown.stderr
+
+
+def test_another_folder_for_the_same_library_stops_with_a_sentence(run, tmp_path):
+    first, second = fill(tmp_path / "first", "a.jpg", "b.jpg"), fill(tmp_path / "second", "c.jpg")
+    run("--photos", str(first))
+    index(instance=run.instance)
+    done = run("--photos", str(second))
+    sentence = (
+        f"Error: The library in {run.instance} shows 2 photos of {first}, and one library shows one folder. Pass "
+        f"--replace to index {second} instead, or set PHOTOSVC_INSTANCE to another folder for a second library.\n"
+    )
+    assert (done.returncode, done.started) == (2, [])
+    assert done.stderr.endswith(sentence)
+    assert run().stdout.startswith(f"Photos    {first}\n")
+    other = index(instance=run.instance, environ={"PHOTOSVC_ORIGINALS": str(second)})
+    assert (other.returncode, other.stderr.endswith(sentence)) == (2, True)
+    assert run("--photos", str(second), "--replace").stdout.startswith(f"Photos    {second}\n")
+    assert index(instance=run.instance).stdout.startswith("1 indexed, 0 updated, 0 unchanged, 2 missing")
+
+
+def test_on_a_terminal_another_folder_is_asked_for(run, tmp_path):
+    first, second = fill(tmp_path / "first", "a.jpg"), fill(tmp_path / "second", "c.jpg")
+    run("--photos", str(first))
+    index(instance=run.instance)
+    question = f"Index {second} instead?"
+    code, _, asked, _ = type_at(run.instance, ["run", "--photos", str(second)], [(question, "n\n")])
+    assert (code, asked.rpartition("[y/N]: ")[2]) == (0, "Nothing was changed.\n")
+    assert run().stdout.startswith(f"Photos    {first}\n")
+
+
+def test_the_bundled_samples_give_way_without_a_question_and_do_not_come_back(run, tmp_path):
+    assert "(the bundled samples)" in run().stdout.splitlines()[0]
+    assert " indexed" in index(instance=run.instance).stdout
+    photos = fill(tmp_path / "photos", "a.jpg")
+    assert run("--photos", str(photos)).returncode == 0
+    assert run().stdout.startswith(f"Photos    {photos}\n")
+
+
+def test_the_default_folder_of_originals_is_not_replaced_without_a_question(run, tmp_path):
+    fill(run.instance / "originals", "a.jpg")
+    call_svc("db", "upgrade", instance=run.instance)
+    index(instance=run.instance)
+    done = run("--photos", str(fill(tmp_path / "photos", "b.jpg")))
+    assert done.returncode == 2
+    assert f"shows 1 photo of {run.instance}/originals" in done.stderr
+
+
+def test_a_setting_that_names_another_folder_wins_over_neither(run, tmp_path):
+    first, second = fill(tmp_path / "first", "a.jpg"), fill(tmp_path / "second", "c.jpg")
+    environ = {"PHOTOSVC_ORIGINALS": str(first)}
+    done = run("--photos", str(second), environ=environ)
+    assert done.returncode == 2
+    assert f"PHOTOSVC_ORIGINALS (environment) is {first}: leave out --photos, or change that setting" in done.stderr
+    assert run("--photos", f"{tmp_path}/second/../first", environ=environ).returncode == 0
+
+
+def test_an_empty_or_missing_folder_is_told_with_the_photos_that_the_library_shows(run, tmp_path):
+    photos = fill(tmp_path / "photos", "a.jpg", "b.jpg")
+    run("--photos", str(photos))
+    index(instance=run.instance)
+    for name in ("a.jpg", "b.jpg"):
+        (photos / name).unlink()
+    warning = "Is its disk mounted? The library still shows 2 photos of it.\n"
+    done = run()
+    assert (done.returncode, done.stderr) == (0, f"WARNING: {photos} is empty. {warning}")
+    assert index(instance=run.instance).stderr.startswith(f"WARNING: {photos} is empty. {warning}")
+    photos.rmdir()
+    for again in (run(), run("--photos", str(photos))):
+        assert (again.returncode, again.stderr) == (0, f"WARNING: {photos} does not exist. {warning}")
+
+
+def test_a_folder_that_is_not_there_ends_the_start(run, tmp_path):
+    done = run("--photos", str(tmp_path / "nowhere"))
+    assert (done.returncode, done.started) == (2, [])
+    assert done.stderr == f"Error: The folder of originals {str(tmp_path / 'nowhere')!r} does not exist.\n"
+    assert not (run.instance / "photos_folder").exists()
+
+
+def test_a_damaged_memory_of_the_folder_is_a_sentence(run):
+    run.instance.mkdir()
+    for data in (b"", b"relative", b"/a\0b"):
+        (run.instance / "photos_folder").write_bytes(data)
+        done = run()
+        assert done.returncode == 2
+        assert done.stderr.startswith("Error: instance/photos_folder cannot be used: expected an absolute path.")
 
 
 @pytest.mark.parametrize(
@@ -35,19 +222,11 @@ def watchers(process):
         ("::", 0, True),
     ],
 )
-def test_it_warns_when_other_machines_reach_it_without_a_proxy(tmp_path, monkeypatch, host, proxies, warns):
-    library = open_library(tmp_path, settings={"PHOTOSVC_PROXIES": proxies, "PHOTOSVC_ORIGINALS": tmp_path / "none"})
-    (tmp_path / "none").mkdir()
-    served = []
-    monkeypatch.setattr(os, "execv", lambda *program: served.append(program))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    monkeypatch.setenv("PHOTOSVC_BASE_URL", "http://localhost")
-    done = CliRunner().invoke(svc, ["run", "--no-watch", "--host", host, "--port", port], obj=lambda: library.app)
-    library.close()
-    assert (done.exit_code, len(served)) == (0, 1)
+def test_it_warns_when_other_machines_reach_it_without_a_proxy(run, host, proxies, warns):
+    done = run("--no-watch", "--host", host, environ={"PHOTOSVC_PROXIES": str(proxies)})
+    assert (done.returncode, len(done.started)) == (0, 2)
     assert ("Warning: it accepts requests from other machines" in done.stderr) == warns
+    assert f"{'[' * (':' in host)}{host}{']' * (':' in host)}:{done.port}" in done.started[1]
 
 
 @pytest.mark.slow

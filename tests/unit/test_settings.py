@@ -1,9 +1,13 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from photosvc import samples
 from photosvc.core.errors import SettingError
+from photosvc.core.instance import default_instance, make_instance
+from photosvc.core.photos_folder import remember
 from photosvc.settings import load_settings, setting_fields
 
 KEY = "k" * 32
@@ -62,7 +66,9 @@ def test_an_unknown_name_in_the_configuration_file_stops_the_start(tmp_path):
         ("BASE_URL", "https://u:p@a", "expected an http or https address such as https://photos.example.org"),
         ("BASE_URL", "http://[1", "expected an http or https address such as https://photos.example.org"),
         ("SECRET_KEY", "short", "expected at least 32 characters"),
-        ("ORIGINALS", " ", "expected a text that is not empty"),
+        ("ORIGINALS", " ", "expected a path that is not empty"),
+        ("CACHE", "~nobody-at-all/x", "there is no home folder for ~nobody-at-all"),
+        ("IMPORT_FOLDER", "a\0b", "expected a path without NUL characters"),
         ("SITE_NAME", "", "expected a text that is not empty"),
         ("DATABASE_URI", "nonsense", "expected an address such as sqlite:////folder/photosvc.db or postgresql://…"),
         ("DATABASE_URI", "oracle://a/b", "expected an address such as sqlite:////folder/photosvc.db or postgresql://…"),
@@ -148,3 +154,62 @@ def test_eight_processes_at_once_agree_on_one_key(tmp_path):
 def test_settings_never_show_a_secret(tmp_path):
     settings = load_settings(tmp_path, given={"PHOTOSVC_SECRET_KEY": KEY})
     assert KEY not in f"{settings!r} {settings}"
+
+
+def test_a_tilde_is_the_home_folder_in_every_path(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    paths = {"PHOTOSVC_ORIGINALS": "~/a", "PHOTOSVC_CACHE": "~/b", "PHOTOSVC_IMPORT_FOLDER": "~/c"}
+    settings = load_settings(tmp_path, environ={**paths, "PHOTOSVC_DATABASE_URI": "sqlite:///~/d.db"})
+    home = tmp_path / "home"
+    assert (settings.originals, settings.cache, settings.import_folder) == (home / "a", home / "b", home / "c")
+    assert settings.database_uri == f"sqlite:///{home}/d.db"
+    assert make_instance(None, {"PHOTOSVC_INSTANCE": "~/e"}) == home / "e"
+    assert (home / "e").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    ("environ", "sentence"),
+    [
+        ({"PHOTOSVC_INSTANCE": "/proc/nothing"}, "PHOTOSVC_INSTANCE (/proc/nothing) cannot be made: No such file or"),
+        ({"PHOTOSVC_INSTANCE": "/etc/passwd"}, "PHOTOSVC_INSTANCE (/etc/passwd) cannot be made: it is a file"),
+        ({"PHOTOSVC_INSTANCE": "~nobody-at-all"}, "PHOTOSVC_INSTANCE is not valid: there is no home folder for"),
+        ({"PHOTOSVC_INSTANCE": " "}, "PHOTOSVC_INSTANCE is not valid: expected a path that is not empty"),
+    ],
+)
+def test_an_instance_folder_that_cannot_be_is_an_error_that_names_its_variable(environ, sentence):
+    with pytest.raises(SettingError) as caught:
+        make_instance(None, environ)
+    assert caught.value.message.startswith(sentence)
+
+
+def test_an_installed_package_keeps_its_instance_outside_its_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    package = tmp_path / "venv/lib/python3.11/site-packages/photosvc"
+    (package.parent / "photosvc-1.0.dist-info").mkdir(parents=True)
+    assert default_instance({}, package) == tmp_path / ".local/share/photosvc"
+    assert default_instance({"XDG_DATA_HOME": "relative"}, package) == tmp_path / ".local/share/photosvc"
+    assert default_instance({"XDG_DATA_HOME": "/data"}, package) == Path("/data/photosvc")
+    assert default_instance({}, tmp_path / "checkout/photosvc") == tmp_path / "checkout/instance"
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    former = tmp_path / "venv/var/photosvc-instance"
+    former.mkdir(parents=True)
+    assert default_instance({}, package) == tmp_path / ".local/share/photosvc"
+    (former / "photosvc.db").touch()
+    assert default_instance({}, package) == former
+
+
+def test_the_remembered_folder_is_a_source_of_its_own(tmp_path):
+    remember(tmp_path, tmp_path / "a\nb\udcff")
+    settings = load_settings(tmp_path)
+    assert (settings.originals, settings.origins["originals"]) == (tmp_path / "a\nb\udcff", "instance/photos_folder")
+    assert load_settings(tmp_path, reads_config=False).originals == tmp_path / "originals"
+    assert load_settings(tmp_path, environ={"PHOTOSVC_ORIGINALS": "/b"}).originals == Path("/b")
+    remember(tmp_path, samples.ORIGINALS)
+    assert (tmp_path / "photos_folder").read_text() == "samples\n"
+    assert load_settings(tmp_path).originals == samples.ORIGINALS
+    (tmp_path / "originals").mkdir()
+    assert load_settings(tmp_path).originals == tmp_path / "originals"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "secret_key") == [
+        "originals",
+        "photos_folder",
+    ]

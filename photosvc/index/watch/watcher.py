@@ -13,7 +13,7 @@ from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason, Validity
 from photosvc.index import wishes
-from photosvc.index.job import run_index
+from photosvc.index.job import Progress, run_index
 from photosvc.index.run_lock import RunCancelledError
 from photosvc.index.summary import IndexOptions, Outcome, Status, Summary
 from photosvc.index.watch.events import FolderEvents
@@ -49,6 +49,10 @@ class Reporter:
     """A file cannot be read."""
     trouble: Callable[[str], None]
     """Something hinders the watcher, which goes on; a sentence."""
+    progress: Progress | None = None
+    """Files read and files to read, of a run that goes on."""
+    looked: Callable[[Summary], None] | None = None
+    """The first run over all originals has ended, whether or not it changed the library."""
 
 
 def _nothing() -> None:
@@ -99,6 +103,7 @@ class Watcher:
     _rest: float = field(default=0.0, init=False)
     _trouble: str = field(default="", init=False)
     _warning: str = field(default="", init=False)
+    _has_looked: bool = field(default=False, init=False)
     _mounts: frozenset[str] = field(default=frozenset(), init=False)
     _unmounted: frozenset[str] = field(default=frozenset(), init=False)
 
@@ -205,14 +210,17 @@ class Watcher:
         subfolder = disk_name(existing_folder(self.settings.originals, folder))
         options = IndexOptions(subfolder=subfolder, force=force, settle=settle, unmounted=self._unmounted)
         with UnitOfWork(self.engine) as session:
-            summary = run_index(session, self.settings, self.clock, options, observer=observe)
+            summary = run_index(session, self.settings, self.clock, options, self.reporter.progress, observe)
         self._rest += summary.seconds
         if summary.warning and summary.warning != self._warning:
             self.reporter.trouble(summary.warning)
         self._warning = summary.warning
         for inner in unfinished:
             self._pending.add(inner, delay=max(settle, self.quiet))
-        if changed or summary.rebuilt:
+        if self.reporter.looked and not folder and not self._has_looked:
+            self._has_looked = True
+            self.reporter.looked(summary)
+        elif changed or summary.rebuilt:
             self.reporter.ran(folder, summary)
 
     def _say(self, sentence: str) -> None:

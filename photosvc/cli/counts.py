@@ -1,0 +1,26 @@
+"""Counts in sentences."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from photosvc.index.summary import Summary
+
+
+def counted(number: int, what: str, many: str = "") -> str:
+    """The number with what is counted: `1 file`, `2,000 files`; `many` is a plural that is not `what` with an s."""
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
+
+
+def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = False) -> str:
+    """The counts of an index run and its seconds, in a line."""
+    counts = [
+        (summary.indexed, "would be indexed" if dry_run else "indexed"),
+        (summary.updated, "would be updated" if dry_run else "updated"),
+        (summary.unchanged, "unchanged"),
+        (summary.missing, "missing"),
+        (summary.skipped, "skipped"),
+        (summary.failed, "failed"),
+    ]
+    line = ", ".join(f"{count} {what}" for count, what in counts)
+    made = f", {counted(summary.thumbnails, 'thumbnail')} made" if thumbnails else ""
+    return f"{line}{made} in {summary.seconds:.1f} s"

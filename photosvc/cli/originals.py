@@ -1,0 +1,107 @@
+"""One library shows the photos of one folder: which one that is, and what a command that meets another one does."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc import samples
+from photosvc.cli.counts import counted
+from photosvc.cli.group import PlainError
+from photosvc.cli.prompts import confirm, has_terminal
+from photosvc.core.photos_folder import is_same, is_samples, remember, remembered
+
+if TYPE_CHECKING:
+    from photosvc.web.current import Service
+
+replace_option = click.option(
+    "--replace", is_flag=True, help="Index another folder than before: photos that are not in it are no longer found."
+)
+
+
+def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> Path:
+    """The folder that `svc run` indexes, remembered for the commands after it.
+
+    Args:
+        service: its tables must exist.
+        given: on the command line.
+        replace: whether it may be another folder than before, without a question.
+
+    Raises:
+        click.UsageError: it is another one, and nobody can be asked; or a setting names yet another one.
+        PlainError: it does not exist, and the library shows no photos.
+
+    """
+    settings, origin = service.settings, service.settings.origins.get("originals", "app")
+    if given is None:
+        is_unset = origin == "default" and not settings.originals.is_dir()
+        wanted = samples.ORIGINALS if is_unset else settings.originals
+    elif origin in {"instance/config.py", "environment"} and not is_same(given, settings.originals):
+        msg = f"PHOTOSVC_ORIGINALS ({origin}) is {settings.originals}: leave out --photos, or change that setting."
+        raise click.UsageError(msg)
+    else:
+        wanted = given
+    former = remembered(service.instance)
+    if former is None and origin == "default" and settings.originals.is_dir() and shown_photos(service):
+        former = settings.originals
+    _require_same(service, former, wanted, replace=replace)
+    if not warn_of_missing_originals(service, wanted) and not wanted.is_dir():
+        raise PlainError(f"The folder of originals {str(wanted)!r} does not exist.", 2)
+    if given is not None or wanted == samples.ORIGINALS or former is not None:
+        remember(service.instance, wanted)
+    return wanted
+
+
+def keep_folder(service: "Service", *, replace: bool) -> None:
+    """Make sure that settings name no other folder than the one that `svc run` remembers.
+
+    Raises:
+        click.UsageError: they do, and nobody can be asked.
+
+    """
+    former = remembered(service.instance)
+    if former is not None and not is_same(former, service.settings.originals):
+        _require_same(service, former, service.settings.originals, replace=replace)
+        remember(service.instance, service.settings.originals)
+
+
+def _require_same(service: "Service", former: Path | None, wanted: Path, *, replace: bool) -> None:
+    """Ask before the library becomes that of another folder, unless it shows nothing or the bundled samples."""
+    if former is None or replace or is_same(former, wanted) or is_samples(former):
+        return
+    if not (count := shown_photos(service)):
+        return
+    what = f"The library in {service.instance} shows {counted(count, 'photo')} of {former}"
+    if has_terminal():
+        confirm(f"{what}. Index {wanted} instead? Photos that are not in it are no longer found.", yes=False)
+        return
+    msg = (
+        f"{what}, and one library shows one folder. Pass --replace to index {wanted} instead, "
+        "or set PHOTOSVC_INSTANCE to another folder for a second library."
+    )
+    raise click.UsageError(msg)
+
+
+def shown_photos(service: "Service") -> int:
+    """How many photos a search may find, private ones included."""
+    from photosvc.search.reading.library import figures
+
+    with service.loading() as session:
+        return sum(figures(session, sees_private=True).photos.values())
+
+
+def warn_of_missing_originals(service: "Service", folder: Path) -> bool:
+    """Say loudly that a folder is not there, or empty, while the library shows photos of it; whether that is so."""
+    try:
+        with os.scandir(folder) as entries:
+            what = "" if any(not entry.name.startswith(".") for entry in entries) else "is empty"
+    except FileNotFoundError:
+        what = "does not exist"
+    except OSError as error:
+        what = f"cannot be read ({error.strerror})"
+    if not what or not (count := shown_photos(service)):
+        return False
+    warning = f"WARNING: {folder} {what}. Is its disk mounted? The library still shows {counted(count, 'photo')} of it."
+    click.secho(warning, fg="red", bold=True, err=True)
+    return True
