@@ -12,7 +12,7 @@ from photosvc.query.fold import fold
 from photosvc.records.folder import FolderSchema, MomentSchema
 from photosvc.search.reading.documents import files as file_records
 from photosvc.search.reading.library import state_tag
-from photosvc.search.reading.library_albums import FOLDER, MONTH
+from photosvc.search.reading.names.library_albums import FOLDER, MONTH
 from photosvc.search.reading.overview.albums import AlbumsRequest
 from photosvc.search.reading.overview.folders import files_in, folders_in
 from photosvc.web.answer import is_fresh, json_answer, not_modified

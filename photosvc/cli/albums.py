@@ -54,7 +54,7 @@ def ls(service: "Service", text: str, kind: str, order: str, count: int) -> None
 @with_database
 def show(service: "Service", album: str) -> None:
     """Show one album."""
-    from photosvc.search.reading.library_albums import kind_of
+    from photosvc.search.reading.names.library_albums import kind_of
 
     uid = album if kind_of(album) else ""
     if not uid:

@@ -17,7 +17,7 @@ from photosvc.query.values.areas import locate
 from photosvc.search.projection.albums import project_album
 from photosvc.search.projection.project import record_change
 from photosvc.search.reading.conditions.visible import visible_albums
-from photosvc.search.reading.library_albums import find_library_album
+from photosvc.search.reading.names.library_albums import find_library_album
 from photosvc.search.reading.orders import ALBUM_ORDERS, MANUAL
 
 MOST_ALBUMS: Final = 20_000

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import Photo, SearchRow, SearchText
 from photosvc.search.projection.project import project
-from photosvc.search.reading import candidates, ranks
 from photosvc.search.reading.explain import explain
 from photosvc.search.reading.page import find
+from photosvc.search.reading.planning import candidates, ranks
 from photosvc.search.reading.request import parse_request
 from tests.clock import NOW
 from tests.factories.photos import add_photos

@@ -12,7 +12,7 @@ from photosvc.records.album import AlbumEditSchema, AlbumResultSchema
 from photosvc.records.zip import ZipSelectionSchema
 from photosvc.search.limits.errors import SearchEndedError
 from photosvc.search.reading.library import state_tag
-from photosvc.search.reading.library_albums import kind_of
+from photosvc.search.reading.names.library_albums import kind_of
 from photosvc.search.reading.overview.albums import ORDERS, TYPES, AlbumRecord, parse_albums_request
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.web.answer import is_fresh, json_answer, not_modified

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, select
 
 from photosvc.models import File, SearchRow
 from photosvc.search.reading.conditions.visible import visible
-from photosvc.search.reading.look_alikes import PARTS, number, shows
+from photosvc.search.reading.names.look_alikes import PARTS, number, shows
 
 #: Bits in which copies differ at most. Of a million hashes by chance, two pairs differ in so few bits.
 MOST_BITS: Final = 6

@@ -15,8 +15,8 @@ from photosvc.models.database.unindexed import Column, unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.visible import visible_albums
-from photosvc.search.reading.plan import Plan, plan_all
-from photosvc.search.reading.resolve import resolve
+from photosvc.search.reading.names.resolve import resolve
+from photosvc.search.reading.planning.plan import Plan, plan_all
 from photosvc.search.reading.window import context_of, matching
 from photosvc.search.word_text import gear_name
 

@@ -11,8 +11,8 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
 from photosvc.models import Album, SearchRow
 from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible, visible_albums
-from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.lookup import matching_ids
+from photosvc.search.reading.names.library_albums import find_library_album
 from photosvc.search.reading.orders import ALBUM_ORDERS
 from photosvc.search.reading.request import parse_request
 

@@ -18,11 +18,11 @@ from photosvc.search.reading.conditions.columns import select_ids
 from photosvc.search.reading.conditions.compile import compile_all
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import asked_open, visible
+from photosvc.search.reading.names.resolve import resolve
 from photosvc.search.reading.orders import MANUAL, UNINDEXED_ORDERS, Cursor, Order, order_named
-from photosvc.search.reading.plan import Driver, Plan, make_plan, one_album, plan_all
-from photosvc.search.reading.ranks import Tier
+from photosvc.search.reading.planning.plan import Driver, Plan, make_plan, one_album, plan_all
+from photosvc.search.reading.planning.ranks import Tier
 from photosvc.search.reading.request import SearchRequest
-from photosvc.search.reading.resolve import resolve
 
 #: A file in a window: its id and its sort keys.
 Found = Sequence[Any]

@@ -16,9 +16,9 @@ from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything
 from photosvc.search.reading.conditions.visible import visible, visible_albums
 from photosvc.search.reading.library import library_state
-from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
+from photosvc.search.reading.names.library_albums import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
 from photosvc.search.reading.overview.photos import PhotoQuery, find_photos
-from photosvc.search.reading.plan import ALL_ROWS
+from photosvc.search.reading.planning.plan import ALL_ROWS
 
 ALBUM: Final = "album"
 #: Types of albums: those of people, computed ones, and those that clients ask for and this library has none of.

@@ -18,7 +18,7 @@ from photosvc.models import FileKey, Photo, Place, SearchRow
 from photosvc.models.database.unindexed import unindexed
 from photosvc.models.library import UNKNOWN_PLACE
 from photosvc.search.reading.overview.photos import PhotoQuery, find_photos
-from photosvc.search.reading.plan import ALL_ROWS, Driver
+from photosvc.search.reading.planning.plan import ALL_ROWS, Driver
 
 MOST_CLUSTERS: Final = 200
 DEEPEST_ZOOM: Final = 20

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from photosvc.models import File, SearchRow
 from photosvc.query.fold import fold, fold_recurring
 from photosvc.search.reading.conditions.visible import visible
-from photosvc.search.reading.library_albums import FOLDER, LibraryAlbum
+from photosvc.search.reading.names.library_albums import FOLDER, LibraryAlbum
 from photosvc.search.reading.overview.albums import AlbumRecord
 
 

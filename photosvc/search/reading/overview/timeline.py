@@ -17,7 +17,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.models import TIMELINE_KEYS, FileKey, Photo, SearchRow
 from photosvc.models.database.unindexed import unindexed
 from photosvc.search.reading.overview.photos import PhotoQuery, find_photos
-from photosvc.search.reading.plan import ALL_ROWS
+from photosvc.search.reading.planning.plan import ALL_ROWS
 
 #: The types of photos in the order of their digits.
 TYPES: Final = ("image", "raw", "live", "video", "animated", "vector", "audio", "document")

@@ -12,22 +12,18 @@ A resolved query compares ids and points only, so that compiling it needs no dat
 
 A smart album inside a smart album is resolved once, however often it is named. One that contains itself, by others or
 directly, contains nothing there: whether it does follows from the filters alone, not from where a search begins.
-
-There are few names and many photos, so names are compared in Python, by the word rule of `query.fold.words`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.ids import ALBUM, SUBJECT, computed_uid, is_uid
-from photosvc.models import NOWHERE, Camera, Lens, Marker, SearchRow, Subject
+from photosvc.core.ids import ALBUM, is_uid
+from photosvc.models import Camera, Lens
 from photosvc.query.filters import FILTERS
-from photosvc.query.fold import fold
 from photosvc.query.nodes import (
     And,
     Everything,
@@ -41,27 +37,12 @@ from photosvc.query.nodes import (
     levels,
     negation,
 )
-from photosvc.query.operands import (
-    Choice,
-    Circle,
-    MarkerNames,
-    Near,
-    Operand,
-    Pattern,
-    Phrase,
-    TakenOut,
-    Town,
-    Uid,
-    Word,
-)
+from photosvc.query.operands import Choice, TakenOut, Uid
 from photosvc.query.parser import MOST_LEVELS
 from photosvc.search.limits.read import note_query
-from photosvc.search.reading.conditions.visible import visible
-from photosvc.search.reading.library_albums import find_library_album, kind_of
-from photosvc.search.reading.look_alikes import similar_photos
-from photosvc.search.reading.named_albums import AlbumRow, NamedAlbums, Operands, fits
-from photosvc.search.reading.towns import find_town
-from photosvc.search.word_text import gear_name
+from photosvc.search.reading.names.library_albums import find_library_album, kind_of
+from photosvc.search.reading.names.lookups import Lookups
+from photosvc.search.reading.names.named_albums import AlbumRow, NamedAlbums, Operands
 
 #: Smart albums inside smart albums: deeper ones contain nothing.
 _DEEPEST_ALBUM = 3
@@ -73,10 +54,6 @@ _MOST_SMART_ALBUMS = 20
 _MOST_CONDITIONS = 500
 #: Folders, months and states that one filter may name; further ones are left out.
 _MOST_LIBRARY_ALBUMS = 20
-#: Places that one filter may name: each is looked for in the whole gazetteer.
-_MOST_TOWNS = 4
-#: Photos that one filter may compare with all others; further ones are left out.
-_MOST_LOOKS = 10
 
 
 def resolve(node: Node, album: str, connection: Connection, *, sees_private: bool) -> Node:
@@ -106,8 +83,8 @@ class _Resolver:
     def __init__(self, connection: Connection, field: str, *, sees_private: bool) -> None:
         self._connection = connection
         self._field = field
-        self._sees_private = sees_private
-        self._found: dict[object, Any] = {}
+        self._smart: dict[object, tuple[Node, int]] = {}
+        self._names = Lookups(connection, field, sees_private=sees_private)
         self._albums = NamedAlbums(connection, sees_private=sees_private)
         self._conditions = 0
 
@@ -156,6 +133,7 @@ class _Resolver:
 
     def _filter(self, node: Filter, value: Choice, inside: tuple[int, ...]) -> Node:
         self._count(1)
+        names, required = self._names, not inside
         match FILTERS[node.name].columns[0]:
             case "albums":
                 parts: list[Node] = []
@@ -165,31 +143,24 @@ class _Resolver:
                     parts.append(negation(self._in_albums(value.none_of, node.name, inside)))
                 return conjunction(parts)
             case "camera_id":
-                return _with_operands(node, value, lambda operands: self._gear_ids(Camera, operands))
+                return _with_operands(node, value, lambda operands: names.gear_ids(Camera, operands))
             case "lens_id":
-                return _with_operands(node, value, lambda operands: self._gear_ids(Lens, operands))
+                return _with_operands(node, value, lambda operands: names.gear_ids(Lens, operands))
             case "subjects":
-                return _with_operands(node, value, self._people)
+                return _with_operands(node, value, names.people)
             case _ if node.name == "near":
-                return _with_operands(node, value, lambda operands: self._circles(operands, required=not inside))
+                return _with_operands(node, value, lambda operands: names.circles(operands, required=required))
             case _ if node.name == "similar":
-                return _with_operands(node, value, lambda operands: self._look_alikes(operands, required=not inside))
+                return _with_operands(node, value, lambda operands: names.look_alikes(operands, required=required))
             case _:
                 return node
-
-    def _once(self, key: object, look_up: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `look_up` gives
-        if key not in self._found:
-            self._found[key] = look_up()
-        return self._found[key]
-
-    # Albums
 
     def _in_albums(self, operands: Operands, name: str, inside: tuple[int, ...]) -> Node:
         """What lies in one of the albums with these UIDs or titles, or in a folder, month or state with such a UID."""
         parts = [self._in_any(found, name, inside)] if (found := self._albums.named(operands)) else []
         uids = [operand.text for operand in operands if isinstance(operand, Uid) and kind_of(operand.text)]
         for uid in uids[:_MOST_LIBRARY_ALBUMS]:
-            of_library = self._once(("library", uid), partial(find_library_album, self._connection, uid))
+            of_library = self._names.once(("library", uid), partial(find_library_album, self._connection, uid))
             parts += [of_library.node] if of_library else []
         return disjunction(parts) if parts else Nothing()
 
@@ -204,95 +175,17 @@ class _Resolver:
         """What the album's filter matches, without the photos taken out of the album. A cycle contains nothing."""
         if inside and self._albums.names(album.id, inside[-1]):
             return Nothing()
-        key = "smart", album.id, len(inside)
-        if key in self._found:
-            known: tuple[Node, int] = self._found[key]
-            node, conditions = known
+        key = album.id, len(inside)
+        if key in self._smart:
+            node, conditions = self._smart[key]
             self._count(conditions)
         else:
             before = self._conditions
             taken_out = Filter("album", Choice((TakenOut(album.id),)))
             parsed = self._albums.query_of(album)
             node = conjunction([self.resolve(parsed, (*inside, album.id)), Not(taken_out)]) if parsed else Nothing()
-            self._found[key] = node, self._conditions - before
+            self._smart[key] = node, self._conditions - before
         return node
-
-    # Cameras, lenses, people, positions
-
-    def _gear_ids(self, kind: type[Camera | Lens], operands: Operands) -> Operands:
-        ids = {operand for operand in operands if isinstance(operand, int)}
-        terms = [operand for operand in operands if isinstance(operand, Word | Phrase)]
-        if terms:
-            query = select(kind.id, kind.make, kind.model)
-            every = self._once(kind, lambda: self._connection.execute(query).all())
-            ids |= {row.id for row in every if fits(gear_name(row.make, row.model), terms)}
-        return tuple(sorted(ids))
-
-    def _people(self, operands: Operands) -> Operands:
-        """Names with wildcards as the names that fit; whole names and words are found in the words of photos."""
-        patterns = [
-            operand
-            for operand in operands
-            if isinstance(operand, Pattern) and (len(operand.pieces) > 1 or is_uid(operand.pieces[0], SUBJECT))
-        ]
-        if not patterns:
-            return operands
-        uids = {operand.pieces[0] for operand in patterns if len(operand.pieces) == 1}
-        query = select(Marker.name).where(Marker.name != "").distinct()
-        every = self._once(Marker, lambda: self._connection.scalars(query).all())
-        names = tuple(name for name in every if fits(name, patterns))
-        names += self._people_with(uids, every) if uids else ()
-        others = tuple(operand for operand in operands if operand not in patterns)
-        return (*others, MarkerNames(names)) if names else others
-
-    def _people_with(self, uids: set[str], names: Iterable[str]) -> tuple[str, ...]:
-        """Those of these names that belong to people with these UIDs."""
-        query = select(Subject.folded, Subject.uid)
-        chosen = self._once(Subject, lambda: dict(self._connection.execute(query).all()))
-        return tuple(name for name in names if (chosen.get(fold(name)) or computed_uid(SUBJECT, fold(name))) in uids)
-
-    def _circles(self, operands: Operands, *, required: bool) -> Operands:
-        """Photos and places as circles around their positions; photos without a position are left out."""
-        found: list[Operand] = []
-        if sum(isinstance(operand, Town) for operand in operands) > _MOST_TOWNS:
-            msg = f"near names more than {_MOST_TOWNS} places"
-            raise InvalidValueError(msg, field=self._field)
-        for operand in operands:
-            if isinstance(operand, Town):
-                found += [Circle(lat, lng, operand.km) for lat, lng in self._towns(operand, required=required)]
-            elif isinstance(operand, Near):
-                position = self._position(operand.uid, required=required)
-                found += [Circle(*position, operand.km)] if position else []
-        return tuple(found)
-
-    def _towns(self, town: Town, *, required: bool) -> Sequence[tuple[float, float]]:
-        try:
-            return find_town(town.name, town.region)
-        except (InvalidValueError, NotFoundError):
-            if required:
-                raise
-            return ()
-
-    def _look_alikes(self, operands: Operands, *, required: bool) -> Operands:
-        """Photos as the ids of those that look like them."""
-        found: set[int] = set()
-        for uid in [operand.text for operand in operands if isinstance(operand, Uid)][:_MOST_LOOKS]:
-            look_up = partial(similar_photos, self._connection, uid, sees_private=self._sees_private)
-            ids = self._once(("similar", uid), look_up)
-            if ids is None and required:
-                msg = f"there is no photo {uid}"
-                raise NotFoundError(msg, field="similar")
-            found.update(ids or ())
-        return tuple(sorted(found))
-
-    def _position(self, uid: str, *, required: bool) -> tuple[float, float] | None:
-        query = select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid)
-        query = query.where(visible(sees_private=self._sees_private)).limit(1)
-        found = self._once(("near", uid), lambda: self._connection.execute(query).first())
-        if found is None and required:  # in the filter of a smart album an unknown photo is no error of the search
-            msg = f"there is no photo {uid}"
-            raise NotFoundError(msg, field="near")
-        return None if found is None or found.lat == NOWHERE else (found.lat, found.lng)
 
 
 def _with_operands(node: Filter, value: Choice, resolved: Callable[[Operands], Operands]) -> Node:

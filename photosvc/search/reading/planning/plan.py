@@ -46,7 +46,11 @@ from photosvc.models import SORT_KEYS, SearchRow
 from photosvc.query.nodes import Filter, Node, conjuncts
 from photosvc.query.nodes import terms as count_terms
 from photosvc.query.operands import Choice
-from photosvc.search.reading.candidates import (
+from photosvc.search.reading.conditions.compile import compile_all, compile_query
+from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.conditions.visible import visible
+from photosvc.search.reading.orders import MANUAL
+from photosvc.search.reading.planning.candidates import (
     BY_VALUE,
     Candidates,
     Counted,
@@ -58,12 +62,8 @@ from photosvc.search.reading.candidates import (
     value_column,
     with_words,
 )
-from photosvc.search.reading.conditions.compile import compile_all, compile_query
-from photosvc.search.reading.conditions.context import Context
-from photosvc.search.reading.conditions.visible import visible
-from photosvc.search.reading.day_bounds import Bounds, day_bounds
-from photosvc.search.reading.orders import MANUAL
-from photosvc.search.reading.ranks import Tier, tiers
+from photosvc.search.reading.planning.day_bounds import Bounds, day_bounds
+from photosvc.search.reading.planning.ranks import Tier, tiers
 from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]

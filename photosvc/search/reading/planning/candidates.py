@@ -25,8 +25,8 @@ from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.columns import in_days, select_ids
 from photosvc.search.reading.conditions.compile import compile_query, members
 from photosvc.search.reading.conditions.context import Context
-from photosvc.search.reading.day_bounds import days_of
-from photosvc.search.reading.vocabulary import estimate, expand, find_by_index, have_more
+from photosvc.search.reading.planning.day_bounds import days_of
+from photosvc.search.reading.planning.vocabulary import estimate, expand, find_by_index, have_more
 
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)

@@ -1,0 +1,1 @@
+"""Names in a query become ids: albums, cameras, lenses, people and places."""
