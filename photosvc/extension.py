@@ -16,7 +16,7 @@ from photosvc.dav import FOLDER, create_dav, is_installed
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.client_address import TrustedProxies
 from photosvc.web.current import EXTENSION, Service
-from photosvc.web.oauth_server import OAUTH_EXTENSION, OAuthServer
+from photosvc.web.oauth.server import OAUTH_EXTENSION, OAuthServer
 from photosvc.web.request_counts import RequestCounts
 
 

@@ -21,8 +21,8 @@ from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_ph
 from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, not_modified
 from photosvc.web.contract import ETAG, answers, refuses
 from photosvc.web.current import current_service
-from photosvc.web.files import disposition
 from photosvc.web.protector import principal, require
+from photosvc.web.transfers.files import disposition
 
 _YAML: Final = "text/x-yaml; charset=utf-8"
 _dump_photo, _dump_file = compile_schema(PhotoSchema()), compile_schema(FileEntitySchema())

@@ -28,7 +28,7 @@ from photosvc.web.paging import page_headers, page_numbers, page_parameters
 from photosvc.web.parameters import Parameters, describe
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
-from photosvc.web.transfers import begin_transfer
+from photosvc.web.transfers.sending import begin_transfer
 from photosvc.web.unknown_parameters import unknown_parameters
 
 _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}

@@ -83,7 +83,7 @@ def _originals(
 ) -> "Iterator[Original]":
     """The files with these ids, read in portions: each portion sees the library as it is by then."""
     from photosvc.search.reading.lookup import files_with_ids
-    from photosvc.web.files import original_of
+    from photosvc.web.transfers.files import original_of
 
     for start in range(0, len(ids), _PORTION):
         with service.reading() as connection:

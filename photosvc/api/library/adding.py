@@ -22,7 +22,7 @@ from photosvc.search.reading.lookup import file_with_hash
 from photosvc.web.current import Service, current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
-from photosvc.web.receiving import Sender
+from photosvc.web.transfers.receiving import Sender
 
 #: Seconds in which an indexer that has nothing else to do indexes some files, and those given to another run.
 _WAIT: Final = 20.0

@@ -19,9 +19,9 @@ from photosvc.library.uploads.waiting import find_upload
 from photosvc.models import Upload
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
-from photosvc.web.multipart import read_piece
-from photosvc.web.receiving import Sender, receiving
-from photosvc.web.tus import ChecksumError
+from photosvc.web.transfers.multipart import read_piece
+from photosvc.web.transfers.receiving import Sender, receiving
+from photosvc.web.transfers.tus import ChecksumError
 
 if TYPE_CHECKING:
     from hashlib import _Hash

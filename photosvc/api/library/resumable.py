@@ -20,8 +20,8 @@ from photosvc.pictures.names import safe_name
 from photosvc.web.contract import Header, answers, refuses, takes_bytes, takes_headers
 from photosvc.web.current import current_service
 from photosvc.web.protector import public, require
-from photosvc.web.receiving import receiving, sender
-from photosvc.web.tus import (
+from photosvc.web.transfers.receiving import receiving, sender
+from photosvc.web.transfers.tus import (
     ALGORITHMS,
     MOST_METADATA,
     VERSION,

@@ -37,9 +37,9 @@ from photosvc.web.contract import (
     takes_files,
 )
 from photosvc.web.current import current_service
-from photosvc.web.multipart import form_events
 from photosvc.web.protector import principal, require, uses
-from photosvc.web.receiving import receiving, sender
+from photosvc.web.transfers.multipart import form_events
+from photosvc.web.transfers.receiving import receiving, sender
 
 #: The token in the address of an upload, which the client chooses.
 UPLOAD_TOKEN: Final = re.compile(r"[\w.~-]{1,200}", re.ASCII)

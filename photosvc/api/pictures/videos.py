@@ -15,9 +15,9 @@ from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_photo
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
-from photosvc.web.files import FileAnswer, disposition, original_of, send_file
 from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require_link_token
+from photosvc.web.transfers.files import FileAnswer, disposition, original_of, send_file
 
 _MP4: Final = "video/mp4"
 #: What the head of a WebM file says; its tracks are VP8, VP9 or AV1 by definition.

@@ -28,10 +28,10 @@ from photosvc.search.reading.selection import Selection, album_ids, bytes_of, fi
 from photosvc.web.answer import ReadyResponse, json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
 from photosvc.web.current import Service, current_service
-from photosvc.web.files import disposition, original_of
 from photosvc.web.protector import principal, require, require_download
 from photosvc.web.searching import searching
-from photosvc.web.transfers import begin_transfer
+from photosvc.web.transfers.files import disposition, original_of
+from photosvc.web.transfers.sending import begin_transfer
 
 #: Files in one archive.
 MOST_FILES: Final = 50_000

@@ -22,7 +22,7 @@ from photosvc.library import disk
 from photosvc.library.staging import Staging
 from photosvc.library.staging.names import checked_name
 from photosvc.library.uploads.waiting import QuotaExceededError, bytes_left
-from photosvc.web.receiving import receiving
+from photosvc.web.transfers.receiving import receiving
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request

@@ -24,7 +24,7 @@ from photosvc.library.staging import Part, Staging
 from photosvc.library.staging.errors import IncompleteError, NameTakenError
 from photosvc.library.staging.names import checked_name
 from photosvc.library.uploads.waiting import QuotaExceededError, bytes_left
-from photosvc.web.receiving import receiving
+from photosvc.web.transfers.receiving import receiving
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request

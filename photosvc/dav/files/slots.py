@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from photosvc.web.busy import ServerBusyError, TooManyAtOnceError
+from photosvc.web.transfers.busy import ServerBusyError, TooManyAtOnceError
 
 Result = TypeVar("Result")
 

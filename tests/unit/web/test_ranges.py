@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.datastructures import Headers
 
-from photosvc.web.ranges import (
+from photosvc.web.transfers.ranges import (
     MAX_RANGES,
     Range,
     RangeNotSatisfiableError,

@@ -33,7 +33,7 @@ from photosvc.core.accounts import JWT
 from photosvc.web.auditing import record, refuse_client
 from photosvc.web.client_address import client_address
 from photosvc.web.current import Service, current_service
-from photosvc.web.oauth_request import ClientAssertion, ClientCredentials, OAuthRequest
+from photosvc.web.oauth.request import ClientAssertion, ClientCredentials, OAuthRequest
 
 
 class InvalidTargetError(OAuth2Error):  # type: ignore[misc] # Authlib has no types

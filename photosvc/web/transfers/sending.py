@@ -4,8 +4,8 @@ from io import FileIO
 from typing import Any, Final
 from weakref import finalize
 
-from photosvc.web.busy import ServerBusyError, TooManyAtOnceError, take_slot
 from photosvc.web.current import current_service
+from photosvc.web.transfers.busy import ServerBusyError, TooManyAtOnceError, take_slot
 
 #: Bytes of the largest answer that is not counted. photosvc.serving keeps the rest of it for a slow client.
 SMALL: Final = 1 << 20

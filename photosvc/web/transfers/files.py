@@ -21,8 +21,14 @@ from photosvc.search.reading.lookup import SeenFile
 from photosvc.settings import Settings
 from photosvc.web.answer import ReadyResponse
 from photosvc.web.current import current_service
-from photosvc.web.ranges import Range, RangeNotSatisfiableError, check_preconditions, parse_ranges, range_applies
-from photosvc.web.transfers import SMALL, TransferredFile, begin_transfer
+from photosvc.web.transfers.ranges import (
+    Range,
+    RangeNotSatisfiableError,
+    check_preconditions,
+    parse_ranges,
+    range_applies,
+)
+from photosvc.web.transfers.sending import SMALL, TransferredFile, begin_transfer
 
 _CHUNK: Final = 64 << 10
 #: Characters of a path in a header, percent-encoded.

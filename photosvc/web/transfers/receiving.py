@@ -7,9 +7,9 @@ from typing import NamedTuple
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.library.staging import Staging
 from photosvc.library.staging.errors import ReadOnlyError
-from photosvc.web.busy import ServerBusyError, TooManyAtOnceError, take_slot
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
+from photosvc.web.transfers.busy import ServerBusyError, TooManyAtOnceError, take_slot
 
 
 class ReceptionsBusyError(ServerBusyError):

@@ -1,0 +1,1 @@
+"""OAuth endpoints in Flask: requests, read strictly, and Authlib's server."""
