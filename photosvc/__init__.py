@@ -1,3 +1,24 @@
-"""photosvc: a photo library as a small Flask service."""
+"""photosvc: a photo library as a small Flask service.
+
+    from photosvc import HostUser, PhotoService
+
+These are imported when they are used: Flask would delay every command by a quarter of a second. Their types are in
+`__init__.pyi`.
+"""
+
+import importlib
 
 __version__ = "0.1.0"
+
+_EXPORTED = {"HostUser": "photosvc.auth.host_user", "PhotoService": "photosvc.extension"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _EXPORTED:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(importlib.import_module(_EXPORTED[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_EXPORTED})

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from flask import Flask
@@ -18,6 +18,7 @@ from photosvc.models.database.engine import configure_engine, engine_options
 from photosvc.settings import load_settings
 from photosvc.web.answer import add_security_headers
 from photosvc.web.client_address import TrustedProxies
+from photosvc.web.current import EXTENSION
 from photosvc.web.errors import register_errors, render_by_path
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
@@ -30,7 +31,7 @@ def create_app(
     settings: Mapping[str, object] | None = None,
     environ: Mapping[str, str] | None = None,
     clock: Clock = system_clock,
-    webdav: bool = True,
+    parts: Collection[str] | None = None,
 ) -> Flask:
     """A Flask app that serves photosvc alone.
 
@@ -39,10 +40,10 @@ def create_app(
         settings: `PHOTOSVC_*` names and values that override all other sources.
         environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
         clock: returns the current time.
-        webdav: whether the originals are a WebDAV folder at `/originals/`, if the extra `webdav` is installed.
+        parts: the parts to serve, keys of `photosvc.web.parts.PARTS`; by default all that can be served.
 
     Raises:
-        SettingError: a setting is unknown or invalid.
+        SettingError: a setting or a part is unknown or invalid.
 
     """
     environ = os.environ if environ is None else environ
@@ -58,7 +59,8 @@ def create_app(
         configure_engine(db.engine)
     if loaded.proxies:
         app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]
-    PhotoService(app, db=db, settings=loaded, clock=clock, webdav=webdav)
+    PhotoService(app, db=db, settings=loaded, clock=clock, parts=parts)
+    app.extensions[EXTENSION].is_alone = True
     register_errors(app, render_by_path)
     write_lines("photosvc", loaded.log_format)
     logging.getLogger(LOGGER).setLevel(logging.INFO)

@@ -1,23 +1,31 @@
 """The extension: photosvc inside a Flask app."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from flask import Flask, Response
+from flask import Flask, Response, current_app
 from flask_sqlalchemy import SQLAlchemy
 
-from photosvc.api import create_api
-from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.auth.oauth.signing_keys import SigningKeys
+from photosvc.cli import svc
 from photosvc.core.clock import Clock, system_clock
 from photosvc.core.errors import SettingError
-from photosvc.dav import FOLDER, create_dav, is_installed
-from photosvc.settings import PREFIX, Settings, load_settings
-from photosvc.web.client_address import TrustedProxies
+from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_blueprints, settings_in_host
+from photosvc.settings import Settings
 from photosvc.web.current import EXTENSION, Service
+from photosvc.web.host_users import PrincipalLoader, host_users
 from photosvc.web.oauth.server import OAUTH_EXTENSION, OAuthServer
+from photosvc.web.parts import chosen_parts
 from photosvc.web.request_counts import RequestCounts
+
+
+class Exempting(Protocol):
+    """An extension of the host that leaves blueprints out, as Flask-WTF's `CSRFProtect` and Flask-Limiter do."""
+
+    def exempt(self, view: Any, /) -> Any:  # noqa: ANN401 - each has types of its own
+        """Leave a blueprint out."""
 
 
 class PhotoService:
@@ -33,6 +41,7 @@ class PhotoService:
     """
 
     def __init__(self, app: Flask | None = None, **options: Any) -> None:  # noqa: ANN401
+        self._app: Flask | None = None
         if app is not None:
             self.init_app(app, **options)
 
@@ -44,8 +53,11 @@ class PhotoService:
         url_prefix: str = "",
         bind_key: str | None = None,
         settings: Settings | None = None,
+        environ: Mapping[str, str] | None = None,
         clock: Clock = system_clock,
-        webdav: bool = True,
+        parts: Iterable[str] | None = None,
+        principal_loader: PrincipalLoader | None = None,
+        principal_actions: Collection[str] | None = None,
     ) -> None:
         """Mount the service on `app`.
 
@@ -54,23 +66,28 @@ class PhotoService:
             db: the host's Flask-SQLAlchemy extension, initialised on `app`.
             url_prefix: prefix of all paths of the API: `/media` for `/media/api/v1/photos`.
             bind_key: which of the host's engines holds our tables; None for the default one.
-            settings: all settings; by default `PHOTOSVC_*` from `app.config`, then built-in defaults.
+            settings: all settings; by default `PHOTOSVC_*` from `app.config`, else from the environment, else built-in
+                defaults.
+            environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
             clock: where the time comes from.
-            webdav: whether the originals are a WebDAV folder at `/originals/`, if the extra `webdav` is installed.
+            parts: what is mounted, keys of `photosvc.web.parts.PARTS`; by default all that can be served.
+            principal_loader: gives the `HostUser` who is signed in to the host in the current request, or None. It is
+                asked when a request has no token of photosvc.
+            principal_actions: the actions of the policy for which the host's user counts; by default all that are open
+                to users of hosts.
 
         Raises:
-            SettingError: a setting is unknown or invalid, or `PHOTOSVC_PROXIES` is set: the middleware of a host app
-                is its own.
+            SettingError: an argument or setting is not valid, or has no effect inside another app.
 
         """
+        if EXTENSION in app.extensions:
+            msg = f"the app {app.name!r} has a PhotoService already: an app has one library"
+            raise SettingError(msg, field="app")
+        prefix, engine = checked_prefix(url_prefix), checked_engine(app, db, bind_key)
+        mounted, hosts = chosen_parts(parts), host_users(principal_loader, principal_actions)
         instance = Path(app.instance_path)
-        settings = settings or load_settings(instance, given=_given(app.config), reads_config=False)
-        if settings.proxies and not isinstance(app.wsgi_app, TrustedProxies):
-            msg = (
-                "PHOTOSVC_PROXIES has no effect inside another app: leave it out, and wrap that app in "
-                f"werkzeug.middleware.proxy_fix.ProxyFix(app.wsgi_app, x_for={settings.proxies}, …)"
-            )
-            raise SettingError(msg, field="PHOTOSVC_PROXIES")
+        if settings is None:
+            settings = settings_in_host(app, instance, engine, os.environ if environ is None else environ)
         service = Service(
             settings=settings,
             clock=clock,
@@ -78,6 +95,8 @@ class PhotoService:
             instance=instance,
             signing_keys=SigningKeys(instance / "signing_keys", clock),
             requests=RequestCounts(instance / "metrics"),
+            parts=mounted,
+            hosts=hosts,
         )
         app.extensions[EXTENSION] = service
         app.extensions[OAUTH_EXTENSION] = OAuthServer()
@@ -87,18 +106,34 @@ class PhotoService:
             service.close()
             return answer
 
-        api = create_api()
-        api.after_request(end_transaction)
-        app.register_blueprint(api, url_prefix=url_prefix + "/api/v1")
-        app.register_blueprint(create_well_known(), url_prefix=url_prefix + "/.well-known")
-        if (inserted := create_inserted(settings.base_url)) is not None:
-            app.register_blueprint(inserted, url_prefix="/.well-known")
-        if webdav and is_installed():
-            dav = create_dav(url_prefix)
-            dav.after_request(end_transaction)
-            app.register_blueprint(dav, url_prefix=url_prefix + FOLDER)
+        for blueprint, path in blueprints(mounted, prefix, settings):
+            blueprint.after_request(end_transaction)
+            app.register_blueprint(blueprint, url_prefix=path)
         app.teardown_appcontext(service.close)
+        app.cli.add_command(svc)  # `flask` finds the command by itself; the runner that tests use does not
+        self._app = app
 
+    def exempt(self, *others: Exempting) -> None:
+        """Leave all blueprints of photosvc out of extensions of the host: `service.exempt(csrf, limiter)`.
 
-def _given(config: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in config.items() if name.startswith(PREFIX)}
+        Args:
+            others: extensions with a method `exempt` that takes blueprints.
+
+        """
+        for blueprint in mounted_blueprints(self._host()):
+            for other in others:
+                other.exempt(blueprint)
+
+    def _host(self) -> Flask:
+        """The current app if it has photosvc, else the one that this was mounted on last.
+
+        Raises:
+            RuntimeError: there is none.
+
+        """
+        if current_app and EXTENSION in current_app.extensions:
+            return current_app._get_current_object()  # type: ignore[attr-defined,no-any-return] # noqa: SLF001
+        if self._app is None:
+            msg = "photosvc is not mounted on any app: call init_app first"
+            raise RuntimeError(msg)
+        return self._app

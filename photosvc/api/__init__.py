@@ -1,5 +1,7 @@
 """The HTTP routes, one file for each resource. Functions create the blueprints, so that each app has its own."""
 
+from collections.abc import Collection
+
 from flask import Blueprint, Response, request
 
 from photosvc.api import (
@@ -29,6 +31,7 @@ from photosvc.api.library import (
 from photosvc.api.names import labels, markers, photo_labels, subjects
 from photosvc.api.pictures import covers, downloads, thumbnails, videos, zips
 from photosvc.api.upkeep import failures, imports, index_runs, trash
+from photosvc.web import parts
 from photosvc.web.answer import add_security_headers, count_request, start_timer
 from photosvc.web.auditing import write_due_refusals
 from photosvc.web.blueprint import OwnBlueprint
@@ -36,16 +39,21 @@ from photosvc.web.client_address import warn_of_unread_proxy
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 
-_RESOURCES = (
-    search, suggest, viewer, timeline, clusters, folders, photos, edits, history, batch, photo_files, albums,
-    album_photos, subjects, labels, markers, photo_labels, uploads, resumable, index_runs, imports, failures, trash,
-    session, users, open_sessions, app_passwords, passcode, audit, oauth, monitoring, config, thumbnails, covers,
-    videos, downloads, zips, openapi,
-)  # fmt: skip
+#: The resources of each part, and those that all have.
+_RESOURCES = {
+    parts.SEARCH: (
+        search, suggest, viewer, timeline, clusters, folders, photos, edits, history, batch, photo_files, albums,
+        album_photos, subjects, labels, markers, photo_labels, uploads, resumable, index_runs, imports, failures, trash,
+    ),
+    parts.SESSION: (session, users, open_sessions, app_passwords, passcode, audit),
+    parts.OAUTH: (oauth,),
+    parts.MEDIA: (thumbnails, covers, videos, downloads, zips),
+    "": (monitoring, config, openapi),
+}  # fmt: skip
 
 
-def create_api() -> Blueprint:
-    """The blueprint of all routes below `/api/v1`."""
+def create_api(mounted: Collection[str]) -> Blueprint:
+    """The blueprint of the routes below `/api/v1` of these parts."""
     api = OwnBlueprint("photosvc", __name__)
     register_errors(api)
 
@@ -64,6 +72,7 @@ def create_api() -> Blueprint:
     def end(answer: Response) -> Response:
         return count_request(add_security_headers(answer))
 
-    for resource in _RESOURCES:
-        resource.add_routes(api)
+    for part, resources in _RESOURCES.items():
+        for resource in resources if not part or part in mounted else ():
+            resource.add_routes(api)
     return api

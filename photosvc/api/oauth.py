@@ -24,7 +24,7 @@ _NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, **_CLIENT)
 
 def add_routes(api: Blueprint) -> None:
     """Add the OAuth endpoints to the API, as a blueprint of their own because their errors have another form."""
-    oauth = OwnBlueprint("oauth", __name__)
+    oauth = OwnBlueprint("photosvc_oauth", __name__)  # extensions of a host know blueprints by this name alone
     register_errors(oauth, render_oauth)
     oauth.add_url_rule("/token", view_func=token, methods=["POST"])
     oauth.add_url_rule("/revoke", view_func=revoke, methods=["POST"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from photosvc.auth.errors import InsufficientScopeError, PasswordNeededError, ScopeTooWideError
-from photosvc.auth.principal import APP_SESSION, Principal
+from photosvc.auth.principal import APP_SESSION, HOST_USER, Principal
 from photosvc.auth.scopes import ALL, READ, SCOPES, WRITE, Scope, is_within
 from photosvc.core.accounts import ADMIN, CLIENT, PROOF_SECONDS, USER, VIEWER
 from photosvc.core.errors import PermissionDeniedError
@@ -47,7 +47,7 @@ _SESSION = frozenset({LOGIN_SESSION, APP_SESSION})
 _PERSON = _SESSION | _APP
 #: Log-ins, and clients that were registered for it; app passwords are carried by devices.
 _GIVEN = frozenset({LOGIN_SESSION, CLIENT_TOKEN})
-_ANY = _PERSON | {ACCESS_TOKEN, CLIENT_TOKEN}
+_ANY = _PERSON | {ACCESS_TOKEN, CLIENT_TOKEN, HOST_USER}
 
 _ALL = frozenset({ADMIN, USER, VIEWER, CLIENT})
 _ADMIN = frozenset({ADMIN})

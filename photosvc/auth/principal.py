@@ -8,6 +8,8 @@ from photosvc.models import LOGIN_SESSION
 
 #: A login session that was made from an app password.
 APP_SESSION = "app_session"
+#: No credential of ours: the signed-in user of a host app.
+HOST_USER = "host_user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +17,7 @@ class Principal:
     """A verified credential and its owner."""
 
     kind: str
-    """`app_password access_token client_token login_session`."""
+    """`app_password access_token client_token login_session host_user`."""
     credential_id: int
     credential_uid: str
     credential_name: str

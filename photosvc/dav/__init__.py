@@ -5,7 +5,6 @@ This module only mounts the routes; what imports WsgiDAV is imported by the firs
 
 from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from flask import Blueprint, Response, request
@@ -27,11 +26,6 @@ FOLDER: Final = "/originals"
 _READING: Final = ("GET", "HEAD", "PROPFIND")
 _WRITING: Final = ("PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK", "UNLOCK")
 _ALLOWED: Final = ", ".join(("OPTIONS", *_READING, *_WRITING))
-
-
-def is_installed() -> bool:
-    """Whether the optional library is there that serves WebDAV."""
-    return find_spec("wsgidav") is not None
 
 
 def create_dav(url_prefix: str = "") -> Blueprint:

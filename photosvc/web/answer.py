@@ -81,9 +81,15 @@ def cache_headers(etag: str | None) -> list[tuple[str, str]]:
     return headers if etag is None else [*headers, ("ETag", f'"{etag}"')]
 
 
+#: What a request notes in `flask.g`, which in an app context that is older than the request outlives it.
+_OF_REQUEST = ("photosvc_principal", "photosvc_request_id", "photosvc_refusal_recorded")
+
+
 def start_timer() -> None:
-    """Note when the request began."""
+    """Note when the request began; forget what an earlier one noted in the same app context, as in tests of hosts."""
     g.photosvc_began = perf_counter()
+    for name in _OF_REQUEST:
+        g.pop(name, None)
 
 
 def count_request(answer: Response) -> Response:

@@ -31,6 +31,7 @@ from photosvc.search.reading.overview.kept import Kept
 from photosvc.search.reading.overview.people import Label, Person, labels, people
 from photosvc.search.reading.suggesting.names import Names, read_names
 from photosvc.settings import Settings
+from photosvc.web.host_users import HostUsers
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.starter import Starter
 
@@ -62,6 +63,10 @@ class Service:
     """The folder of the keys, request counts and archive slots."""
     signing_keys: SigningKeys
     requests: RequestCounts
+    parts: frozenset[str]
+    """Those that are mounted."""
+    hosts: HostUsers
+    """Who is signed in to the host app."""
     throttle: Throttle = field(init=False)
     pictures: Pictures = field(init=False)
     archives: Slots = field(init=False)
@@ -80,6 +85,8 @@ class Service:
     """Of values that are suggested."""
     indexers: Starter = field(default_factory=Starter, init=False)
     """Of indexers that run where no other takes wishes."""
+    is_alone: bool = field(default=False, init=False)
+    """Whether the app contains nothing but photosvc."""
     schema_fits: bool = field(default=False, init=False)
     key_stamp: tuple[int, int] | None = field(default=None, init=False)
     """The file of the service key as it was last read: inode, and nanoseconds of its last change."""

@@ -31,6 +31,7 @@ from photosvc.models.database.engine import DAMAGED, is_damaged
 from photosvc.web.answer import json_answer
 from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.current import current_service
+from photosvc.web.parts import WELL_KNOWN
 from photosvc.web.protector import TokenRequiredError, TwoTokensError, required_action
 
 _LOG = logging.getLogger("photosvc")
@@ -152,7 +153,7 @@ def _challenge_for(error: Exception) -> str | None:
 def _challenge(error: str = "", *, scope: str = "", description: str = "", max_age: int = 0) -> str:
     """A `WWW-Authenticate` value; without `error` when the request had no token (RFC 6750 section 3).
 
-    It always names the address of the resource's metadata (RFC 9728 section 5.1).
+    It names the address of the resource's metadata (RFC 9728 section 5.1) where that is served.
     """
     parts = [_BEARER]
     if error:
@@ -163,7 +164,9 @@ def _challenge(error: str = "", *, scope: str = "", description: str = "", max_a
         parts.append(f'scope="{scope}"')
     if max_age:
         parts.append(f'max_age="{max_age}"')
-    parts.append(f'resource_metadata="{resource_metadata_url(current_service().settings.base_url)}"')
+    service = current_service()
+    if WELL_KNOWN in service.parts:
+        parts.append(f'resource_metadata="{resource_metadata_url(service.settings.base_url)}"')
     return ", ".join(parts)
 
 

@@ -49,6 +49,10 @@ class TokenRequiredError(InvalidTokenError):
     shown = False
 
 
+def _nobody() -> None:
+    """Gives no principal."""
+
+
 def token_of(request: Request) -> str | None:
     """The token in `Authorization: Bearer`, `X-Auth-Token` or `X-Session-ID`; None when there is none.
 
@@ -132,7 +136,7 @@ def _by_link(verify: Callable[..., Principal], token: str, action: str) -> None:
     service.follow_key()
     try:
         with service.reading() as connection:
-            who = verify(connection, service.settings, token, service.now())
+            who = verify(connection, service.settings, token, service.now(), _host_user)
     except InvalidTokenError:
         raise LinkTokenError from None
     g.photosvc_principal = who
@@ -192,15 +196,24 @@ def principal() -> Principal:
     """
     who: Principal | None = g.get("photosvc_principal")
     if who is None:
-        token = token_of(request)
-        if token is None:
+        service, token = current_service(), token_of(request)
+        if token is not None:
+            who = verify(service, token, _host_user if _may_be_the_hosts(request) else _nobody)
+        else:
+            who = _host_user()
+        if who is None:
             raise TokenRequiredError
-        g.photosvc_principal = who = verify(current_service(), token)
+        g.photosvc_principal = who
     return who
 
 
-def verify(service: Service, token: str) -> Principal:
+def verify(service: Service, token: str, instead: Callable[[], Principal | None] = _nobody) -> Principal:
     """The principal behind a token of this request; notes that it was used, or counts the failure.
+
+    Args:
+        service: of the app.
+        token: what was shown.
+        instead: asked who acts when the token is none of ours; None: nobody.
 
     Raises:
         InvalidTokenError: the token is unknown, revoked or expired.
@@ -216,11 +229,24 @@ def verify(service: Service, token: str) -> Principal:
         service.write_if_free(lambda session: bearer.delete_expired(session, expired))
         raise
     except InvalidTokenError:
+        if (other := instead()) is not None:
+            return other
         service.throttle.count_unknown_token(now, address=client_address(request))
         raise
     if tokens.needs_touch(who, now):
         service.write_if_free(lambda session: tokens.touch(session, who, now, origin_of(request)))
     return who
+
+
+def _host_user() -> Principal | None:
+    """The signed-in user of the host app, if that counts for the view of this request."""
+    service = current_service()
+    return service.hosts.principal(request, required_action(), service.settings, service.now())
+
+
+def _may_be_the_hosts(request: Request) -> bool:
+    """Whether the token of a request may be one of the host app; ours alone has headers of its own."""
+    return not any(request.environ.get(header) for header in _OWN_HEADERS)
 
 
 @contextmanager

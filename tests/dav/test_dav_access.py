@@ -8,6 +8,7 @@ import pytest
 from photosvc.auth.throttle.attempts import TOKEN_BY_ADDRESS
 from photosvc.core import ids
 from photosvc.models import LOGIN_SESSION, Credential, User
+from photosvc.web.parts import PARTS
 from tests.api_client import HASH, PASSWORD, check_error, open_api
 from tests.dav.client import DavClient
 from tests.factories.accounts import add_client, add_credential, add_user
@@ -190,5 +191,5 @@ def test_unknown_app_passwords_are_throttled_by_address_and_valid_ones_are_not(d
 
 
 def test_a_host_may_leave_it_out(tmp_path):
-    with open_api(tmp_path, webdav=False) as api:
+    with open_api(tmp_path, parts=PARTS.keys() - {"dav"}) as api:
         assert DavClient(api).call("OPTIONS", "/", token=None).status_code == 404

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from photosvc.auth.audit.events import Event
-from photosvc.auth.principal import Principal
+from photosvc.auth.principal import HOST_USER, Principal
 
 
 class Named(Protocol):
@@ -49,7 +49,7 @@ class Actor:
     def of(cls, principal: Principal, *, address: str = "", request_id: str = "") -> "Actor":
         """The owner of a credential; a token without an account or client is a client of its own name."""
         return cls(
-            kind=BY_CLIENT if principal.user_uid is None else BY_USER,
+            kind=BY_CLIENT if principal.user_uid is None and principal.kind != HOST_USER else BY_USER,
             name=principal.user_name or principal.credential_name,
             uid=principal.user_uid or principal.client_uid or "",
             credential=principal.credential_uid,

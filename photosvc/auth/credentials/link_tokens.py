@@ -1,19 +1,23 @@
 """Tokens for links that carry no header: previews (thumbnails, videos) and downloads (originals too, one hour).
 
 Both are signed with the service key, so nothing is stored. Both name their owner: a link shows what the owner may see
-when it is used. They are part of URLs, so they open nothing else (RFC 9700 section 4.3.2).
+when it is used. They are part of URLs, so they open nothing else (RFC 9700 section 4.3.2). Those of a host app's user
+open only while that user is signed in there.
 
 Signed by `auth.keys`, not by itsdangerous: its check accepts tokens that were changed (a last character whose unused
 bits differ, appended non-ASCII characters), and its tokens are longer (67 characters instead of 46).
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
+from typing import Final, TypeAlias
 
 from sqlalchemy import Connection
 
 from photosvc.auth.credentials import tokens
 from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.host_user import is_host_uid
 from photosvc.auth.keys import derive_key, is_signed, sign
 from photosvc.auth.principal import Principal
 from photosvc.settings import Settings
@@ -22,6 +26,10 @@ from photosvc.settings import Settings
 DOWNLOAD_SECONDS = 3600
 _SEPARATOR = "."
 _MAX_LENGTH = 200
+
+#: Gives the signed-in user of a host app; None: nobody.
+HostLoader: TypeAlias = Callable[[], Principal | None]
+_NO_HOST: Final[HostLoader] = lambda: None  # noqa: E731
 
 
 def preview_token(settings: Settings, principal: Principal) -> str:
@@ -38,7 +46,9 @@ def download_token(settings: Settings, principal: Principal, now: datetime) -> s
     return _signed(settings, "download", principal.credential_uid, f"{_standing(principal)}{_SEPARATOR}{expires}")
 
 
-def verify_preview(connection: Connection, settings: Settings, token: str, now: datetime) -> Principal:
+def verify_preview(
+    connection: Connection, settings: Settings, token: str, now: datetime, host_user: HostLoader = _NO_HOST
+) -> Principal:
     """The principal of a preview token.
 
     Raises:
@@ -47,10 +57,12 @@ def verify_preview(connection: Connection, settings: Settings, token: str, now: 
 
     """
     credential_uid, standing = _opened(settings, "preview", token)
-    return _unchanged(connection, credential_uid, standing, now)
+    return _unchanged(connection, credential_uid, standing, now, host_user)
 
 
-def verify_any(connection: Connection, settings: Settings, token: str, now: datetime) -> Principal:
+def verify_any(
+    connection: Connection, settings: Settings, token: str, now: datetime, host_user: HostLoader = _NO_HOST
+) -> Principal:
     """The principal of a preview or a download token: what opens an original also opens its thumbnails and video.
 
     Raises:
@@ -58,12 +70,14 @@ def verify_any(connection: Connection, settings: Settings, token: str, now: date
 
     """
     try:
-        return verify_preview(connection, settings, token, now)
+        return verify_preview(connection, settings, token, now, host_user)
     except InvalidTokenError:
-        return verify_download(connection, settings, token, now)
+        return verify_download(connection, settings, token, now, host_user)
 
 
-def verify_download(connection: Connection, settings: Settings, token: str, now: datetime) -> Principal:
+def verify_download(
+    connection: Connection, settings: Settings, token: str, now: datetime, host_user: HostLoader = _NO_HOST
+) -> Principal:
     """The principal of a download token.
 
     Raises:
@@ -74,11 +88,19 @@ def verify_download(connection: Connection, settings: Settings, token: str, now:
     standing, _, expires = detail.partition(_SEPARATOR)
     if now.timestamp() >= int(expires):
         raise InvalidTokenError
-    return _unchanged(connection, credential_uid, standing, now)
+    return _unchanged(connection, credential_uid, standing, now, host_user)
 
 
-def _unchanged(connection: Connection, credential_uid: str, standing: str, now: datetime) -> Principal:
-    principal = tokens.verify_uid(connection, credential_uid, now)
+def _unchanged(
+    connection: Connection, credential_uid: str, standing: str, now: datetime, host_user: HostLoader
+) -> Principal:
+    if is_host_uid(credential_uid):  # nothing is stored about these: their links open while they are signed in
+        signed_in = host_user()
+        if signed_in is None or signed_in.credential_uid != credential_uid:
+            raise InvalidTokenError
+        principal = signed_in
+    else:
+        principal = tokens.verify_uid(connection, credential_uid, now)
     if _standing(principal) != standing:
         raise InvalidTokenError
     return principal

@@ -6,6 +6,7 @@ import pytest
 
 from photosvc.auth.policy import RULES
 from photosvc.web.contract import answers
+from photosvc.web.parts import PARTS
 from photosvc.web.protector import ACTION, PUBLIC, USES, mounted_actions, public, uses
 from tests.api_client import open_api
 
@@ -15,7 +16,7 @@ OPENID = "/.well-known/openid-configuration"
 
 @pytest.fixture
 def api(tmp_path):
-    with open_api(tmp_path, webdav=False) as api:
+    with open_api(tmp_path, parts=PARTS.keys() - {"dav"}) as api:
         yield api
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from photosvc.auth.errors import InsufficientScopeError, PasswordNeededError, ScopeTooWideError
 from photosvc.auth.policy import RULES, check_grantable, check_proof, decide, may, policy_table, scopes_in_use
-from photosvc.auth.principal import Principal
+from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
@@ -122,6 +122,13 @@ IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "phot
             READS | HISTORY | WRITES | IMPORTS | {"audit.view", "metrics.view", "oauth.introspect"},
         ),
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "webdav"}, set()),
+        ({"kind": HOST_USER, "role": "viewer"}, READS),
+        ({"kind": HOST_USER, "role": "user"}, READS | HISTORY | WRITES | TRASH | {"photos.index"}),
+        ({"kind": HOST_USER, "role": "user", "scope": "photos read"}, PHOTOS | HISTORY | {"trash.view"}),
+        (
+            {"kind": HOST_USER, "role": "admin"},
+            READS | HISTORY | WRITES | IMPORTS | {"metrics.view", "oauth.introspect"},
+        ),
     ],
 )
 def test_each_kind_of_credential_may_do_exactly_this(who, actions):

@@ -1,0 +1,104 @@
+"""What mounting needs from a host app, checked at the start, and the blueprints of each part."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from flask import Blueprint, Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import Engine
+
+from photosvc.api import create_api
+from photosvc.api.well_known import create_inserted, create_well_known
+from photosvc.core.errors import SettingError
+from photosvc.dav import FOLDER, create_dav
+from photosvc.settings import PREFIX, Settings, load_settings
+from photosvc.web.blueprint import OwnBlueprint
+from photosvc.web.client_address import TrustedProxies
+from photosvc.web.parts import DAV, OF_API, WELL_KNOWN
+
+_DATABASES: Final = ("sqlite", "postgresql")
+
+#: Where the database of a host app comes from, for `svc show config`.
+_FROM_HOST: Final = "host app"
+
+
+def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterator[tuple[Blueprint, str]]:
+    """The blueprints of these parts, each with the prefix of its paths."""
+    if parts & OF_API:
+        yield create_api(parts), f"{prefix}/api/v1"
+    if WELL_KNOWN in parts:
+        yield create_well_known(), f"{prefix}/.well-known"
+        if (inserted := create_inserted(settings.base_url)) is not None:
+            yield inserted, "/.well-known"
+    if DAV in parts:
+        yield create_dav(prefix), prefix + FOLDER
+
+
+def mounted_blueprints(app: Flask) -> list[Blueprint]:
+    """The blueprints of photosvc on an app, those within others too."""
+    return [blueprint for blueprint in app.blueprints.values() if isinstance(blueprint, OwnBlueprint)]
+
+
+def checked_prefix(url_prefix: str) -> str:
+    """A prefix of paths, without a slash at its end; empty for none.
+
+    Raises:
+        SettingError: it is not a path.
+
+    """
+    prefix = url_prefix.rstrip("/")
+    if prefix and (not prefix.startswith("/") or "//" in prefix or set(prefix) & set("?#<> \\")):
+        msg = f'url_prefix must be a path such as "/media", not {url_prefix!r:.80}'
+        raise SettingError(msg, field="url_prefix")
+    return prefix
+
+
+def checked_engine(app: Flask, db: SQLAlchemy, bind_key: str | None) -> Engine:
+    """The engine of the host that holds our tables.
+
+    Raises:
+        SettingError: there is none, or it is of a database that photosvc does not work with.
+
+    """
+    if app.extensions.get("sqlalchemy") is not db:
+        msg = f"db is not initialised on the app {app.name!r}: call db.init_app(app) before photosvc is mounted"
+        raise SettingError(msg, field="db")
+    with app.app_context():
+        engines = db.engines
+    if bind_key not in engines:
+        known = ", ".join(repr(key) for key in engines if key is not None) or "none"
+        what = "no SQLALCHEMY_DATABASE_URI" if bind_key is None else f"no bind_key {bind_key!r}"
+        msg = f"the app {app.name!r} has {what} for the tables of photosvc; its SQLALCHEMY_BINDS have: {known}"
+        raise SettingError(msg, field="bind_key")
+    engine: Engine = engines[bind_key]
+    if engine.dialect.name not in _DATABASES:
+        msg = f"photosvc works with SQLite and PostgreSQL, not with {engine.dialect.name}: give it a bind_key"
+        raise SettingError(msg, field="bind_key")
+    return engine
+
+
+def settings_in_host(app: Flask, instance: Path, engine: Engine, environ: Mapping[str, str]) -> Settings:
+    """The settings of photosvc inside a host app: of its configuration, else of the environment, else defaults.
+
+    Raises:
+        SettingError: a setting is unknown or invalid, or the host decides on it in another way.
+
+    """
+    given = {name: value for name, value in app.config.items() if name.startswith(PREFIX)}
+    settings = load_settings(instance, environ=environ, given=given, reads_config=False)
+    if settings.origins.get("database_uri", "default") != "default":
+        msg = (
+            "PHOTOSVC_DATABASE_URI has no effect inside another app, whose database it is: leave it out, and set "
+            "SQLALCHEMY_DATABASE_URI, or SQLALCHEMY_BINDS with the bind_key of photosvc"
+        )
+        raise SettingError(msg, field="PHOTOSVC_DATABASE_URI")
+    if settings.proxies and not isinstance(app.wsgi_app, TrustedProxies):
+        msg = (
+            "PHOTOSVC_PROXIES has no effect inside another app: leave it out, and wrap that app in "
+            f"werkzeug.middleware.proxy_fix.ProxyFix(app.wsgi_app, x_for={settings.proxies}, …)"
+        )
+        raise SettingError(msg, field="PHOTOSVC_PROXIES")
+    address = engine.url.render_as_string(hide_password=False)
+    return replace(settings, database_uri=address, origins={**settings.origins, "database_uri": _FROM_HOST})
