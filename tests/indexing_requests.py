@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
-from photosvc.cli.chores import chores_of
+from photosvc.cli.library.chores import chores_of
 from photosvc.core.errors import PhotosvcError
 from photosvc.index.watch.on_request import RequestedIndexer
 from photosvc.web.current import Service

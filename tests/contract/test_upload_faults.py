@@ -17,7 +17,7 @@ import requests
 from tusclient.client import TusClient
 from tusclient.exceptions import TusCommunicationError
 
-from photosvc.cli.chores import chores_of
+from photosvc.cli.library.chores import chores_of
 from photosvc.web.current import current_service
 from tests import forks
 from tests.api_client import API, open_api

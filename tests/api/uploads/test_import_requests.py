@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from photosvc.cli.chores import chores_of
+from photosvc.cli.library.chores import chores_of
 from photosvc.library.imports.wishes import MOST_WAITING
 from photosvc.models import ImportWish
 from photosvc.web.current import current_service

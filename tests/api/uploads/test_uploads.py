@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.cli.chores import chores_of
+from photosvc.cli.library.chores import chores_of
 from photosvc.library.staging import Staging
 from photosvc.web.current import current_service
 from tests.api_client import check_error

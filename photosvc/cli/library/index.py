@@ -112,7 +112,7 @@ def recover_deletions(service: "Service") -> None:
 
 
 def _index_wished(service: "Service") -> None:
-    from photosvc.cli.chores import chores_of
+    from photosvc.cli.library.chores import chores_of
     from photosvc.index.watch.on_request import RequestedIndexer
 
     os.nice(10)  # requests come first

@@ -62,7 +62,7 @@ def import_folder(service: "Service", folder: str, moves: bool, dry_run: bool, a
 
 def _index(service: "Service") -> None:
     """Index what was imported, also by runs that were killed, unless a process runs that does."""
-    from photosvc.cli.chores import chores_of
+    from photosvc.cli.library.chores import chores_of
     from photosvc.index.watch.on_request import RequestedIndexer, indexer_lock
 
     with suppress(ConflictError), indexer_lock(service.settings):

@@ -136,7 +136,7 @@ def _check_writable(service: "Service") -> None:
 
 
 def _recover(service: "Service") -> None:
-    from photosvc.cli.index import recover_deletions
+    from photosvc.cli.library.index import recover_deletions
 
     recover_deletions(service)
 

@@ -43,7 +43,7 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
     Prints one line for each run that changed the library. Also deletes expired credentials and leftovers of the cache
     from time to time.
     """
-    from photosvc.cli.chores import chores_of
+    from photosvc.cli.library.chores import chores_of
     from photosvc.index.watch.watcher import Reporter, Watcher
 
     def ran(folder: str, summary: "Summary") -> None:

@@ -1,0 +1,1 @@
+"""Commands about photos: indexing, importing, finding, checking and removing them."""
