@@ -22,7 +22,7 @@ from photosvc.library.removal import remove_photos
 from photosvc.library.selected import selected_photos
 from photosvc.library.trash import originals
 from photosvc.models.database.transactions import many_pages
-from photosvc.records.batch import BatchSchema, EditBatchSchema, PrivateBatchSchema
+from photosvc.records.edits.batch import BatchSchema, EditBatchSchema, PrivateBatchSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service

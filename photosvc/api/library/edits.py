@@ -18,7 +18,7 @@ from photosvc.library.edits.changing import changing
 from photosvc.library.edits.loading import LoadedPhotos, load_photo
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
-from photosvc.records.edit import PhotoEditSchema
+from photosvc.records.edits.edit import PhotoEditSchema
 from photosvc.records.entity import PhotoSchema
 from photosvc.search.reading.lookup import files_of_photo
 from photosvc.web.answer import JSON, ReadyResponse, cache_headers, json_text

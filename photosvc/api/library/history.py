@@ -10,7 +10,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.library.edits.undo import undo
 from photosvc.library.journal import changes_of, find_change, shown
-from photosvc.records.change import ChangeSchema
+from photosvc.records.edits.change import ChangeSchema
 from photosvc.search.reading.lookup import files_of_photo
 from photosvc.search.reading.overview.photos import parse_number
 from photosvc.web.answer import json_answer, json_text

@@ -19,7 +19,7 @@ from photosvc.library.removal import remove_file
 from photosvc.library.trash import originals
 from photosvc.library.values import FILES
 from photosvc.models import File, Photo
-from photosvc.records.edit import OrientationSchema
+from photosvc.records.edits.edit import OrientationSchema
 from photosvc.records.entity import PhotoSchema
 from photosvc.web.answer import json_text
 from photosvc.web.contract import answers, refuses, takes

@@ -5,7 +5,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 
 from photosvc.library.problems import failed_files, forget_import_failures
-from photosvc.records.failed_file import FailedFileSchema
+from photosvc.records.upkeep.failed_file import FailedFileSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, takes_query
 from photosvc.web.current import current_service

@@ -9,8 +9,8 @@ from photosvc.api.upkeep.index_runs import INDEXER, MESSAGES
 from photosvc.library.imports import reports, wishes
 from photosvc.library.imports.folder import ImportFolder
 from photosvc.library.staging.errors import ReadOnlyError
-from photosvc.records.import_report import ImportReportSchema, ImportWishSchema
-from photosvc.records.runs import ImportRunSchema
+from photosvc.records.upkeep.import_report import ImportReportSchema, ImportWishSchema
+from photosvc.records.upkeep.runs import ImportRunSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service

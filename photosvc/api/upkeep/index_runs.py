@@ -6,7 +6,7 @@ from flask import Blueprint, Response
 
 from photosvc.index import wishes
 from photosvc.index.run_lock import cancel_run
-from photosvc.records.runs import IndexRunSchema
+from photosvc.records.upkeep.runs import IndexRunSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service

@@ -17,7 +17,7 @@ from photosvc.library.trash.empty import count, empty
 from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import Kept, is_deletion
 from photosvc.library.trash.restore import chosen, photos_of, restore
-from photosvc.records.trash import EmptySchema, KeptSchema, RestoreSchema
+from photosvc.records.upkeep.trash import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
 from photosvc.web.current import Service, current_service

@@ -2,7 +2,7 @@
 
 from marshmallow import EXCLUDE, Schema, fields, validate
 
-from photosvc.records.edit import PhotoEditSchema
+from photosvc.records.edits.edit import PhotoEditSchema
 
 
 class BatchSchema(Schema):

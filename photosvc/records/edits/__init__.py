@@ -1,0 +1,1 @@
+"""Edits of photos, one or many, and the entries of their history."""

@@ -1,0 +1,1 @@
+"""Index runs, imports, files that failed, and the trash."""
