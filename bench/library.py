@@ -303,7 +303,7 @@ def _metadata(photo: dict[str, Any], words: Iterable[str]) -> Metadata:
 
 
 def _scatter_rare(session: Session, draw: Draw, photos: int) -> None:
-    """Give a rare word to 40 photos, whatever the size of the library."""
+    """Give a rare word to 40 photos, for any size of the library."""
     chosen = draw.random.sample(range(1, photos + 1), min(_RARE, photos))
     session.execute(update(Photo).where(Photo.id.in_(chosen)).values(description=f"A {RARE_WORD} over the lake"))
     project(session, chosen)

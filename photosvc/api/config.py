@@ -48,7 +48,7 @@ class _Config(ClientConfig):
     mode: str = "user"
     auth_mode: str = "password"
     readonly: bool
-    """Whether nobody may write into the originals."""
+    """Whether the originals are read-only."""
     thumbs: Sequence[Size] = tuple(SIZES.values())
 
 

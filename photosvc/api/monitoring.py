@@ -29,7 +29,7 @@ from photosvc.web.searching import searching
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
-#: How the endpoint ends that answers whatever is wrong with the database.
+#: The end of the path of the endpoint that answers even if the database fails.
 ALIVE = ".healthz"
 
 
@@ -44,7 +44,7 @@ def add_routes(api: Blueprint) -> None:
 @public
 @answers(json_object("status version", status=TEXT, version=TEXT), "The process lives.")
 def healthz() -> Response:
-    """`alive`, whatever the state of the database: where this fails, the process has to be started again."""
+    """`alive`, even if the database fails: if this endpoint does not answer, the process has to be started again."""
     return json_answer({"status": "alive", "version": __version__})
 
 

@@ -27,7 +27,7 @@ Record: TypeAlias = dict[str, Any]
 _SHOWN: Final = tuple(SIZES[f"fit_{side}"] for side in (720, 1280, 1920, 2560, 4096, 7680))
 #: Types that a viewer can play.
 _PLAYABLE: Final = frozenset({"animated", "live", "video"})
-#: What a map shows, whatever is asked for: one file of each photo with a position.
+#: What a map always shows: one file of each photo with a position.
 _ON_MAP: Final = parse_node([("geo", "true"), ("primary", "true")])
 _FEW_HEADERS: Final = {name: header for name, header in PAGE_HEADERS.items() if not name.endswith("Token")}
 

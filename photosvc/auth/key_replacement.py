@@ -110,7 +110,7 @@ def encrypt_again(session: Session, settings: Settings, fresh: str, *, lost: boo
         session: that of a write transaction, which has to hold all of it.
         settings: have the old key.
         fresh: what `prepare` gave.
-        lost: go on although the database is encrypted with a key that nobody has any more.
+        lost: go on although the database is encrypted with a key that no longer exists anywhere.
 
     Raises:
         OtherServiceKeyError: it is encrypted with another key than the known ones.

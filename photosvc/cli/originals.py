@@ -29,7 +29,7 @@ def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> P
         replace: whether it may be another folder than before, without a question.
 
     Raises:
-        click.UsageError: it is another one, and nobody can be asked; or a setting names yet another one.
+        click.UsageError: it is another one, and there is no terminal to ask; or a setting names yet another one.
         PlainError: it does not exist, and the library shows no photos.
 
     """
@@ -57,7 +57,7 @@ def keep_folder(service: "Service", *, replace: bool) -> None:
     """Make sure that settings name no other folder than the one that `svc run` remembers.
 
     Raises:
-        click.UsageError: they do, and nobody can be asked.
+        click.UsageError: they do, and there is no terminal to ask.
 
     """
     former = remembered(service.instance)

@@ -41,7 +41,7 @@ class PhotosvcError(Exception):
 
 
 def rebuild(kind: type[PhotosvcError], state: dict[str, object]) -> PhotosvcError:
-    """An error of this class with these attributes, whatever its constructor takes."""
+    """An error of this class with these attributes, made without its constructor."""
     error = kind.__new__(kind)
     error.__dict__.update(state)
     error.args = (state["message"],)

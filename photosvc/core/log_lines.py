@@ -26,7 +26,7 @@ def _quoted(value: str) -> str:
 
 
 class LineFormatter(logging.Formatter):
-    """One line for each message, whatever it contains; a traceback follows in indented lines."""
+    """Exactly one line for each message; a traceback follows in indented lines."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The time in UTC, level, logger and message."""
@@ -67,7 +67,7 @@ class OwnHandler(logging.StreamHandler[Any]):
         logging.Handler.__init__(self)
 
     @property
-    def stream(self) -> Any:  # noqa: ANN401 - whatever stderr is
+    def stream(self) -> Any:  # noqa: ANN401 - stderr may be any stream
         """The present stderr: tests and servers replace it."""
         return sys.stderr
 

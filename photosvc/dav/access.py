@@ -28,7 +28,7 @@ class AppPasswordNeededError(InvalidTokenError):
 
 
 class AccountNeededError(PermissionDeniedError):
-    """WebDAV needs a user account: tokens of clients cannot open it, whatever their scope."""
+    """WebDAV needs a user account: tokens of clients cannot open it, with any scope."""
 
 
 def logged_in(view: Callable[Args, Response]) -> Callable[Args, Response]:

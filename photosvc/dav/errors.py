@@ -61,7 +61,7 @@ def _render(failure: Failure) -> Response:
     if isinstance(failure.error, InvalidTokenError):
         others = answer.headers.getlist("WWW-Authenticate")
         answer.headers.setlist("WWW-Authenticate", [_CHALLENGE, *others])  # some clients read only the first
-        answer.headers["Connection"] = "close"  # a body that nobody reads may follow
+        answer.headers["Connection"] = "close"  # a body may follow, which is not read
     return answer
 
 

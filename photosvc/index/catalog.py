@@ -96,7 +96,7 @@ class Catalog:
         return self._nothing(Cell, UNKNOWN_PLACE)
 
     def person(self, name: str) -> str:
-        """The name that people chose for somebody whom files call `name`; else that one."""
+        """The name that was chosen for the person whom files call `name`; without one, `name`."""
         if self._people is None:
             query = select(SubjectName.folded, Subject.name).join(Subject)
             self._people = {row.folded: row.name for row in self._session.execute(query)}

@@ -242,7 +242,7 @@ class Scored:
 def quality(photo: Scored) -> int:
     """The score of a photo.
 
-    3 for a favourite; 1 each for a date from more than an estimate, a place likewise, enough pixels for its time, and
+    3 for a favourite; 1 each for a date and a place that are more than estimates, enough pixels for its time, and
     being a photograph. Edited photos and those of another type than `image` are never in review.
     """
     guess = PRIORITY[ESTIMATE]

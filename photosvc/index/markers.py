@@ -44,7 +44,7 @@ def named(file: File, areas: Iterable[tuple[str, Region]]) -> Iterator[tuple[str
 
 
 def choose_name(file: File, areas: Sequence[tuple[str, Region]], number: int, name: str | None) -> None:
-    """Name one of the areas of a file, whatever the file calls it; None gives the name back to the file.
+    """Name one of the areas of a file, in place of the name in the file; None restores that.
 
     Args:
         file: whose markers are written afterwards.

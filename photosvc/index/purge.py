@@ -48,7 +48,7 @@ class Survey:
     photos: "array[int]" = field(default_factory=lambda: array("q"))
     """Ids of photos that have no other file."""
     edited: int = 0
-    """Photos among them that somebody has edited."""
+    """Photos among them that people have edited."""
     favorites: int = 0
     in_albums: int = 0
     examples: list[str] = field(default_factory=list)

@@ -72,7 +72,7 @@ class Lease:
         """Make sure, in a write transaction, that no other machine has taken over from this one while it was suspended.
 
         Raises:
-            RunCancelledError: somebody asked this run to stop.
+            RunCancelledError: this run was asked to stop.
             ConflictError: another machine has.
 
         """
@@ -122,12 +122,12 @@ def _value(session: Session, name: str = INDEXER) -> int:
 
 
 def is_running(session: Session, now: datetime) -> bool:
-    """Whether an index run is going on, on whatever machine."""
+    """Whether an index run is going on, on any machine."""
     return _value(session) >> _OWNER_BITS > now.timestamp()
 
 
 def cancel_run(session: Session, now: datetime) -> bool:
-    """Ask the index run that is going on, on whatever machine, to stop before its next batch; whether there is one."""
+    """Ask the index run that is going on, on any machine, to stop before its next batch; whether there is one."""
     if not is_running(session, now):
         return False
     row = insert_into(LibraryState, session).values(name=CANCELLED, value=1)

@@ -14,7 +14,7 @@ from photosvc.pictures.ahead import UsualThumbnails
 def extract_and_show(path: Path, *, max_bytes: int, thumbnails: UsualThumbnails) -> tuple[Extraction, int, str]:
     """As `extract`, the number of thumbnails made, and why the cache could not be written, if it could not.
 
-    Thumbnails that fail are made when somebody asks for them.
+    Thumbnails that fail are tried again when a request needs them.
     """
     from photosvc.pictures.making import render_file
 

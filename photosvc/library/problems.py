@@ -12,7 +12,7 @@ from photosvc.core.problems import Problem, Reason, Severity
 from photosvc.models import File, ImportFailure, RejectedFile
 
 INDEX, IMPORT = "index", "import"
-#: Left out on purpose, and nothing that somebody could mend.
+#: Left out on purpose: nothing to repair.
 _QUIET: Final = (Reason.REMOVED, Reason.DUPLICATE, Reason.UNRELATED)
 #: The kinds of rows: a number of each kind and its own number make one that is unique.
 _FILE, _REJECTED, _IMPORTED, _KINDS = 0, 1, 2, 3

@@ -174,7 +174,7 @@ _TRANSPORT_PACKET: Final = 188
 
 
 def by_extension(file_name: str) -> Format | None:
-    """The row of the extension, whatever the content; None when the extension is unknown."""
+    """The row of the extension, without a look at the content; None when the extension is unknown."""
     return _BY_EXTENSION.get(PurePath(file_name).suffix[1:].lower())
 
 

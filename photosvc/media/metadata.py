@@ -1,4 +1,4 @@
-"""The metadata of a file: one record, whatever containers and standards it comes from, and how several become one."""
+"""The metadata of a file: one record for all containers and standards, and how several become one."""
 
 import math
 import re

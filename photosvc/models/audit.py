@@ -22,7 +22,7 @@ class AuditEntry(Base):
     times: Mapped[int] = mapped_column(default=1)
     """How often it happened since the entry before that is equal but for this."""
     actor_kind: Mapped[str] = mapped_column(Text, default="")
-    """`user`, `client`, `command line`; empty: nobody who is known."""
+    """`user`, `client` or `command line`; empty when the actor is not known."""
     actor: Mapped[str] = mapped_column(Text, default="")
     """The name of the account or client that acts."""
     actor_uid: Mapped[str] = mapped_column(Text, default="")

@@ -98,7 +98,7 @@ class PictureCache:
         return descriptor is not None
 
     def _open(self, content_hash: str, what: str) -> int | None:
-        # Whatever the reason, such as files of another user: what cannot be read is made once more.
+        # A file that cannot be read, for example one of another user, is made once more.
         try:
             descriptor = os.open(self.path(content_hash, what), os.O_RDONLY | os.O_CLOEXEC)
         except OSError:

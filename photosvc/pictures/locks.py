@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def being_written(path: str) -> Iterator[None]:
-    """Make a temporary file, locked until the end of the block: no eviction removes it, whatever the clock says.
+    """Make a temporary file, locked until the end of the block: no eviction removes it, even if its time looks old.
 
     Raises:
         OSError: it cannot be made.

@@ -156,7 +156,7 @@ class Thumbnails:
         return job, finished
 
     def _finish(self, job: Job, made: Future[list[bytes]], finished: Future[list[bytes]]) -> None:
-        """Keep what was made, whether or not somebody still waits for it, and let others go on."""
+        """Keep what was made, also when no caller waits for it any more, and let others go on."""
         key = job.original.hash
         error = made.exception()
         side = _side(job.original, job.targets[0])

@@ -176,7 +176,7 @@ _ROWS = (
     _flag(
         "media",
         "photo_type",
-        "Whatever moves or sounds: live, video, audio or animated.",
+        "Photos that move or have sound: live, video, audio or animated.",
         _is("live", "video", "audio", "animated"),
     ),
     _switch("primary", "is_primary", "Only the primary file of each photo."),

@@ -1,4 +1,4 @@
-"""What plain words mean besides themselves: little words nothing, `videos` the filter `video:true`.
+"""Plain words with a meaning of their own: `videos` is also the filter `video:true`, and `the` is left out.
 
 A word is plain when it is neither quoted nor ends in `*`.
 """
@@ -12,7 +12,7 @@ from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.nodes import Node, Source
 from photosvc.query.values.reader import read_filter
 
-#: Words that people write between others: left out of a query that has other words.
+#: Articles, prepositions and `and`: left out of a query that has other words.
 LITTLE_WORDS: Final = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"))
 
 #: Words that people write for a kind of photos, and the filter with which these are found.
@@ -43,7 +43,7 @@ _COMPARISON: Final = re.compile(r"(?P<key>[^\W\d_][\w-]*+)?(?P<sign>[<>]=?|=)(?P
 
 
 def also_means(text: str, word: str, source: Source) -> Node | None:
-    """The filter that a plain word means besides itself: `text` as it was typed, `word` as it is searched for.
+    """The filter that a plain word also means, or None: `text` as it was typed, `word` as it is searched for.
 
     `Vidéos` and `videos:` are searched for as `videos`, so they mean the same filter too.
     """
@@ -56,7 +56,7 @@ def also_means(text: str, word: str, source: Source) -> Node | None:
 
 
 def refuse_comparison(word: str, source: Source) -> None:
-    """Refuse `iso>800` and `>800`, of which nobody wants to find the words.
+    """Refuse `iso>800` and `>800`, which are meant as filters and not as words to find.
 
     Raises:
         InvalidQueryError: the word is such a comparison; says how it is written.

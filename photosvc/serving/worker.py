@@ -140,7 +140,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             conn.sock.end_answer()
 
     def _keepalive_after(self, conn: TConn, keepalive: object) -> bool:
-        """Whether the connection can have another request: not while a body that nobody read is still on its way."""
+        """Whether the connection can have another request: not while a body that the app left unread still arrives."""
         deadline = time.monotonic() + _DISCARD_SECONDS
         return bool(keepalive and conn.parser.finish_body(deadline=deadline))
 
@@ -268,7 +268,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         client.close()
 
 
-def _check_service(app: Any) -> None:  # noqa: ANN401 - a Flask app, or whatever else is served
+def _check_service(app: Any) -> None:  # noqa: ANN401 - any WSGI app
     """Look at the database once before the first request; one that cannot be reached may still come.
 
     Raises:

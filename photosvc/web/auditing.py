@@ -216,9 +216,9 @@ def _write(service: Service) -> None:
 
     written = False
     try:
-        # Nobody waits for the disk: a flood of refusals is not to slow it down.
+        # The commit does not wait for the disk, so that a flood of refusals cannot slow it down.
         written = not taken or service.write_if_free(write, lasting=False)
-    except (SQLAlchemyError, RuntimeError):  # a refusal stays one, whatever is wrong with the database
+    except (SQLAlchemyError, RuntimeError):  # the request is refused even if the database fails
         _LOG.exception("the security log cannot be written")
     if not written:
         service.refusals.give_back(taken, service.now())

@@ -191,7 +191,7 @@ class Service:
         return connection.close
 
     def close(self, error: BaseException | None = None) -> None:
-        """End whatever is open, without a commit; after an error, a streamed answer will not be sent either."""
+        """End the open session or connection without a commit; after an error, a streamed answer is not sent either."""
         opened: Connection | Session | None = g.pop(_OPEN, None)
         if opened is not None:
             opened.close()

@@ -14,7 +14,7 @@ from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.core.errors import PermissionDeniedError, SettingError
 from photosvc.settings import Settings
 
-#: Gives the user who is signed in to the host in the current request; None: nobody.
+#: Gives the user who is signed in to the host in the current request, or None.
 PrincipalLoader: TypeAlias = Callable[[], HostUser | None]
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND"})

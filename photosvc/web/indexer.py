@@ -24,7 +24,7 @@ class Indexer(StrEnum):
     STARTED = "started"
     """A process that was started for it."""
     NONE = "none"
-    """Nobody at present: the next `svc watch` or index run does."""
+    """No process at present: the next `svc watch` or index run does."""
 
 
 def wake_indexer(service: Service) -> Indexer:

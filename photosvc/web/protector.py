@@ -213,7 +213,7 @@ def verify(service: Service, token: str, instead: Callable[[], Principal | None]
     Args:
         service: of the app.
         token: what was shown.
-        instead: asked who acts when the token is none of ours; None: nobody.
+        instead: asked who acts when the token is none of ours; None: no user.
 
     Raises:
         InvalidTokenError: the token is unknown, revoked or expired.

@@ -104,7 +104,7 @@ class OnDemandWorkers(Generic[Item, Result]):
             self._unfinished -= 1
 
     def _next(self) -> tuple[Item, Future[Result]] | None:
-        """The next item that somebody still waits for; None after too long without one."""
+        """The next item that a caller still waits for; None after too long without one."""
         with self._changed:
             end = time.monotonic() + self._idle_seconds
             while True:
@@ -135,7 +135,7 @@ class OnDemandWorkers(Generic[Item, Result]):
             except PhotosvcError as error:
                 worker = _living(worker)
                 future.set_exception(error)
-            except BaseException as error:  # noqa: BLE001 - whatever it is, the caller must not wait for ever
+            except BaseException as error:  # noqa: BLE001 - after any error, the caller must not wait for ever
                 if worker is not None:
                     worker.end()
                 worker = None

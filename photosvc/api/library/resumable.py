@@ -125,7 +125,7 @@ def create_upload() -> Response:
 def measure_upload(token: str) -> Response:
     """Where to continue an upload: `Upload-Offset`.
 
-    A file whose last piece was answered by nobody, because the server ended, is added now: clients that learn that all
+    A file whose last piece got no answer, because the server ended, is added now: clients that learn that all
     of it has arrived send nothing more.
     """
     check_version()

@@ -14,7 +14,7 @@ def taking_originals() -> Iterator[Deletion | None]:
     """Around a write transaction: what takes the originals into the trash, as soon as it is committed; None: they stay.
 
     Raises:
-        ReadOnlyError: originals are deleted, and nobody may write to them.
+        ReadOnlyError: originals are to be deleted, and the originals are read-only.
 
     """
     service = current_service()

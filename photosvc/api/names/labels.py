@@ -48,7 +48,7 @@ def list_labels() -> Response:
 def rename_label(given: dict[str, Any], label_uid: str) -> Response:
     """Rename a label, or make it a favourite.
 
-    All photos that have it have the new one instead, as if somebody had edited their keywords; the name of another
+    All photos that have it get the new one instead, as by an edit of their keywords; the name of another
     label makes one of both. Files that are indexed later have the keywords that they contain.
     """
     name, favorite = given.get("name"), given.get("favorite")
@@ -101,7 +101,7 @@ def dislike_label(label_uid: str) -> Response:
 @answers(_DELETED, "The UIDs of the labels that no photo has any more, and how many photos changed.")
 @refuses(400)
 def delete_labels(given: dict[str, Any]) -> Response:
-    """Take the labels in `labels` from all photos, as if somebody had edited their keywords; others are left out."""
+    """Take the labels in `labels` from all photos, as by an edit of their keywords; unknown ones are left out."""
     uids = set(given["labels"] or ())
     if not uids:
         msg = "No items selected"

@@ -49,7 +49,7 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
 @answers(PhotoSchema, "The photo as it is now.")
 @refuses(400, 404, 412)
 def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Response:
-    """Keep the label, whatever the files say later; an `Uncertainty` of 100 takes it from the photo."""
+    """Keep the label, even if the files say something else later; an `Uncertainty` of 100 takes it from the photo."""
 
     def change(editing: Editing) -> None:
         if given["uncertainty"] == _ABSENT:

@@ -16,7 +16,7 @@ from photosvc.web.protector import principal, require_download
 from photosvc.web.transfers.files import FileAnswer, disposition, original_of, send_file
 
 _BINARY: Final = {"type": "string", "format": "binary"}
-#: Whatever a browser makes of the bytes, it runs nothing of them.
+#: Browsers must not run scripts of the file, even if they take it for a page.
 _SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
 _CACHED: Final = ("Cache-Control", "private, no-cache")
 

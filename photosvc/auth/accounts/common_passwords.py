@@ -9,7 +9,7 @@ from photosvc import data
 
 
 def is_common(password: str) -> bool:
-    """Whether the list has the password, in whatever case and width, with blanks around it or not.
+    """Whether the list has the password, in any case and width, with or without blanks around it.
 
     Passwords are rarely set: the file is searched rather than kept in memory.
     """

@@ -109,7 +109,7 @@ def use_passcode(session: Session, settings: Settings, now: datetime, user: User
 
 
 def require_passcode(session: Session, settings: Settings, now: datetime, user: User, code: str | None) -> str | None:
-    """As `use_passcode` for an account with a second factor; None for one without, whatever `code` is.
+    """As `use_passcode` for an account with a second factor; None for one without, for any `code`.
 
     Raises:
         PasscodeRequiredError: there is no code.

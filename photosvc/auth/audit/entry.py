@@ -1,4 +1,4 @@
-"""An entry of the security log: who did what to whom, from where. All its texts are clean and short."""
+"""An entry of the security log: who acted on which account or client, from where. Its texts are clean and short."""
 
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -37,7 +37,7 @@ class Actor:
     """Who acts, from where, in which request."""
 
     kind: str = ""
-    """`user`, `client` or `command line`; empty: nobody who is known."""
+    """`user`, `client` or `command line`; empty when the actor is not known."""
     name: str = ""
     uid: str = ""
     credential: str = ""
@@ -58,7 +58,7 @@ class Actor:
         )
 
 
-#: Whoever can run `svc` on the machine of the service.
+#: A person or program that runs `svc` on the machine of the service.
 COMMAND_LINE = Actor(kind=BY_COMMAND, name=BY_COMMAND)
 
 
@@ -119,6 +119,6 @@ def new_entry(
 
 
 def told(entry: Entry) -> dict[str, Any]:
-    """What an entry tells, for a line of a log: without its time, and without what is empty."""
+    """The values of an entry for a line of a log, without its time and without empty values."""
     values = {field.name: getattr(entry, field.name) for field in fields(Entry) if field.name != "created_at"}
     return {name: value for name, value in values.items() if value and (name, value) != ("times", 1)}

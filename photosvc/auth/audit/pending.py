@@ -1,9 +1,9 @@
 """Refusals of this process: equal ones are counted for a minute, so that no flood of them fills the log or the disk.
 
-The first of each kind is told at once, and the number of those that followed when the minute is over. A kind is what
-happened, with which name, by whom, and from which network. Names that nobody has are kinds as well: if they were one,
-the time of an answer would tell which names exist. Beyond a few kinds from one network, and some from all, they are
-only counted together: what a minute adds to the log is bounded, whatever arrives.
+The first of each kind is recorded at once, the number of those that followed when the minute is over. A kind is made
+of the event, the name, the actor and the network. Names that no account has are kinds as well: if all of them were one
+kind, the time of an answer would show which names exist. Beyond a few kinds from one network, and some from all,
+refusals are counted together, so that the entries of a minute are bounded however many requests arrive.
 """
 
 from collections import Counter, deque

@@ -1,8 +1,8 @@
 """The table of the security log: entries are added, and each part of it keeps its newest ones.
 
-Whoever can cause entries of one part without limit, as by wrong passwords, pushes out none of the other parts. Who acts
-under a name, as an account that makes and revokes app passwords for an hour, pushes out none of others: a part keeps at
-most a quarter for each actor.
+A client that causes entries of one part without limit, for example by wrong passwords, removes no entry of another
+part. Each part keeps at most a quarter of its entries for one actor, so that an account that makes and revokes app
+passwords for an hour removes no entries of others.
 """
 
 from collections.abc import Sequence

@@ -27,7 +27,7 @@ DOWNLOAD_SECONDS = 3600
 _SEPARATOR = "."
 _MAX_LENGTH = 200
 
-#: Gives the signed-in user of a host app; None: nobody.
+#: Gives the signed-in user of a host app, or None when no user is signed in.
 HostLoader: TypeAlias = Callable[[], Principal | None]
 _NO_HOST: Final[HostLoader] = lambda: None  # noqa: E731
 

@@ -60,7 +60,7 @@ def check_assertion(
         assertion: the JWT.
         stored_keys: the client's keys.
         client_id: of the client.
-        audiences: one of these it must be for, and for nobody else: who else it is for could use it here.
+        audiences: its only audience must be one of these; another service that it names could use it here too.
         now: the present.
 
     Raises:

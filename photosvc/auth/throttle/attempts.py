@@ -13,7 +13,7 @@ and given back unless it failed, so simultaneous attempts cannot exceed the allo
   137 bits cannot be guessed.
 
 Failures beyond the allowance of the address or account get the same answer, whether or not an allowance of the account
-at that address was used, and take about as long: nobody learns who else logs in there.
+at that address was used, and take about as long, so that no client learns which accounts log in there.
 
 Valid tokens and app passwords are never charged and never blocked. Names are stored as digests: people type passwords
 into name fields.
@@ -90,7 +90,7 @@ class Throttle:
         known = f"known:{pair}"
         charges = [by_address(LOGIN_BY_ADDRESS, address), by_account(LOGIN_BY_ACCOUNT, username)]
         began = time.perf_counter()
-        with self._reading() as connection:  # a flood of refused attempts is not to wait for the write lock
+        with self._reading() as connection:  # a flood of refused attempts must not wait for the write lock
             wait = max(buckets.wait(connection, charge, now) for charge in charges)
             is_known = buckets.is_known(connection, known, now)
         if wait and not is_known:
@@ -111,7 +111,7 @@ class Throttle:
                         raise
                 else:
                     return
-        # On another allowance or not, one answer in the same time: it tells nobody who logs in at this address.
+        # The answer and its time are the same for both allowances: they must not show which accounts log in here.
         passwords.pause(began)
         raise ThrottledError(wait)
 

@@ -10,7 +10,7 @@ from photosvc.auth.errors import BusyError
 
 #: The share of the latest turn in the average.
 _WEIGHT: Final = 0.2
-#: Seconds of a turn before one has been measured, and the most that count, however long turns take.
+#: Seconds of a turn before one has been measured, and the most seconds that are counted for one turn.
 _FIRST_GUESS: Final = 0.025
 _LONGEST: Final = 0.1
 
@@ -102,8 +102,8 @@ class Turns:
     def pause(self, began: float) -> None:
         """Sleep until twice the usual time of a turn, or a multiple of it, has passed since `began`.
 
-        Whoever took a turn since then and whoever did not are then equally late. Returns at once when several threads
-        sleep already.
+        So threads that took a turn since then end as late as threads that did not. Returns at once when several
+        threads sleep already.
 
         Args:
             began: by `time.perf_counter`.

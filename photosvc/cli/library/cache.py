@@ -41,6 +41,6 @@ def status(service: "Service") -> None:
 @with_service
 def clear(service: "Service", yes: bool) -> None:
     """Remove every derived picture."""
-    confirm("Remove every derived picture? They are made again when somebody asks for them.", yes=yes)
+    confirm("Remove every derived picture? They are made again when a request needs them.", yes=yes)
     removed = service.pictures.cache.clear()
     click.echo(f"{removed.files} files of {removed.bytes:,} bytes are removed.", err=True)

@@ -1,4 +1,4 @@
-"""What a process that indexes does as well: imports, the albums of uploads, and deleting what nobody continued."""
+"""Further work of a process that indexes: imports, the albums of uploads, and deleting uploads that were abandoned."""
 
 from contextlib import suppress
 from functools import partial

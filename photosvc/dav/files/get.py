@@ -13,7 +13,7 @@ from photosvc.web.transfers.files import FileAnswer, send_file
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
 
-#: Whatever a browser makes of a file, it runs nothing of it.
+#: Browsers must not run scripts of the file, even if they take it for a page.
 _SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
 
 

@@ -1,6 +1,6 @@
 """The rows of sidecars, and to which files they belong.
 
-A link is made by whichever of the two is stored last, so that both may come in any order and in different runs.
+The one of the two that is stored last makes the link, so that both may come in any order and in different runs.
 """
 
 from collections import defaultdict

@@ -137,7 +137,7 @@ class _Handler(FileSystemEventHandler):
 
 
 class _Warnings(logging.Handler):
-    """Whatever the library warns of, events may be lost: a full queue, a thread that ended, a folder it cannot read."""
+    """Each warning means that events may be lost: a full queue, a thread that ended, a folder that cannot be read."""
 
     def __init__(self, lost: Callable[[], None]) -> None:
         super().__init__(logging.WARNING)

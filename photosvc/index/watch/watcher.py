@@ -116,7 +116,7 @@ class Watcher:
             while True:
                 try:
                     self._step()
-                except Exception as error:  # noqa: BLE001 - whatever went wrong, the next try may succeed
+                except Exception as error:  # noqa: BLE001 - the next try may succeed
                     self._pause = min(max(_FIRST_PAUSE, self._pause * 2), _LONGEST_PAUSE)
                     self._say(_sentence(error))
                 else:

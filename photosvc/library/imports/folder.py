@@ -147,7 +147,7 @@ class ImportFolder:
 
 
 def is_as_found(status: os.stat_result, found: FoundFile) -> bool:
-    """Whether a file is the regular one that was found, and nobody has written to it since."""
+    """Whether a file is the regular one that was found, and has not been written to since."""
     return stat.S_ISREG(status.st_mode) and (status.st_size, status.st_ctime_ns) == (found.size, found.ctime_ns)
 
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import File, UploadedFile
 
-#: Bits of the filter: with a million files, one size in nine that nobody has counts as known, and costs one read.
+#: Bits of the filter: with a million files, one size in nine that no file has counts as known, and costs one read.
 _BITS: Final = 1 << 23
 _ROWS: Final = 10_000
 

@@ -58,7 +58,7 @@ class Portion:
     _emptied: set[str] = field(default_factory=set, init=False)
 
     def bring(self, groups: Sequence[Sequence[FoundFile]]) -> list[Sequence[FoundFile]]:
-        """Import these files; the observer is told of each. Gives the groups that somebody may still be writing to.
+        """Import these files; the observer is told of each. Gives the groups that may still be written to.
 
         Raises:
             PhotosvcError: the files cannot be stored. Those before them are added, and none is removed or half there.

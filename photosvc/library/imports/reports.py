@@ -94,7 +94,7 @@ def end(session: Session, report_id: int, state: State, message: str, now: datet
 def reports(session: Session, *, count: int, failures: int) -> list[Report]:
     """The last imports, the latest first, each with so many of its failures.
 
-    One that nobody goes on with, because the wish was withdrawn while no indexer ran, was stopped.
+    An import whose wish was withdrawn while no indexer ran does not go on; it counts as stopped.
     """
     last = select(ImportReport).order_by(ImportReport.started_at.desc(), ImportReport.id.desc()).limit(count)
     wished = {(row.folder, row.created_at) for row in session.scalars(select(ImportWish))}

@@ -29,7 +29,7 @@ from photosvc.settings import Settings
 #: Files and bytes of one portion, which wait in the staging folder until all of them have been read.
 _MOST_FILES: Final = 32
 _MOST_BYTES: Final = 256 << 20
-#: Seconds for which a run waits for files that somebody still writes to.
+#: Seconds for which a run waits for files that are still being written.
 _PATIENCE: Final = 1800.0
 _REFUSAL: Final = "Another import is going on; wait for it to end."
 
@@ -76,7 +76,7 @@ class ImportRun:
             yield from self._wait_for(left, portion)
 
     def _wait_for(self, left: Sequence[Sequence[FoundFile]], portion: Portion) -> Generator[int, None, None]:
-        """Import groups when nobody writes to them any more."""
+        """Import groups whose files are no longer being written."""
         end = time.monotonic() + _PATIENCE
         while left and time.monotonic() < end:
             look = time.monotonic() + self.options.settle
@@ -90,7 +90,7 @@ class ImportRun:
             self.observer(Imported.refused(file.name, Problem(Reason.UNSETTLED)))
 
     def count(self) -> int:
-        """Files below the folder, of whatever kind."""
+        """Files of any kind below the folder."""
         groups = self.source.groups(self.options.folder)
         return sum(len(group) for group in groups if not isinstance(group, Unreachable))
 

@@ -72,7 +72,7 @@ def next_wish(session: Session) -> Wish | None:
 
 
 def is_wished(session: Session, one: Wish) -> bool:
-    """Whether nobody has withdrawn or replaced the wish."""
+    """Whether the wish was neither withdrawn nor replaced."""
     query = select(ImportWish.created_at).where(ImportWish.folder == one.folder)
     return session.scalar(query) == one.created_at
 

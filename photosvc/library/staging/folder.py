@@ -26,7 +26,7 @@ from photosvc.library.staging.part import TRIAL, Part, new_hash
 #: Parts that no process writes to are deleted after these seconds, and kept parts after the longer time.
 ABANDONED_SECONDS: Final = 3600
 KEPT_SECONDS: Final = 14 * 86_400
-#: The same for kept parts of which nobody knows: those of requests that were killed. A long request may go on.
+#: The same for kept parts that no row of the database names: those of requests that were killed, or still go on.
 UNKNOWN_SECONDS: Final = 86_400
 _TOKEN: Final = re.compile("[0-9a-f]{32}")
 _KEPT, _UNKEPT = ".kept", ".part"
@@ -136,7 +136,7 @@ class Staging:
 
         Args:
             now: the present.
-            known: gives those of some tokens of kept parts that somebody waits for; without it all of them are.
+            known: gives those of some tokens of kept parts that are still needed; without it all of them are.
 
         """
         deleted = 0

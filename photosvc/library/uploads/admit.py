@@ -188,7 +188,7 @@ class Admission:
         return claimed if claimed and not is_gone(self.settings.originals, claimed) else ""
 
     def _remember_albums(self, session: Session, file: ReceivedFile, name: str) -> None:
-        """Also the photo of a duplicate is added to the albums; the duplicate counts in nobody's quota."""
+        """Also the photo of a duplicate is added to the albums; the duplicate counts in no quota."""
         if not self.albums:
             return
         row = insert_into(UploadedFile, session).values(

@@ -1,4 +1,4 @@
-"""All metadata that a picture file contains, whatever its format; no pixel is decoded."""
+"""All metadata that a picture file of any format contains; no pixel is decoded."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -8,7 +8,7 @@ _MAX_CHUNKS: Final = 100_000
 
 
 def read_webp(source: BinaryIO) -> Packets:
-    """The Exif and the XMP chunk, wherever they stand."""
+    """The Exif and the XMP chunk, in any place."""
     found: dict[bytes, bytes] = {}
     position = 12
     for _ in range(_MAX_CHUNKS):

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from photosvc.models.database.engine import checkpoint
 from photosvc.models.database.transactions import begin_write, lock_library
 
-#: Seconds for which a transaction should hold the write lock while others write. While nobody does, twice as many of
-#: processor time: elapsed time would give ever smaller transactions, which cost more, on a busy machine.
+#: Seconds for which a transaction should hold the write lock while others write. While no other writes, twice as many
+#: seconds of processor time: by elapsed time, transactions would become ever smaller on a busy machine, and cost more.
 _TARGET: Final = 0.05
 #: Fewer items save no time: each transaction has costs of its own.
 _LEAST: Final = 5

@@ -49,7 +49,7 @@ def select_plain(
         mapped: the class.
         key: a column of integers or texts.
         values: texts without null characters.
-        locked: on PostgreSQL, nobody else changes these rows until the transaction ends; SQLite has one writer anyway.
+        locked: on PostgreSQL, lock these rows against changes until the transaction ends; SQLite has one writer anyway.
 
     """
     if not values:

@@ -64,7 +64,7 @@ def prepare_statement(statement: Any, dialect: Dialect) -> Prepared:  # noqa: AN
     return Prepared(compiled.string, names, compiled.params, processors)
 
 
-def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  # noqa: ANN401 - whatever the driver takes
+def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  # noqa: ANN401 - what the driver takes
     """All rows of a statement written for the driver, in the connection's transaction; none of one that gives no rows.
 
     Raises:

@@ -112,7 +112,7 @@ def library_session(engine: Engine) -> Iterator[Session]:
 
 
 def lock_library(session: Session) -> None:
-    """Let nobody else change photos and albums until the session's write transaction ends; before anything is written.
+    """Lock photos and albums against other writers until the session's write transaction ends; call it before writing.
 
     SQLite has one writer anyway. On PostgreSQL, transactions that change photos, keywords and the state of the library
     in different orders would wait for each other, and one of them would fail; writes to other tables do not wait.

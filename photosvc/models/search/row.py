@@ -165,7 +165,7 @@ def _index(
 ) -> None:
     """An index over the rows with this condition: `listed`, which searches show by default; empty: over all.
 
-    PostgreSQL looks up the beginning of a text, whatever the language of the database, where columns are
+    PostgreSQL looks up the beginning of a text, with any language of the database, where columns are
     `compared_by_pattern`. Columns that are `included` can be read from its index alone; SQLite's always have `file_id`.
     """
     flag = condition.removeprefix("NOT ")

@@ -12,7 +12,7 @@ from photosvc.models.search.row import SearchRow
 class SearchAlbum(Base):
     """One file in one album, with copies of the sort keys of its `SearchRow`.
 
-    A page of an album is read along one index, whatever the sizes of the library and of the album.
+    A page of an album is read along one index, for any size of the library and of the album.
     """
 
     __tablename__ = TABLE_PREFIX + "search_albums"

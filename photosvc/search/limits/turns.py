@@ -33,7 +33,7 @@ class Turn:
     waits: bool = False
     """Whether it wants a core."""
     lost: bool = False
-    """Whether its place was given to a search of somebody with fewer places."""
+    """Whether its place was given to a search of an owner with fewer places."""
     began: float = field(default=0.0)
     """When it got its core, by the monotonic clock."""
 
@@ -60,7 +60,7 @@ class Turns:
     def join(self, owner: str) -> Turn | None:
         """A place for a search of this owner; None when there is none.
 
-        Where all places are taken, somebody who has two more of them than this owner loses the last one.
+        When all places are taken, an owner who has two more of them than this one loses the latest.
         """
         with self._mutex:
             own = self._held_by(owner)

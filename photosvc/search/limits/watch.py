@@ -90,5 +90,5 @@ class Watch:
                 return
             try:
                 cancel()
-            except Exception as error:  # noqa: BLE001 - whatever the driver raises, the timeout ends the statement
+            except Exception as error:  # noqa: BLE001 - if the driver fails, the timeout ends the statement
                 _LOG.warning("a search could not be ended: %s", type(error).__name__)

@@ -30,7 +30,7 @@ def load(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
 def load_whole(session: Session, key: str, values: Collection[int] | Collection[str]) -> list[Photo]:
     """The photos whose column `key` has one of these values, by id, also those without search rows; to be changed.
 
-    On PostgreSQL, nobody else changes their rows until the transaction ends.
+    On PostgreSQL, their rows are locked against changes until the transaction ends.
     """
     photos = select_plain(session, Photo, key, values, locked=True)
     _add_files(session, photos)

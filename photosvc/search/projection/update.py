@@ -69,7 +69,7 @@ def project_values(session: Session, photos: Sequence[Photo]) -> None:
 
 
 def renew(session: Session, photo_ids: Sequence[int]) -> int:
-    """Bring all search rows of photos up to date, whatever is stored; gives the number of their rows.
+    """Bring all search rows of photos up to date; gives the number of their rows.
 
     The same rows as of `project`, in less time when most are right. Records one change of the library.
 

@@ -16,7 +16,7 @@ from photosvc.search.reading.names.look_alikes import PARTS, number, shows
 MOST_BITS: Final = 6
 #: Of eight bytes of two hashes, at least two are equal when at most six bits differ.
 _BYTE_PAIRS: Final = tuple(combinations(range(0, 64, 8), 2))
-#: Different hashes with two equal bytes that one is compared with; more occur only where somebody made them.
+#: Different hashes with two equal bytes that one is compared with; more occur only in files made on purpose.
 _MOST_COMPARED: Final = 2000
 _READ_AT_ONCE: Final = 500
 

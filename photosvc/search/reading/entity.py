@@ -1,4 +1,4 @@
-"""One photo with its files and albums, as far as somebody may see them, and one file with its photo."""
+"""One photo with its files and albums, limited to those that the caller may see, and one file with its photo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -64,7 +64,7 @@ class Figures:
 
 
 def figures(session: Session, *, sees_private: bool) -> Figures:
-    """The figures of the library, as somebody with or without the right to private photos may know them."""
+    """The figures of the library, with or without private photos."""
     seen = [] if sees_private else [Photo.private.is_(False)]
 
     def count(*conditions: ColumnElement[bool]) -> int:

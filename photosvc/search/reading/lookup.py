@@ -1,4 +1,4 @@
-"""Files by their identifiers, as far as somebody may see them: what links and downloads ask for."""
+"""Files by their identifiers, limited to those that the caller may see, for links and downloads."""
 
 from array import array
 from collections.abc import Sequence

@@ -160,7 +160,7 @@ class Cursor:
 
     def __str__(self) -> str:
         raw = orjson.dumps([self.order, self.seed, self.position, *self.values])
-        if len(raw) > _LONG:  # a header contains it, whatever titles and names are
+        if len(raw) > _LONG:  # a header contains it, and titles and names may be long
             raw = zlib.compress(raw, 9)
         return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
 

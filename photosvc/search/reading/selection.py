@@ -1,4 +1,4 @@
-"""Selections of files by UIDs, hashes, albums and a query, as far as somebody may see them."""
+"""Selections of files by UIDs, hashes, albums and a query, limited to those that the caller may see."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Forms with files, read piece by piece: memory stays flat, whatever a client sends (RFC 7578)."""
+"""Forms with files, read piece by piece: memory stays flat for bodies of any size (RFC 7578)."""
 
 from collections.abc import Iterator
 from http import HTTPStatus

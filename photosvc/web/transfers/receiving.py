@@ -31,7 +31,7 @@ def sender() -> Sender:
     """Who sends files in this request.
 
     Raises:
-        ReadOnlyError: nobody may.
+        ReadOnlyError: the service accepts no files.
         PermissionDeniedError: the credential belongs to no account.
 
     """

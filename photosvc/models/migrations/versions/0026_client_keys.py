@@ -17,5 +17,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Back. Clients with keys have secrets again that nobody knows."""
+    """Back. Clients with keys get secrets again, which are not known to anyone."""
     op.drop_column(CLIENTS, "public_keys")

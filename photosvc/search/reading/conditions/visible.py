@@ -19,7 +19,7 @@ EVERY_SWITCH = tuple(_OPENED)
 
 
 def visible(*, sees_private: bool, opened: Iterable[str] = (), by_index: bool = True) -> ColumnElement[bool]:
-    """The condition that is always the outer AND of a search, whatever the query says.
+    """The condition that every search is combined with by AND, for any query.
 
     Args:
         sees_private: whether private photos are shown. Without this right `opened` shows no further rows.

@@ -21,7 +21,7 @@ AlbumRow: TypeAlias = Row[Any]
 
 
 class NamedAlbums:
-    """The albums that the filters of a search name, as far as somebody may see them."""
+    """The albums that the filters of a search name, limited to those that the caller may see."""
 
     def __init__(self, connection: Connection, *, sees_private: bool) -> None:
         self._connection = connection

@@ -1,7 +1,8 @@
-"""Where a place that people name lies, from the gazetteer shipped with the service.
+"""The position of a place by its name, from the gazetteer shipped with the service.
 
-The gazetteer has no numbers of inhabitants, but the quarters of a large city stand in it under the name of the city. Of
-places with the same name the one with the most entries is meant: London is in England unless a query says otherwise.
+The gazetteer has no numbers of inhabitants, but it lists the quarters of a large city under the name of the city. Of
+places with the same name, the one with the most entries is chosen: `London` finds the one in England unless the query
+names another state or country.
 """
 
 import sqlite3
@@ -19,17 +20,17 @@ from photosvc.query.fold import words
 from photosvc.query.operands import Town
 from photosvc.query.values.countries import country_code
 
-#: Places of the same name and size that are all meant; of more, nobody means all.
+#: Up to so many places of the same name and size are all searched; more are an error that asks for a state or country.
 _MOST_ALIKE: Final = 5
 #: Metres between the entries of one city.
 _CITY_M: Final = 40_000
-#: A folded name differs from the spelled one by so many characters at most.
+#: The most characters by which the lengths of a folded name and of its spelling differ.
 _FOLDED_BY: Final = 3
 
 _PLACES: Final = (
     "SELECT lat / 1000.0, lng / 1000.0, country, state FROM place JOIN region ON region.id = place.region WHERE "
 )
-#: Only names of other than plain letters are folded, by a function of Python.
+#: Only names with characters other than ASCII letters are folded, because a function of Python does it.
 _EXACTLY: Final = f"""
     {_PLACES} length(name) BETWEEN :shortest AND :longest AND (name = :name COLLATE NOCASE OR (
         name GLOB '*[^A-Za-z ]*' AND (name LIKE :first || '%' OR unicode(name) > 127) AND folded(name) = :name

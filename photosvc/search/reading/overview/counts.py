@@ -1,4 +1,4 @@
-"""How much of the library somebody may see: what the configuration of clients says of it."""
+"""The numbers of photos, albums and so on that a caller may see, for the configuration of clients."""
 
 from dataclasses import dataclass
 

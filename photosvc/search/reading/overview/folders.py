@@ -1,4 +1,4 @@
-"""The folders of the originals as a tree: those directly in one, and its files, as far as somebody may see them."""
+"""The folders of the originals as a tree: those directly in one, and those of its files that the caller may see."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -35,7 +35,7 @@ _MONTH: Final = re.compile(r"(?!0000)\d{4}-(0[1-9]|1[0-2])|0000-00", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A photo of the timeline, as somebody sees it who rests there."""
+    """A photo of the timeline with the details that are shown when scrolling stops."""
 
     uid: str
     hash: str
