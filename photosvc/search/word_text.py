@@ -5,8 +5,9 @@ reaches from one into the next: ` at the lake , summer `. Only this module knows
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain, islice
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from photosvc.query.fold import MOST_WORDS, words_recurring
 from photosvc.query.operands import Phrase, Word
@@ -15,13 +16,25 @@ Term: TypeAlias = Word | Phrase
 
 _BREAK = ","
 
+#: The full-text index has each word of a section once more, behind this character. No word contains one.
+MARKS: Final = {"title": "\ue001", "keywords": "\ue002", "people": "\ue003", "description": "\ue004", "place": "\ue005"}
 
-def word_text(sections: Iterable[str]) -> str:
-    """The word text of these texts: empty and repeated ones are left out, at most `MOST_WORDS` words are kept."""
+
+#: Characters of all words of a photo, and of those of one section: PostgreSQL indexes a megabyte of UTF-8 together.
+LONGEST_WORDS: Final = 110_000
+LONGEST_SECTION: Final = 25_000
+
+
+def word_text(sections: Iterable[str], longest: int = LONGEST_SECTION) -> str:
+    """The word text of these texts: empty and repeated ones are left out.
+
+    At most `MOST_WORDS` words and `longest` characters are kept.
+    """
     folded = dict.fromkeys(found for section in sections if (found := words_recurring(section)))
     every = chain.from_iterable((_BREAK, *found) for found in folded)
     kept = list(islice(every, 1, MOST_WORDS))
-    return f" {' '.join(kept)} " if kept else ""
+    text = f" {' '.join(kept)} " if kept else ""
+    return text if len(text) <= longest else text[: text.rindex(" ", 0, longest) + 1]
 
 
 def needles(term: Term) -> tuple[str, ...]:
@@ -29,6 +42,14 @@ def needles(term: Term) -> tuple[str, ...]:
     text = term.text if isinstance(term, Word) else " ".join(term.words)
     forms = term.forms if isinstance(term, Word) else ()
     return (f" {text}" if term.prefix else f" {text} ", *(f" {form} " for form in forms))
+
+
+def in_section(term: Term, section: str) -> Term:
+    """A term as the full-text index has it of one section alone."""
+    mark = MARKS[section]
+    if isinstance(term, Word):
+        return replace(term, text=mark + term.text, forms=tuple(mark + form for form in term.forms))
+    return replace(term, words=tuple(mark + word for word in term.words))
 
 
 def gear_name(make: str, model: str) -> str:

@@ -8,6 +8,8 @@ from sqlalchemy import create_engine, inspect
 from photosvc.models import (
     FILTER_COLUMNS,
     LOOKUP_COLUMNS,
+    RARE_COLUMNS,
+    SCANNED_COLUMNS,
     SEARCH_COLUMNS,
     SORT_KEYS,
     VALUE_COLUMNS,
@@ -51,7 +53,7 @@ def predicate(index, dialect):
     text = str(index.get("dialect_options", {}).get(f"{dialect}_where", ""))
     spelled = re.sub(r"^\((.*)\)$", r"\1", text)
     spelled = re.sub(r"^(\w+) = 0$", r"NOT \1", spelled)
-    return re.sub(r"^(\w+) = 1$", r"\1", spelled)
+    return re.sub(r"^(\w+) = 1\b", r"\1", spelled).replace("(", "").replace(")", "")
 
 
 def indexes_of(engine, table):
@@ -80,16 +82,16 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
         for keys in SORT_KEYS.values()
         if keys.by_value
     }
-    lookups = {
-        name: (*(column for column, index in LOOKUP_COLUMNS.items() if index == name), "listed")
-        for name in LOOKUP_COLUMNS.values()
-    }
+    rare = {name: (name, "newest_key", f"listed AND {name} > 0") for name in RARE_COLUMNS}
+    scanned = sorted(SCANNED_COLUMNS, key=lambda name: name != "lens_id")
     read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")
     others = {
         "unlisted": ("newest_key", "NOT listed"),
         "name_key_pattern": ("name_key", "oldest_key", "listed", "listed"),
         "file_key_pattern": ("file_key", "oldest_key", "listed", "listed"),
         "random": ("shuffle", "newest_key", "private", "listed", "listed"),
+        "path": ("path_key", "listed"),
+        "values": (*scanned, "newest_key", "private", "listed", "listed"),
         "created": ("created_at", "listed"),
         "far_day": ("taken_day", "taken_at", "far_day"),
         "photo": ("photo_id", "taken_at", "newest_key", "private", "listed"),
@@ -97,7 +99,14 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
         "map": ("lat", "lng", "newest_key", *read, ""),
         **{name: (name, "") for name in ("photo_id", "photo_uid", "file_uid", "hash")},
     }
-    assert indexes_of(migrated, SearchRow.__tablename__) == {**orders, **values, **lookups, **others}
+    assert indexes_of(migrated, SearchRow.__tablename__) == {**orders, **values, **rare, **others}
+
+
+def test_every_column_by_which_rows_are_looked_up_leads_its_index_or_follows_one_that_does(migrated):
+    found = indexes_of(migrated, SearchRow.__tablename__)
+    for column, index in LOOKUP_COLUMNS.items():
+        leading = [name for name, own in LOOKUP_COLUMNS.items() if own == index]
+        assert column in found[index][: len(leading)]
 
 
 def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_albums(migrated):

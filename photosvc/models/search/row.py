@@ -64,7 +64,7 @@ class SearchRow(Base):
     """The first listed file of its photo: where it is true there is one row for each photo that is shown by default."""
     # photo
     photo_uid: Mapped[str] = of_photo("uid", Text, index=True)
-    photo_type: Mapped[str] = of_photo("type", Text, by_value=True)
+    photo_type: Mapped[str] = of_photo("type", Text, by_value=True, scanned=True)
     path: Mapped[str] = of_photo("path", SortText)
     name: Mapped[str] = of_photo("name", SortText)
     path_key: Mapped[str] = of_photo("path", Text, convert=fold_recurring, filter_name="path", lookup="path")
@@ -72,41 +72,41 @@ class SearchRow(Base):
     original_key: Mapped[str] = of_photo("original_name", Text, convert=fold, filter_name="original_name")
     title_key: Mapped[str] = of_photo("title", SortText, convert=values.title_key, filter_name="title", by_pattern=True)
     document_key: Mapped[str] = of_photo("document_id", Text, convert=fold, filter_name="document_id")
-    stack: Mapped[int] = of_photo("stack", SmallInteger)
-    stacked: Mapped[bool] = of_photo(values.is_stacked)
-    has_album: Mapped[bool] = of_photo(attrgetter("has_album"))
-    favorite: Mapped[bool] = of_photo("favorite")
+    stack: Mapped[int] = of_photo("stack", SmallInteger, scanned=True)
+    stacked: Mapped[bool] = of_photo(values.is_stacked, scanned=True)
+    has_album: Mapped[bool] = of_photo(attrgetter("has_album"), scanned=True)
+    favorite: Mapped[bool] = of_photo("favorite", scanned=True)
     private: Mapped[bool] = of_photo("private")
-    scan: Mapped[bool] = of_photo("scan")
-    panorama: Mapped[bool] = of_photo("panorama")
+    scan: Mapped[bool] = of_photo("scan", scanned=True)
+    panorama: Mapped[bool] = of_photo("panorama", scanned=True)
     hidden: Mapped[bool] = of_photo("quality", convert=values.is_hidden)
     archived: Mapped[bool] = of_photo("archived_at", convert=values.is_set)
     archived_at: Mapped[int] = of_photo("archived_at", BigInteger, convert=values.microseconds)
     """0: never."""
-    quality: Mapped[int] = of_photo("quality", SmallInteger)
-    rating: Mapped[int] = of_photo("rating", SmallInteger)
-    faces: Mapped[int] = of_photo(values.faces, SmallInteger)
-    resolution: Mapped[int] = of_photo("resolution", Integer)
-    iso: Mapped[int] = of_photo("iso", Integer)
-    focal_length: Mapped[int] = of_photo("focal_length", Integer)
-    f_number: Mapped[float] = of_photo("f_number", Double)
-    camera_id: Mapped[int] = of_photo("camera_id", RowId, by_value=True)
-    lens_id: Mapped[int] = of_photo("lens_id", RowId)
-    lat: Mapped[float] = of_photo(lambda source: source.position[0], Double, lookup="position")
-    lng: Mapped[float] = of_photo(lambda source: source.position[1], Double, lookup="position")
+    quality: Mapped[int] = of_photo("quality", SmallInteger, scanned=True)
+    rating: Mapped[int] = of_photo("rating", SmallInteger, lookup="rating", scanned=True)
+    faces: Mapped[int] = of_photo(values.faces, SmallInteger, lookup="faces", scanned=True)
+    resolution: Mapped[int] = of_photo("resolution", Integer, scanned=True)
+    iso: Mapped[int] = of_photo("iso", Integer, scanned=True)
+    focal_length: Mapped[int] = of_photo("focal_length", Integer, scanned=True)
+    f_number: Mapped[float] = of_photo("f_number", Double, scanned=True)
+    camera_id: Mapped[int] = of_photo("camera_id", RowId, by_value=True, scanned=True)
+    lens_id: Mapped[int] = of_photo("lens_id", RowId, lookup="values", scanned=True)
+    lat: Mapped[float] = of_photo(lambda source: source.position[0], Double, lookup="map")
+    lng: Mapped[float] = of_photo(lambda source: source.position[1], Double, lookup="map")
     """Degrees; `NOWHERE` when unknown."""
     x: Mapped[float] = of_photo(lambda source: source.position[2], Double)
     y: Mapped[float] = of_photo(lambda source: source.position[3], Double)
     z: Mapped[float] = of_photo(lambda source: source.position[4], Double)
     """The position as a point of the unit sphere: distances then need neither sines nor special cases at the poles."""
-    altitude: Mapped[int] = of_photo("altitude", Integer)
+    altitude: Mapped[int] = of_photo("altitude", Integer, scanned=True)
     cell_id: Mapped[str] = of_photo("cell_id", SortText)
-    country: Mapped[str] = of_photo("country", Text, by_value=True)
-    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold_recurring, filter_name="state")
-    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold_recurring, filter_name="city")
-    year: Mapped[int] = of_photo("year", Integer, by_value=True)
-    month: Mapped[int] = of_photo("month", Integer)
-    day: Mapped[int] = of_photo("day", Integer)
+    country: Mapped[str] = of_photo("country", Text, by_value=True, scanned=True)
+    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold_recurring, filter_name="state", scanned=True)
+    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold_recurring, filter_name="city", scanned=True)
+    year: Mapped[int] = of_photo("year", Integer, by_value=True, scanned=True)
+    month: Mapped[int] = of_photo("month", Integer, scanned=True)
+    day: Mapped[int] = of_photo("day", Integer, scanned=True)
     taken_day: Mapped[int] = of_photo(values.taken_day, Integer)
     timeline_day: Mapped[int] = of_photo(values.timeline_day, Integer)
     taken_at: Mapped[int] = of_photo("taken_at", BigInteger, convert=values.microseconds)
@@ -120,7 +120,7 @@ class SearchRow(Base):
     """Nanoseconds."""
     shuffle: Mapped[int] = of_photo("uid", Integer, convert=values.shuffle_key)
     """The fixed random number from which `random` makes an order for each seed."""
-    color: Mapped[int] = of_photo("color", SmallInteger, by_value=True)
+    color: Mapped[int] = of_photo("color", SmallInteger, by_value=True, scanned=True)
     photo_diff: Mapped[int] = of_photo(values.primary_diff, Integer)
     photo_size: Mapped[int] = of_photo(values.largest_size, BigInteger)
     """Bytes of the photo's largest file: keeps a photo together when merged results are sorted by size."""
@@ -128,13 +128,13 @@ class SearchRow(Base):
     file_uid: Mapped[str] = of_file("uid", Text, index=True)
     file_key: Mapped[str] = of_file("name", Text, convert=fold, filter_name="file_name", by_pattern=True)
     hash: Mapped[str] = of_file("hash", Text, index=True)
-    codec: Mapped[str] = of_file("codec", Text, convert=fold_recurring)
-    size: Mapped[int] = of_file("size", BigInteger)
-    width: Mapped[int] = of_file("width", Integer)
-    height: Mapped[int] = of_file("height", Integer)
+    codec: Mapped[str] = of_file("codec", Text, convert=fold_recurring, scanned=True)
+    size: Mapped[int] = of_file("size", BigInteger, lookup="size")
+    width: Mapped[int] = of_file("width", Integer, scanned=True)
+    height: Mapped[int] = of_file("height", Integer, scanned=True)
     portrait: Mapped[bool] = of_file("portrait")
-    aspect_ratio: Mapped[float] = of_file("aspect_ratio", Double)
-    chroma: Mapped[int] = of_file("chroma", SmallInteger)
+    aspect_ratio: Mapped[float] = of_file("aspect_ratio", Double, scanned=True)
+    chroma: Mapped[int] = of_file("chroma", SmallInteger, scanned=True)
     diff: Mapped[int] = of_file("diff", Integer)
     has_error: Mapped[bool] = of_file("error", convert=bool)
     instance_key: Mapped[str] = of_file("instance_id", Text, convert=fold, filter_name="instance_id")
@@ -155,6 +155,12 @@ LOOKUP_COLUMNS = {name: column.lookup for name, column in SEARCH_COLUMNS.items()
 #: Columns whose patterns are compared in an index; that of the order `title` contains titles.
 PATTERN_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.by_pattern)
 
+#: Columns that are read from the index of values where no other index finds few rows.
+SCANNED_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.scanned)
+
+#: Columns that few photos have: only rows with more than 0 are in their indexes.
+RARE_COLUMNS = ("rating", "faces")
+
 
 def _index(
     name: str,
@@ -163,16 +169,17 @@ def _index(
     compared_by_pattern: tuple[str, ...] = (),
     included: tuple[str, ...] = (),
 ) -> None:
-    """An index over the rows with this condition: `listed`, which searches show by default; empty: over all.
+    """An index over the rows with this condition: `listed`, which searches show by default, and maybe others; or all.
 
     PostgreSQL looks up the beginning of a text, with any language of the database, where columns are
     `compared_by_pattern`. Columns that are `included` can be read from its index alone; SQLite's always have `file_id`.
     """
-    flag = condition.removeprefix("NOT ")
+    flag, *further = condition.split(" AND ")
+    on_sqlite = [f"{flag.removeprefix('NOT ')} = {int(not flag.startswith('NOT '))}", *further]
     Index(
         f"ix_{SearchRow.__tablename__}_{name}",
         *(getattr(SearchRow, column) for column in columns),
-        sqlite_where=text(f"{flag} = {int(flag == condition)}") if condition else None,
+        sqlite_where=text(" AND ".join(on_sqlite)) if condition else None,
         postgresql_where=text(condition) if condition else None,
         postgresql_ops={column: "text_pattern_ops" for column in columns if column in compared_by_pattern},
         postgresql_include=included,
@@ -180,12 +187,13 @@ def _index(
 
 
 for _keys in SORT_KEYS.values():
-    _index(_keys.index, *_keys.columns, *_keys.appended)
+    _index(_keys.index, *_keys.columns, *_keys.appended, included=("file_id",))
     if _keys.by_value:
         for _column in VALUE_COLUMNS:
             _index(f"{_column}_{_keys.index}", _column, *_keys.columns)
-for _name in dict.fromkeys(LOOKUP_COLUMNS.values()):
-    _index(_name, *(column for column, index in LOOKUP_COLUMNS.items() if index == _name))
+_index("path", "path_key")
+for _name in RARE_COLUMNS:
+    _index(_name, _name, "newest_key", condition=f"listed AND {_name} > 0")
 # SQLite knows that an index answers a statement by itself only if all columns are in it, also the constant `listed`.
 for _name in PATTERN_COLUMNS:
     if _name not in {_keys.columns[0] for _keys in SORT_KEYS.values()}:
@@ -195,6 +203,8 @@ _index("created", "created_at")
 _index("far_day", "taken_day", "taken_at", condition="far_day")
 _index("unlisted", "newest_key", condition="NOT listed")
 _index("photo", "photo_id", "taken_at", "newest_key", "private")
+# PostgreSQL allows 32 columns. Lenses are looked up in it, so they come first.
+_index("values", *sorted(SCANNED_COLUMNS, key=lambda name: name != "lens_id"), "newest_key", "private", "listed")
 # What the timeline and the map read of photos, so that they read no rows without a query, nor with the filters of these
 # columns: SQLite would sort whole rows to group them.
 _read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")

@@ -52,7 +52,8 @@ class SearchText(Base):
     Whether a photo has a word, the beginning of a word or a phrase is a search for a substring in a word text (see
     `search.word_text`): both databases and Python give the same answer. The few photos with a rare word are found by
     an index that the database keeps itself: on SQLite an FTS5 table with triggers, on PostgreSQL a generated tsvector
-    column with a GIN index. Migration 0002 creates both.
+    column with a GIN index. It has each word of a section once more, behind the mark of the section. Migration 0037
+    creates both.
     """
 
     __tablename__ = TABLE_PREFIX + "search_texts"

@@ -17,7 +17,7 @@ from photosvc.models.search.values import photo_source
 from photosvc.query.fold import fold
 from photosvc.records.fields import compile_schema
 from photosvc.records.photo import FileSchema, PhotoResultSchema, without_empty
-from photosvc.search.word_text import gear_name, word_text
+from photosvc.search.word_text import LONGEST_WORDS, gear_name, word_text
 
 _dump_head = compile_schema(PhotoResultSchema(exclude=("Merged", "Files")))
 _dump_file = compile_schema(FileSchema())
@@ -62,9 +62,10 @@ def search_text(photo: Photo) -> dict[str, object]:
     sections = chain(
         (photo.title, photo.description), keywords, people, _file_names(photo.files), (photo.path, photo.original_name)
     )
+    sections = chain(sections, _place(photo), _gear(photo.camera), _gear(photo.lens), (photo.notes,))
     return {
         "photo_id": photo.id,
-        "words": word_text(chain(sections, _place(photo), _gear(photo.camera), _gear(photo.lens), (photo.notes,))),
+        "words": word_text(sections, LONGEST_WORDS),
         "title": word_text((photo.title,)),
         "keywords": word_text(keywords),
         "people": word_text(people),

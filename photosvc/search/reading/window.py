@@ -1,11 +1,11 @@
 """A window: the files between two places of an order, by their ids."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Label, bindparam, func, literal, select, tuple_
+from sqlalchemy import BigInteger, ColumnElement, Connection, Label, bindparam, func, literal, select, tuple_
 from sqlalchemy.engine import Dialect
 
 from photosvc.core.errors import InvalidValueError
@@ -20,7 +20,7 @@ from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import asked_open, visible
 from photosvc.search.reading.names.resolve import resolve
 from photosvc.search.reading.orders import MANUAL, UNINDEXED_ORDERS, Cursor, Order, order_named
-from photosvc.search.reading.planning.plan import Driver, Plan, make_plan, one_album, plan_all
+from photosvc.search.reading.planning.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
 from photosvc.search.reading.planning.ranks import Tier
 from photosvc.search.reading.request import SearchRequest
 
@@ -72,7 +72,14 @@ class Search:
         if self.plan.tiers:
             skipped = 0 if self.request.cursor else offset
             return self._by_tiers(skipped + count)[skipped:]
-        return self.connection.execute(self.window_query(offset, count)).all()
+        query = self.window_query(offset, count)
+        if (walk := self.plan.walk) and (end := self._end_of(walk)):
+            found = self.connection.execute(self._within(query, end)).all()
+            if len(found) == count:
+                return found
+            self.__dict__["plan"] = walk.beyond
+            query = self.window_query(offset, count)
+        return self.connection.execute(query).all()
 
     def window_query(self, offset: int, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """The SELECT of `window` for a search that is not plain."""
@@ -81,22 +88,27 @@ class Search:
         keys = self._keys()
         query = self.matching(SearchRow.file_id, *keys)
         cursor = self.request.cursor
-        low, high = self.plan.taken
-        falling = self.request.order.falling
-        # Behind a cursor, its bound is the closer one; SQLite walks from one bound only.
-        if low is not None and (falling or not cursor):
-            query = query.where(keys[0] >= low)
-        if high is not None and not (falling and cursor):
-            query = query.where(keys[0] <= high)
-        if cursor:
-            here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
-            query = query.where(here < there if falling else here > there)
-            if self.plan.driver is Driver.WALK_POSITIONS:  # the index has positions, and no keys of files
-                last = literal(cursor.values[0], BigInteger)
-                query = query.where(AlbumPhoto.position <= last if falling else AlbumPhoto.position >= last)
-        elif offset:
+        query = query.where(*self._bounds(keys))
+        if cursor and self.plan.driver is Driver.WALK_POSITIONS:  # the index has positions, and no keys of files
+            last = literal(cursor.values[0], BigInteger)
+            falling = self.request.order.falling
+            query = query.where(AlbumPhoto.position <= last if falling else AlbumPhoto.position >= last)
+        elif offset and not cursor:
             query = query.offset(offset)
         return self._sorted(query, keys).limit(count)
+
+    def _bounds(self, keys: list[Column]) -> Iterator[ColumnElement[bool]]:
+        """The conditions on the keys that the cursor and the days of the query demand."""
+        cursor, falling = self.request.cursor, self.request.order.falling
+        low, high = self.plan.taken
+        # Behind a cursor, its bound is the closer one; SQLite walks from one bound only.
+        if low is not None and (falling or not cursor):
+            yield keys[0] >= low
+        if high is not None and not (falling and cursor):
+            yield keys[0] <= high
+        if cursor:
+            here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
+            yield here < there if falling else here > there
 
     def first_results(self) -> tuple[Sequence[Found], list[str]]:
         """A plain search: the first window and its result heads, in one statement."""
@@ -120,6 +132,17 @@ class Search:
     def matching(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """The query for these columns of all files that match, in no order."""
         return matching(self.plan, *columns)
+
+    def _end_of(self, walk: Walk) -> Sequence[Any] | None:
+        """The sort keys of the row at which the walk ends; None when there are fewer rows."""
+        keys = self._keys()
+        query = select(*keys).where(*walk.along, *self._bounds(keys))
+        return self.connection.execute(_in_order(query, self.request.order, keys).offset(walk.rows).limit(1)).first()
+
+    def _within(self, query: Any, end: Sequence[Any]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        """The query for the rows up to these keys."""
+        here, there = tuple_(*self._keys()), tuple_(*end)
+        return query.where(here >= there if self.request.order.falling else here <= there)
 
     def _by_tiers(self, count: int) -> Sequence[Found]:
         """The first files, or those behind the cursor, of the tiers of the plan."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import s2cell
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, and_, func, literal, not_, or_, select, true
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, and_, cast, func, literal, not_, or_, select, true
 
 from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vector
 from photosvc.models import FILTER_COLUMNS, SearchRow
@@ -52,7 +52,7 @@ def compare(name: str, item: Operand | str, context: Context) -> Condition:
 def select_ids(ids: Sequence[int], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     """The SELECT of these numbers, however many: they are one value of the statement."""
     if context.on_postgresql:
-        return select(func.unnest(literal(list(ids), ARRAY(BigInteger))))
+        return select(func.unnest(cast(literal(list(ids), ARRAY(BigInteger)), ARRAY(BigInteger))))  # also of no number
     return select(func.json_each(orjson.dumps(ids).decode()).table_valued("value").c.value)
 
 

@@ -21,15 +21,15 @@ from photosvc.query.nodes import And, Filter, Node, Not, Or, conjunction, disjun
 from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Word
 from photosvc.search.reading.conditions.columns import fits
 from photosvc.search.reading.conditions.context import Context
-from photosvc.search.word_text import Term, needles
+from photosvc.search.word_text import MARKS, Term, in_section, needles
 
 Condition = ColumnElement[bool]
 
 
 #: Filters with these columns compare columns of `SearchText`; the last one only words, no patterns.
 _TEXT_COLUMNS = frozenset({"keywords", "subjects", "description", "place", "title"})
-#: Filters whose words are all among the words of a photo.
-_OF_WORDS = frozenset({"keywords", "label", "subject", "subjects", "title", "description", "place"})
+#: The sections of words that filters compare, by the names of their columns.
+_SECTIONS = {"subjects": "people"} | {section: section for section in MARKS if section != "people"}
 
 
 class _TsQuery(TSQUERY):
@@ -59,8 +59,8 @@ def _needed(part: Node) -> Node | None:
     match part:
         case Word() | Phrase():
             return part
-        case Filter(name, Choice(any_of)) if any_of and name in _OF_WORDS:
-            terms = [operand for operand in any_of if isinstance(operand, Word | Phrase)]
+        case Filter(name, Choice(any_of)) if any_of and (section := _SECTIONS.get(FILTERS[name].columns[0])):
+            terms = [in_section(operand, section) for operand in any_of if isinstance(operand, Word | Phrase)]
             return disjunction(terms) if len(terms) == len(any_of) else None
         case And(parts):
             return needed(parts)
@@ -72,10 +72,19 @@ def _needed(part: Node) -> Node | None:
 
 
 def is_words(node: Node) -> bool:
-    """Whether the full-text index alone decides what the query matches: it has words, `And` and `Or`, no phrases."""
-    if isinstance(node, And | Or):
-        return all(map(is_words, node.parts))
-    return isinstance(node, Word)
+    """Whether the full-text index alone decides what the query matches: it has words, `And` and `Or`, no phrases.
+
+    The words may be those of one section, as filters ask for them.
+    """
+    match node:
+        case Word():
+            return True
+        case And(parts) | Or(parts):
+            return all(map(is_words, parts))
+        case Filter(name, Choice(any_of, ())) if any_of and FILTERS[name].columns[0] in _SECTIONS:
+            return all(isinstance(operand, Word) for operand in any_of)
+        case _:
+            return False
 
 
 def is_mixed(node: Node, context: Context) -> bool:
@@ -91,9 +100,11 @@ def is_mixed(node: Node, context: Context) -> bool:
 
 def reads_text(node: Node, context: Context) -> bool:
     """Whether the condition of a query compares columns of `SearchText`; it must then be inside `of_photo`."""
+    if context.words_as_sets and is_words(node):
+        return False
     match node:
         case Word():
-            return not context.words_as_sets
+            return True
         case Phrase():
             return True
         case Filter("title", Choice(any_of, none_of)):
@@ -134,12 +145,14 @@ def contains(section: str, term: Term, context: Context) -> Condition:
 
     """
     found = _has_term(getattr(SearchText, section), term, context)
-    return and_(by_index(term, context), found) if context.words_as_sets else found
+    if not context.words_as_sets:
+        return found
+    return and_(by_index(in_section(term, section) if section in MARKS else term, context), found)
 
 
 def by_index(words: Node, context: Context) -> Condition:
     """Whether a search row is of a photo that the full-text index finds; for phrases, of one with all their words."""
-    photos = matching(words, {}, context)
+    photos = matching(needed([words]) or words, {}, context)
     if context.on_postgresql:
         return SearchRow.photo_id.in_(photos)
     # A part of the key, which the covering indexes of all rows contain; `photo_id` is not in them.

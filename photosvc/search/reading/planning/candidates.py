@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, func, select, union
+from sqlalchemy import Connection, func, literal_column, select, union_all
 
 from photosvc.models import (
     FILTER_COLUMNS,
     LOOKUP_COLUMNS,
     PATTERN_COLUMNS,
+    RARE_COLUMNS,
     SORT_KEYS,
     VALUE_COLUMNS,
     FileKey,
@@ -26,7 +27,8 @@ from photosvc.search.reading.conditions.columns import in_days, select_ids
 from photosvc.search.reading.conditions.compile import compile_query, members
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.planning.day_bounds import days_of
-from photosvc.search.reading.planning.vocabulary import estimate, expand, find_by_index, have_more
+from photosvc.search.reading.planning.value_scan import is_scanned, scan_values
+from photosvc.search.reading.planning.vocabulary import by_indexes_alone, estimate, expand, find_by_index, have_more
 
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
@@ -78,15 +80,20 @@ class Counter:
 
     def __init__(self, connection: Connection, rows_needed: int, values: int) -> None:
         self.counted: list[Counted] = []
+        self.rows_needed = rows_needed
         self._connection = connection
-        self._rows_needed = rows_needed
         self._weight = max(1, values // _LIGHT_VALUES)
+
+    @cached_property
+    def photos(self) -> int:
+        """The highest photo id, as a measure of the size of the library."""
+        newest = self._connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
+        return FileKey.unpack_photo_id(newest)
 
     @cached_property
     def limit(self) -> int:
         """The most candidates for which sorting them is faster than walking the order (see `plan`)."""
-        newest = self._connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
-        return math.isqrt(self._rows_needed * (FileKey.unpack_photo_id(newest) + 1) * self._weight) // 2
+        return math.isqrt(self.rows_needed * (self.photos + 1) * self._weight) // 2
 
     def count(self, candidates: Candidates) -> int:
         """The number of candidates, at most one more than the limit."""
@@ -146,18 +153,29 @@ def expected(parts: Sequence[Node], context: Context, connection: Connection, co
     return found if counter.record(found, number) <= counter.limit else None
 
 
-def found_by_scan(parts: Sequence[Node], context: Context, counter: Counter) -> Candidates | None:
-    """PostgreSQL: the photos found by patterns without a beginning, if they are few.
+def found_by_scan(
+    parts: Sequence[Node], context: Context, connection: Connection, counter: Counter
+) -> Candidates | None:
+    """PostgreSQL: the photos that indexes find without its statistics, if they are few.
 
-    It would compare the texts of whole rows with them; their index is a tenth of that.
+    It would compare whole rows with patterns without a beginning, with values that have no index of their own, and with
+    a word or another condition.
     """
+    by_index = replace(context, may_use_index=True)
     for part in parts:
-        photos = _photos(part, replace(context, may_use_index=True)) if _is_open_pattern(part) else None
+        is_mixed = full_text.is_mixed(part, context)
+        photos = _photos(part, by_index) if is_mixed or _is_open_pattern(part) else None
         if photos is not None:
             found, count = counter.find(Candidates((part,), photos, scanned=True), context)
             if count <= counter.limit:
                 return found
-    return None
+    values = [part for part in parts if is_scanned(part, context) and not _has_index(part)]
+    photos = scan_values(values, context)
+    if photos is None:
+        return None
+    with by_indexes_alone(connection):
+        found, count = counter.find(Candidates(tuple(values), photos, scanned=True), context)
+    return found if count <= counter.limit else None
 
 
 def with_words(parts: Sequence[Node], context: Context, connection: Connection) -> Candidates | None:
@@ -218,10 +236,11 @@ def _photos_of_any(part: Node, context: Context) -> Any:  # noqa: ANN401
 def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     """The photos that a conjunct's own index finds; None without such an index."""
     rows = select(SearchRow.photo_id)
+    keys = select(SearchRow.newest_key // 2**RANK_BITS)  # most indexes contain a key, not `photo_id`
     match part:
         case Or(parts) if full_text.is_mixed(part, context):
             each = [_photos_of_any(one, context) for one in parts]
-            return union(*each) if None not in each else None
+            return union_all(*each) if None not in each else None
         case Filter("album" | "albums", Choice(ids)) if ids and not any(isinstance(one, TakenOut) for one in ids):
             return members([one for one in ids if isinstance(one, int)])
         case Filter("uid", Choice(any_of)) if any_of:
@@ -229,19 +248,22 @@ def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select t
         case _ if context.opened:  # the other indexes contain listed rows only
             return None
         case Filter() if (days := days_of(part)) is not None:
-            # The index of the timeline contains a key, not `photo_id`.
-            keys = select(SearchRow.newest_key // 2**RANK_BITS)
             return keys.where(SearchRow.listed, in_days(SearchRow.timeline_day, days))
         case Filter() if _is_pattern(part):
             return select(SearchRow.oldest_key // 2**RANK_BITS).where(SearchRow.listed, compile_query(part, context))
         case Filter(_, Since()):
-            return rows.where(SearchRow.listed, compile_query(part, context))
+            return keys.where(SearchRow.listed, compile_query(part, context))
         case Filter("review", True):  # the index of the order `relevance` begins with the quality
-            return rows.where(SearchRow.listed, compile_query(part, context))
+            return keys.where(SearchRow.listed, compile_query(part, context))
+        case Filter(name, Choice(any_of)) if any_of and _column(name) in RARE_COLUMNS:
+            # SQLite recognises the condition of the index by its text.
+            is_rare = getattr(SearchRow, _column(name)) > literal_column("0")
+            more = all(isinstance(one, Range) and one.low is not None and one.low > 0 for one in any_of)
+            return keys.where(SearchRow.listed, is_rare, compile_query(part, context)) if more else None
         case Filter(name, Choice(any_of)) if any_of and name in _LOOKED_UP:
-            return rows.where(SearchRow.listed, compile_query(part, context))
+            return keys.where(SearchRow.listed, compile_query(part, context))
         case Filter(name) if _column(name) in VALUE_COLUMNS:
-            return rows.where(SearchRow.listed, compile_query(part, context))
+            return keys.where(SearchRow.listed, compile_query(part, context))
         case _:
             return None
 
@@ -255,6 +277,11 @@ def value_column(part: Node) -> str | None:
     if column not in VALUE_COLUMNS or not isinstance(value, Choice) or len(value.any_of) != 1 or value.none_of:
         return None
     return column if _is_value(value.any_of[0]) else None
+
+
+def _has_index(part: Node) -> bool:
+    """Whether an index of its own finds the photos of a conjunct."""
+    return isinstance(part, Filter) and _column(part.name) in {*VALUE_COLUMNS, *RARE_COLUMNS}
 
 
 def _is_pattern(part: Node) -> bool:

@@ -32,6 +32,8 @@ The estimate assumes that the matching rows are spread evenly over the order. Wh
 | conjuncts compare an indexed column with one value, in order `newest` or `added` | `WALK_VALUE` |
 | otherwise | `WALK_ORDER` |
 
+The last two end their walk after a twentieth of the library, where an index can be read instead (see `value_scan`).
+
 A unary `+` (`context.unindexed`) keeps SQLite from using any other index than the driving one.
 """
 
@@ -46,6 +48,7 @@ from photosvc.models import SORT_KEYS, SearchRow
 from photosvc.query.nodes import Filter, Node, conjuncts
 from photosvc.query.nodes import terms as count_terms
 from photosvc.query.operands import Choice
+from photosvc.search.reading.conditions import full_text
 from photosvc.search.reading.conditions.compile import compile_all, compile_query
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import visible
@@ -64,6 +67,7 @@ from photosvc.search.reading.planning.candidates import (
 )
 from photosvc.search.reading.planning.day_bounds import Bounds, day_bounds
 from photosvc.search.reading.planning.ranks import Tier, tiers
+from photosvc.search.reading.planning.value_scan import most_walked, scan_values
 from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]
@@ -106,11 +110,24 @@ class Plan:
     """What was counted to choose this plan."""
     tiers: Iterable[Tier] = ()
     """Where the order is by rank and the words are frequent: the photos by their ranks."""
+    walk: "Walk | None" = None
+    """How far its order is walked; None: to its end."""
 
     @property
     def sorts(self) -> bool:
         """Whether all matching rows are sorted, so that no index of an order may be used."""
         return self.driver in {Driver.SORT_CANDIDATES, Driver.WALK_RANKS}
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How far an order is walked."""
+
+    rows: int
+    along: tuple[Condition, ...]
+    """The conditions that the rows of the index fulfil, all of which count."""
+    beyond: Plan
+    """What finds the page if it is not full by then."""
 
 
 def make_plan(
@@ -170,7 +187,7 @@ def make_plan(
         candidates = None
         if not context.words_as_sets:
             candidates = expected(parts, context, connection, counter)
-            candidates = candidates or found_by_scan(parts, context, counter)
+            candidates = candidates or found_by_scan(parts, context, connection, counter)
         if candidates is None and ranked:
             candidates, found_tiers = _by_rank(parts, ranked, context, connection)
         if candidates is None:
@@ -181,11 +198,28 @@ def make_plan(
         driver = Driver.WALK_RANKS if found_tiers else Driver.DATABASE
         return Plan(driver, conditions, taken=taken, counted=tuple(counter.counted), tiers=found_tiers)
     by_value = [compile_query(part, replace(context, may_use_index=True)) for part in valued]
-    rest = compile_all([part for part in parts if part not in valued], context)
+    others = tuple(part for part in parts if part not in valued)
+    rest = compile_all(others, context)
     driver = Driver.WALK_VALUE if valued else Driver.WALK_ORDER
+    walk = None
     if not (valued or in_order):
         shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
-    return Plan(driver, (shown, *by_value, rest), taken=taken, counted=tuple(counted))
+    elif others and in_order:
+        walk = _limited_walk(parts, context, counter, shown, by_value)
+    return Plan(driver, (shown, *by_value, rest), taken=taken, counted=tuple(counted), walk=walk)
+
+
+def _limited_walk(
+    parts: Sequence[Node], context: Context, counter: Counter, shown: Condition, by_value: Sequence[Condition]
+) -> Walk | None:
+    """How far the order is walked for these conjuncts; None: to its end."""
+    rows = most_walked(counter.photos, counter.rows_needed)
+    photos = scan_values(parts, context) if rows else None
+    if rows is None or photos is None:
+        return None
+    rest = compile_all([part for part in parts if not full_text.is_words(part)], context)
+    beyond = Plan(Driver.SORT_CANDIDATES, (SearchRow.photo_id.in_(photos), shown, rest), counted=tuple(counter.counted))
+    return Walk(rows, (and_(SearchRow.listed), *by_value), beyond)
 
 
 def _by_rank(

@@ -1,6 +1,7 @@
 """What the full-text index knows of words: on SQLite of prefixes, on PostgreSQL of how many photos have them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from sqlalchemy import Connection
@@ -60,11 +61,20 @@ def estimate(asked: str, connection: Connection) -> int:
 
 
 def find_by_index(asked: str, most: int, connection: Connection) -> list[int]:
-    """PostgreSQL: the photos that a text search finds, at most so many, by the full-text index alone.
+    """PostgreSQL: the photos that a text search finds, at most so many, by the full-text index alone."""
+    with by_indexes_alone(connection):
+        return [row[0] for row in run_text(connection, _FOUND, {"asked": asked, "most": most})]
 
-    Left to itself it reads the table when it expects many, which it does of any of several words that no photo has.
+
+@contextmanager
+def by_indexes_alone(connection: Connection) -> Iterator[None]:
+    """PostgreSQL: read no tables in the block.
+
+    Left to itself it reads them when it expects many rows, which it does of any of several words that no photo has, and
+    when an index is to be read from end to end, whose pages it takes for scattered.
     """
     run_text(connection, "SET LOCAL enable_seqscan = off", {})
-    rows = run_text(connection, _FOUND, {"asked": asked, "most": most})
+    run_text(connection, "SET LOCAL random_page_cost = 1", {})
+    yield
     run_text(connection, "SET LOCAL enable_seqscan = on", {})
-    return [row[0] for row in rows]
+    run_text(connection, "SET LOCAL random_page_cost TO DEFAULT", {})
