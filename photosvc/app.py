@@ -20,6 +20,7 @@ from photosvc.web.answer import add_security_headers
 from photosvc.web.client_address import TrustedProxies
 from photosvc.web.current import EXTENSION
 from photosvc.web.errors import register_errors, render_by_path
+from photosvc.web.parts import chosen_parts
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
@@ -40,7 +41,8 @@ def create_app(
         settings: `PHOTOSVC_*` names and values that override all other sources.
         environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
         clock: returns the current time.
-        parts: the parts to serve, keys of `photosvc.web.parts.PARTS`; by default all that can be served.
+        parts: the parts to serve, keys of `photosvc.web.parts.PARTS`; by default all that can be served. Files in
+            `templates/photosvc/` of the instance folder replace those of the web page.
 
     Raises:
         SettingError: a setting or a part is unknown or invalid.
@@ -49,6 +51,7 @@ def create_app(
     environ = os.environ if environ is None else environ
     instance_folder = make_instance(instance, environ)
     app = Flask("photosvc", instance_path=str(instance_folder), static_folder=None)
+    app.template_folder = str(instance_folder / "templates")
     app.url_map.merge_slashes = False
     loaded = load_settings(instance_folder, environ=environ, given=settings)
     close_folder(instance_folder, passable=bool(loaded.sendfile_header))
@@ -59,7 +62,7 @@ def create_app(
         configure_engine(db.engine)
     if loaded.proxies:
         app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]
-    PhotoService(app, db=db, settings=loaded, clock=clock, parts=parts)
+    PhotoService(app, db=db, settings=loaded, clock=clock, parts=chosen_parts(parts))
     app.extensions[EXTENSION].is_alone = True
     register_errors(app, render_by_path)
     write_lines("photosvc", loaded.log_format)

@@ -17,7 +17,7 @@ from photosvc.settings import Settings
 from photosvc.web.current import EXTENSION, Service
 from photosvc.web.host_users import PrincipalLoader, host_users
 from photosvc.web.oauth.server import OAUTH_EXTENSION, OAuthServer
-from photosvc.web.parts import chosen_parts
+from photosvc.web.parts import PAGES, chosen_parts
 from photosvc.web.request_counts import RequestCounts
 
 
@@ -70,7 +70,8 @@ class PhotoService:
                 defaults.
             environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
             clock: where the time comes from.
-            parts: what is mounted, keys of `photosvc.web.parts.PARTS`; by default all that can be served.
+            parts: what is mounted, keys of `photosvc.web.parts.PARTS`; by default all that can be served, but without a
+                prefix not the web page: `/` is the host's.
             principal_loader: gives the `HostUser` who is signed in to the host in the current request, or None. It is
                 asked when a request has no token of photosvc.
             principal_actions: the actions of the policy for which the host's user counts; by default all that are open
@@ -84,7 +85,7 @@ class PhotoService:
             msg = f"the app {app.name!r} has a PhotoService already: an app has one library"
             raise SettingError(msg, field="app")
         prefix, engine = checked_prefix(url_prefix), checked_engine(app, db, bind_key)
-        mounted, hosts = chosen_parts(parts), host_users(principal_loader, principal_actions)
+        mounted, hosts = chosen_parts(parts, pages=bool(prefix)), host_users(principal_loader, principal_actions)
         instance = Path(app.instance_path)
         if settings is None:
             settings = settings_in_host(app, instance, engine, os.environ if environ is None else environ)
@@ -97,6 +98,7 @@ class PhotoService:
             requests=RequestCounts(instance / "metrics"),
             parts=mounted,
             hosts=hosts,
+            pages_path=(prefix or "/") if PAGES in mounted else None,
         )
         app.extensions[EXTENSION] = service
         app.extensions[OAUTH_EXTENSION] = OAuthServer()

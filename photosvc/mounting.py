@@ -13,10 +13,11 @@ from photosvc.api import create_api
 from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.core.errors import SettingError
 from photosvc.dav import FOLDER, create_dav
+from photosvc.pages import create_pages
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.client_address import TrustedProxies
-from photosvc.web.parts import DAV, OF_API, WELL_KNOWN
+from photosvc.web.parts import DAV, OF_API, PAGES, WELL_KNOWN
 
 _DATABASES: Final = ("sqlite", "postgresql")
 
@@ -34,6 +35,8 @@ def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterat
             yield inserted, "/.well-known"
     if DAV in parts:
         yield create_dav(prefix), prefix + FOLDER
+    if PAGES in parts:
+        yield create_pages(), prefix
 
 
 def mounted_blueprints(app: Flask) -> list[Blueprint]:

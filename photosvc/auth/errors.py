@@ -57,9 +57,20 @@ class InvalidCredentialsError(LoginError):
 
 
 class PasscodeRequiredError(LoginError):
-    """A passcode is required."""
+    """A passcode is required.
+
+    Args:
+        user_id: the account whose password was right; 0 if that was not asked.
+        password_version: of that password.
+        field: the parameter that lacks.
+
+    """
 
     code = 32
+
+    def __init__(self, *, user_id: int = 0, password_version: int = 0, field: str | None = None) -> None:
+        super().__init__(field=field)
+        self.user_id, self.password_version = user_id, password_version
 
 
 class InvalidPasscodeError(LoginError):

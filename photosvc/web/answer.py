@@ -8,6 +8,7 @@ from flask import Response, g, request
 from werkzeug.datastructures import Headers
 
 from photosvc.web.current import current_service
+from photosvc.web.session_cookie import by_cookie
 
 JSON = "application/json; charset=utf-8"
 
@@ -24,7 +25,7 @@ _MARK = _SECURITY[0][0]
 
 
 #: An answer depends on its address and on the credential, which these headers contain.
-_VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID"
+_VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID, Cookie"
 
 
 class ReadyResponse(Response):
@@ -61,6 +62,9 @@ def add_security_headers(answer: Response) -> Response:
         for name, value in _SECURITY:
             if name not in present:
                 headers.add(name, value)
+        if by_cookie():  # no page of others shows what the session of a browser opened
+            headers.add("Cross-Origin-Resource-Policy", "same-origin")
+            headers.add("Vary", "Cookie")
     return answer
 
 

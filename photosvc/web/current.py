@@ -96,6 +96,8 @@ class Service:
     """When a log-in of this process last deleted what had expired."""
     refusals: Pending = field(default_factory=Pending, init=False)
     """For the security log."""
+    pages_path: str | None = None
+    """The path of the cookie of the web page; None where it is not mounted: then no cookie counts."""
     warned_of_proxy: bool = field(default=False, init=False)
     """Whether this process has logged that the headers of a proxy are not read."""
 

@@ -7,7 +7,9 @@ from typing import Final
 
 from photosvc.core.errors import SettingError
 
-SEARCH, SESSION, OAUTH, WELL_KNOWN, MEDIA, DAV = "search", "session", "oauth", "well_known", "media", "dav"
+SEARCH, SESSION, OAUTH, WELL_KNOWN, MEDIA, DAV, PAGES = (
+    "search", "session", "oauth", "well_known", "media", "dav", "pages",
+)  # fmt: skip
 
 #: Every part, with what it serves.
 PARTS: Final[dict[str, str]] = {
@@ -17,13 +19,17 @@ PARTS: Final[dict[str, str]] = {
     WELL_KNOWN: "the discovery documents below /.well-known",
     MEDIA: "thumbnails, videos, downloads and archives",
     DAV: "the originals as a WebDAV folder",
+    PAGES: "the web page",
 }
 
 #: The parts whose routes are below `/api/v1`.
 OF_API: Final = frozenset({SEARCH, SESSION, OAUTH, MEDIA})
 
 #: The parts that a part is of no use without.
-_NEEDS: Final[dict[str, frozenset[str]]] = {WELL_KNOWN: frozenset({OAUTH})}
+_NEEDS: Final[dict[str, frozenset[str]]] = {
+    WELL_KNOWN: frozenset({OAUTH}),
+    PAGES: frozenset({SEARCH, SESSION, MEDIA}),
+}
 
 
 def has_dav() -> bool:
@@ -31,15 +37,15 @@ def has_dav() -> bool:
     return find_spec("wsgidav") is not None
 
 
-def chosen_parts(given: Iterable[str] | None) -> frozenset[str]:
-    """The parts to mount; by default all that can be served.
+def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozenset[str]:
+    """The parts to mount; by default all that can be served, and the web page if `pages`.
 
     Raises:
         SettingError: a part is unknown, cannot be served, or needs another one.
 
     """
     if given is None:
-        return frozenset(PARTS if has_dav() else PARTS.keys() - {DAV})
+        return frozenset(PARTS) - ({DAV} if not has_dav() else set()) - ({PAGES} if not pages else set())
     if isinstance(given, str):
         msg = f'parts must be several names, as in parts=("{given[:32]}",)'
         raise SettingError(msg, field="parts")

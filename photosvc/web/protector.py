@@ -16,6 +16,8 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.web.auditing import refuse
 from photosvc.web.client_address import client_address, origin_of
 from photosvc.web.current import Service, current_service
+from photosvc.web.same_origin import Place
+from photosvc.web.session_cookie import PLACE, cookie_token
 
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
@@ -73,10 +75,15 @@ def token_of(request: Request) -> str | None:
     return next(iter(tokens), "")[:_MAX_TOKEN] or None
 
 
-def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
+def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
     """Let a view run only for principals that the policy allows `action`.
 
     The argument `user_uid` of a path names an account: some actions are open to its owner.
+
+    Args:
+        action: a key of the policy's rules.
+        own: whether the view is about the account that the principal belongs to, which no path names.
+
     """
     if action not in policy.RULES:
         msg = f"the policy has no action {action}"
@@ -85,7 +92,7 @@ def require(action: str) -> Callable[[Callable[Args, Answer]], Callable[Args, An
     def protect(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
         @wraps(view)
         def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
-            owner_uid: Any = kwargs.get("user_uid")
+            owner_uid: Any = principal().user_uid if own else kwargs.get("user_uid")
             policy.decide(principal(), action, owner_uid=owner_uid)
             policy.check_proof(principal(), action, current_service().now(), owner_uid=owner_uid)
             return view(*args, **kwargs)
@@ -127,6 +134,7 @@ def require_download(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
         return view(*args, **kwargs)
 
     setattr(protected, ACTION, "photos.download")
+    setattr(protected, PLACE, Place.MEDIA)
     return protected
 
 
@@ -192,6 +200,7 @@ def principal() -> Principal:
     Raises:
         TokenRequiredError: the request has no token.
         InvalidTokenError: the token is unknown, revoked or expired.
+        OtherSiteError: a page of others sent the request with the session cookie of the web page.
 
     """
     who: Principal | None = g.get("photosvc_principal")
@@ -199,6 +208,8 @@ def principal() -> Principal:
         service, token = current_service(), token_of(request)
         if token is not None:
             who = verify(service, token, _host_user if _may_be_the_hosts(request) else _nobody)
+        elif (token := cookie_token(request)) is not None:
+            who = verify(service, token, _host_user)
         else:
             who = _host_user()
         if who is None:

@@ -1,36 +1,29 @@
 """/session: log in, read the own login session, log out (spec section 4.3)."""
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from flask import Blueprint, Response, request
-from sqlalchemy.orm import Session
 
 from photosvc.api.config import ClientConfig, client_config
 from photosvc.auth.accounts import users
 from photosvc.auth.accounts.proof import find_proven, prove_password
 from photosvc.auth.audit.events import Event
-from photosvc.auth.credentials import bearer, login_sessions, open_sessions
-from photosvc.auth.credentials.origin import Origin
+from photosvc.auth.credentials import login_sessions, open_sessions
 from photosvc.auth.principal import Principal
-from photosvc.auth.throttle import buckets
 from photosvc.core import ids
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
 from photosvc.web.answer import json_answer
-from photosvc.web.auditing import record, refusing_login
-from photosvc.web.client_address import origin_of
+from photosvc.web.auditing import record
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
+from photosvc.web.logging_in import log_in as log_in_account
+from photosvc.web.logging_in import sweep_sessions
 from photosvc.web.protector import principal, proving, public, require, roles_of, token_of, uses
 
-#: Of one process. `svc watch` deletes what has expired as well.
-_SWEEP_INTERVAL: Final = timedelta(minutes=5)
-#: Rows of a kind, so that the log-in that deletes them is hardly slower than others.
-_MOST_SWEPT: Final = 100
 _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
 
 _CONFIRMED = json_object("code message confirmed_for", code=NUMBER, message=TEXT, confirmed_for=NUMBER)
@@ -71,57 +64,10 @@ class _View:
 def log_in(body: dict[str, Any]) -> Response:
     """Exchange a password, or an app password, for a login session. A token in the request is ignored."""
     service = current_service()
-    with refusing_login(body["username"]):
-        login = _log_in(service, body, origin_of(request))
+    login = log_in_account(service, body["username"], body["password"], body["code"])
     answer = _answer(service, login.principal, login.secret)
-    _sweep(service)
+    sweep_sessions(service)
     return answer
-
-
-def _log_in(service: Service, body: dict[str, Any], origin: Origin) -> login_sessions.Login:
-    now, username, password = service.now(), body["username"], body["password"]
-    # A right app password is found before anything is counted, so that failures of others never make it wait.
-    with service.reading() as connection:
-        proof = login_sessions.find_app_password(connection, now, username=username, password=password)
-    if proof is not None:
-        with service.writing() as session:
-            return _open(session, service, proof, origin)
-    return _by_account_password(service, body, origin)
-
-
-def _by_account_password(service: Service, body: dict[str, Any], origin: Origin) -> login_sessions.Login:
-    """A login session by the password of an account, under the limits for failures."""
-    now, username, password = service.now(), body["username"], body["password"]
-    with service.throttle.login_attempt(now, username=username, password=password, address=origin.address) as settle:
-        with service.reading() as connection:
-            proof = login_sessions.check_login(connection, now, username=username, password=password, code=body["code"])
-        with service.writing() as session:
-            login = _open(session, service, proof, origin)
-            settle(session)
-    return login
-
-
-def _open(session: Session, service: Service, proof: login_sessions.Proof, origin: Origin) -> login_sessions.Login:
-    login = login_sessions.open_login(session, service.settings, service.now(), proof, origin)
-    made = login.principal
-    record(session, Event.LOGIN, by=made, target=made.credential_uid, detail=made.standing.replace("_", " "))
-    return login
-
-
-def _sweep(service: Service) -> None:
-    """Delete what has expired, unless others write or this process did so within the last five minutes.
-
-    Log-ins are rare and slow by design, so it adds little to them.
-    """
-    now = service.now()
-
-    def sweep(session: Session) -> None:
-        bearer.sweep(session, now, most=_MOST_SWEPT)
-        buckets.sweep(session, now, most=_MOST_SWEPT)
-        service.swept_at = now
-
-    if service.swept_at is None or not timedelta(0) <= now - service.swept_at < _SWEEP_INTERVAL:
-        service.write_if_free(sweep)
 
 
 @require("session.read")

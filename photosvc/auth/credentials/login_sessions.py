@@ -90,7 +90,7 @@ def check_login(
     _refuse_clients(connection, password, now)
     account = _check_account(connection, name, password)
     if account.totp_confirmed and not code:
-        raise PasscodeRequiredError
+        raise PasscodeRequiredError(user_id=account.id, password_version=account.password_version)
     fresh_hash = passwords.hash_password(password) if passwords.needs_rehash(account.password_hash) else None
     return Proof(
         user_id=account.id, password_version=account.password_version, code=code or None, fresh_hash=fresh_hash

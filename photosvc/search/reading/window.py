@@ -120,6 +120,12 @@ class Search:
         query = self.matching(SearchRow.file_id).where(SearchRow.photo_id == photo_id)
         return list(self.connection.scalars(self._sorted(query, self._keys())))
 
+    def places_of(self, photo_id: int) -> Sequence[Found]:
+        """All matching files of a photo with their sort keys, in order."""
+        keys = self._keys()
+        query = self.matching(SearchRow.file_id, *keys).where(SearchRow.photo_id == photo_id)
+        return self.connection.execute(self._sorted(query, keys)).all()
+
     def total(self) -> int:
         """How many files match."""
         plan = plan_all(self.node, self.context, self.connection)

@@ -14,6 +14,7 @@ from photosvc.auth.scopes import SCOPES
 from photosvc.core import ids
 from photosvc.dav import BLUEPRINT as WEBDAV
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, Credential, User
+from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.web.protector import ACTION, PUBLIC
 from tests.api_client import HASH, ROLES, check_error, open_api
 from tests.factories.accounts import add_client, add_credential, add_user
@@ -317,12 +318,12 @@ def secrets(api):
 
 
 def routes(api):
-    """Method and rule of every route -> its view; tests/dav has those of WebDAV."""
+    """Method and rule of every route -> its view; tests/dav has those of WebDAV, tests/pages those of the web page."""
     app = api.library.app
     return {
         f"{method} {rule.rule.removeprefix('/api/v1')}": app.view_functions[rule.endpoint]
         for rule in app.url_map.iter_rules()
-        if not rule.endpoint.startswith(WEBDAV)
+        if not rule.endpoint.startswith((WEBDAV, PAGES))
         for method in rule.methods - {"HEAD", "OPTIONS"}
     }
 

@@ -136,7 +136,7 @@ def test_an_unchanged_page_is_not_sent_twice(library):
     assert again.headers["ETag"] == first.headers["ETag"]
     assert again.headers["X-Preview-Token"] == first.headers["X-Preview-Token"]
     assert again.headers["Cache-Control"] == first.headers["Cache-Control"] == "private, no-cache"
-    assert set(again.headers["Vary"].split(", ")) == {"Authorization", "X-Auth-Token", "X-Session-ID"}
+    assert set(again.headers["Vary"].split(", ")) == {"Authorization", "X-Auth-Token", "X-Session-ID", "Cookie"}
 
 
 @pytest.mark.parametrize("sent", ["W/{}", '"other", {}', '{}, "other"', '"other", W/{}', "*"])

@@ -1,0 +1,45 @@
+"""The web page: HTML made by the server, which works without scripts, beside the API."""
+
+from typing import Final
+
+from flask import Blueprint, Response, request
+
+from photosvc.pages import account, assets, errors, photo, photos, signing_in
+from photosvc.pages.layout import add_page_headers
+from photosvc.web.answer import count_request, start_timer
+from photosvc.web.auditing import write_due_refusals
+from photosvc.web.blueprint import OwnBlueprint
+from photosvc.web.client_address import warn_of_unread_proxy
+from photosvc.web.current import current_service
+from photosvc.web.protector import token_of
+from photosvc.web.same_origin import OtherSiteError, is_own
+
+BLUEPRINT: Final = "photosvc_pages"
+_PAGES: Final = (photos, photo, signing_in, account, assets)
+_CHANGING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+def create_pages() -> Blueprint:
+    """The blueprint of all pages. A host app restyles them by templates of the same names (`photosvc/….html`)."""
+    pages = OwnBlueprint(BLUEPRINT, __name__, template_folder="templates")
+    errors.register_page_errors(pages)
+
+    @pages.before_request
+    def begin() -> None:
+        start_timer()
+        service = current_service()
+        service.require_schema()
+        service.follow_key(seldom=True)
+        warn_of_unread_proxy(service, request)
+        write_due_refusals(service)
+        # Also where no session is needed: nobody else's page signs a browser in.
+        if request.method in _CHANGING and token_of(request) is None and not is_own(request, service.settings.base_url):
+            raise OtherSiteError
+
+    @pages.after_request
+    def end(answer: Response) -> Response:
+        return count_request(add_page_headers(answer))
+
+    for page in _PAGES:
+        page.add_routes(pages)
+    return pages

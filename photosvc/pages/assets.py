@@ -1,0 +1,56 @@
+"""Style sheets, scripts and pictures of the pages, below one version: their addresses are relative to each other."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from flask import Blueprint, Response, request
+
+from photosvc.core.errors import NotFoundError
+from photosvc.web.protector import public
+
+_FOLDER: Final = Path(__file__).with_name("assets")
+_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+}
+_FOREVER: Final = "public, max-age=31536000, immutable"
+_CHECKED: Final = "public, no-cache"
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add what pages load."""
+    pages.add_url_rule("/assets/<version>/<path:name>", view_func=asset, methods=["GET"])
+
+
+@public
+def asset(version: str, name: str) -> Response:
+    """A file that pages load; its address changes with its content."""
+    content = _contents().get(name)
+    if content is None:
+        msg = "there is no such file"
+        raise NotFoundError(msg)
+    answer = Response(content, content_type=_TYPES[Path(name).suffix])
+    answer.headers["Cache-Control"] = _FOREVER if version == asset_version() else _CHECKED
+    answer.set_etag(asset_version())
+    answer.make_conditional(request)
+    return answer
+
+
+@cache
+def asset_version() -> str:
+    """What changes when any of the files does."""
+    digest = hashlib.blake2b(digest_size=6)
+    for name, content in sorted(_contents().items()):
+        digest.update(b"%d %s %d " % (len(name), name.encode(), len(content)) + content)
+    return digest.hexdigest()
+
+
+@cache
+def _contents() -> dict[str, bytes]:
+    """The files by their names below the folder."""
+    files = (path for path in _FOLDER.rglob("*") if path.suffix in _TYPES)
+    return {path.relative_to(_FOLDER).as_posix(): path.read_bytes() for path in files}

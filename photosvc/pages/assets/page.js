@@ -1,0 +1,22 @@
+// What every page gains where scripts run; all of it works without.
+
+// Dates in the form that the browser's language has for them.
+const day = new Intl.DateTimeFormat(undefined, {weekday: "long", day: "numeric", month: "long", year: "numeric"});
+const moment = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "short"});
+for (const element of document.querySelectorAll("time[datetime]")) {
+  const text = element.dateTime;
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) element.textContent = day.format(new Date(`${text}T12:00`));
+  else if (text.endsWith("Z")) element.title = moment.format(new Date(text));
+}
+
+const field = document.querySelector(".search input[type=search]");
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest?.("input, textarea, select");
+  if (field && event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    event.preventDefault();
+    field.focus();
+    field.select();
+  }
+});
+
+document.querySelector("#order")?.addEventListener("change", (event) => event.target.form.requestSubmit());

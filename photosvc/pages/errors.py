@@ -1,0 +1,51 @@
+"""Errors as pages; whoever is not signed in is led to the sign-in page, and back."""
+
+from typing import Final
+
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.auth.errors import InvalidTokenError
+from photosvc.pages.layout import add_page_headers, see_other, show
+from photosvc.pages.return_path import present_path
+from photosvc.web.errors import Failure, error_answer
+from photosvc.web.same_origin import OtherSiteError
+from photosvc.web.session_cookie import by_cookie, clear_cookie
+
+_TITLES: Final = {
+    400: "That does not work",
+    403: "Not for you",
+    404: "Not found",
+    405: "Not found",
+    429: "Too many tries",
+    503: "Not now",
+}
+#: Where the browser is when it opens a page by itself, or by a link of ours.
+_HERE: Final = frozenset({"same-origin", "none"})
+
+
+def register_page_errors(pages: Blueprint) -> None:
+    """Answer all errors of this blueprint as pages."""
+    pages.register_error_handler(Exception, lambda error: error_answer(error, render_page))
+
+
+def render_page(failure: Failure) -> Response:
+    """The page that tells a failure, or leads to the sign-in page."""
+    if isinstance(failure.error, InvalidTokenError):
+        return _lead_to_sign_in()
+    title = _TITLES.get(failure.status, "Something went wrong")
+    answer = show("error", failure.status, title=title, message=failure.message, other=_is_other(failure))
+    return add_page_headers(answer)
+
+
+def _is_other(failure: Failure) -> bool:
+    return isinstance(failure.error, OtherSiteError)
+
+
+def _lead_to_sign_in() -> Response:
+    target = url_for(".sign_in", next=present_path() or None)
+    # By a link of another site, the browser kept the cookie to itself, and sends it with a request of our own page.
+    at_home = request.headers.get("Sec-Fetch-Site") in _HERE
+    answer = see_other(target) if at_home else show("onward", target=target)
+    if by_cookie():  # what it holds has ended
+        clear_cookie(answer, request)
+    return answer

@@ -1,0 +1,28 @@
+"""Where a browser goes after it has signed in: only to a page of ours."""
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from flask import request, url_for
+
+_LONGEST: Final = 2000
+#: What browsers take for a slash, or leave out, could turn a path into another host.
+_UNSAFE: Final = re.compile(r"[\x00-\x20\\\x7f-\U0010ffff]")
+
+
+def safe_path(given: str) -> str:
+    """The path and query that was given, if it is that of a page; else that of the photos."""
+    home = url_for("photosvc_pages.photos")
+    parts = urlsplit(given) if len(given) <= _LONGEST and not _UNSAFE.search(given) else None
+    inside = parts is not None and not parts.scheme and not parts.netloc and given.startswith(home)
+    return given if inside and not given.startswith("//") else home
+
+
+def present_path() -> str:
+    """The path and query of the current request, to come back to; empty where the photos are as good."""
+    if request.method not in {"GET", "HEAD"}:
+        return ""
+    path = request.full_path.removesuffix("?")
+    path = f"{request.root_path}{path}"
+    return path if safe_path(path) == path != url_for("photosvc_pages.photos") else ""

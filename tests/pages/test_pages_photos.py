@@ -1,0 +1,161 @@
+"""The photos as pages without scripts: search, order, paging, and one photo at a time."""
+
+import re
+from html import unescape
+
+import pytest
+from sqlalchemy import select
+
+from photosvc.models import Photo
+from photosvc.pages import photos as page_of_photos
+from photosvc.search.projection.project import project
+from tests.api_client import open_api
+from tests.factories.photos import add_photos, edit_photos
+from tests.pages.browser import OWN, Browser, text_of
+
+HOSTILE = '"><script>alert(1)</script>\u202e{{7*7}}'
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("pages")) as api:
+        with api.library.session() as session:
+            add_photos(session, 30, api.clock())
+            ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
+            edit_photos(session, ids[:1], title=HOSTILE, description=HOSTILE)
+            edit_photos(session, ids[1:2], private=True)
+            edit_photos(session, ids[2:3], quality=-1)
+            project(session, ids)
+        yield api
+
+
+@pytest.fixture
+def alice(library):
+    browser = Browser(library)
+    assert browser.sign_in().status_code == 303
+    return browser
+
+
+def photos_of(answer):
+    return re.findall(r'href="/photos/(p[0-9a-z]{15})', answer.text)
+
+
+def uids(api, **parameters):
+    found = api.library.find(token=api.app_password("alice"), merged="true", count=1000, **parameters)
+    return [record["UID"] for record in found]
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest", "added", "title", "name", "size", "edited", "similar"])
+def test_the_pages_together_are_the_search(library, alice, monkeypatch, order):
+    monkeypatch.setattr(page_of_photos, "COUNT", 7)
+    found, address = [], f"/?order={order}"
+    while address:
+        answer = alice.open(address, headers=OWN)
+        assert answer.status_code == 200
+        found += photos_of(answer)
+        following = re.search(r'rel="next" href="([^"]+)"', answer.text)
+        address = unescape(following[1]) if following else ""
+    assert found == uids(library, order=order)
+
+
+def test_without_an_order_it_is_the_newest_first_unless_the_query_names_one(library, alice):
+    assert photos_of(alice.open("/", headers=OWN)) == uids(library, order="newest")
+    assert photos_of(alice.open("/?q=order:oldest", headers=OWN)) == uids(library, order="oldest")
+
+
+def test_it_tells_how_many_there_are_and_how_many_are_hidden(library, alice):
+    answer = alice.open("/?q=year:2020", headers=OWN)
+    total = len(uids(library, q="year:2020"))
+    assert f"{total} photos · 1 hidden: show" in text_of(answer)
+    link = unescape(re.search(r'href="([^"]+)">1 hidden', answer.text)[1])
+    assert link == "/?q=year%3A2020+hidden%3Atrue"
+    assert len(photos_of(alice.open(link, headers=OWN))) == 1
+
+
+def test_photos_of_one_day_have_one_heading(alice):
+    text = text_of(alice.open("/", headers=OWN))
+    assert "Saturday, 29 February 2020" in text
+    assert text.index("Saturday, 29 February 2020") < text.index("Friday, 28 February 2020")
+
+
+def test_filters_are_chips_that_can_be_removed(alice):
+    answer = alice.open("/", headers=OWN, query_string={"q": 'tree -camera:"Model 1" year:2020'})
+    chips = re.findall(r'<a href="([^"]+)" aria-label="Remove ([^"]+)"', answer.text)
+    assert [(unescape(href), unescape(name)) for href, name in chips] == [
+        ("/?q=tree+year%3A2020", 'camera "Model 1"'),
+        ("/?q=tree+-camera%3A%22Model+1%22", "year 2020"),
+    ]
+    for query in ("camera:a or camera:b", "year:2020 or year:2021", "(year:2020)"):
+        assert "Remove" not in alice.open("/", headers=OWN, query_string={"q": query}).text
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("yaer:2020", 'did you mean "year"?'),
+        ("(lake", "this ( is not closed"),
+        ('"lake', "this quote is not closed"),
+        ("year:x", "year"),
+        ("x" * 5000, "4096 are allowed"),
+        ("a\x01b", "control character"),
+        ("near:ptouqe1kbhlaydg7", "no"),
+    ],
+)
+def test_what_is_wrong_with_a_query_is_told_beside_the_field(alice, query, message):
+    answer = alice.open("/", headers=OWN, query_string={"q": query})
+    assert answer.status_code in {400, 404}
+    assert message in text_of(answer)
+    assert 'aria-invalid="true"' in answer.text
+    assert 'role="alert"' in answer.text
+
+
+def test_strange_parameters_are_no_errors_of_ours(alice):
+    for query in ("?page=x", "?page=-1", "?page=99999999999999", "?page=9999999", "?q=%00", "?seed=x", "?order=none",
+                  "?order=random&seed=7", "?q=%ff%fe", "?order=-newest", "?order=manual"):  # fmt: skip
+        assert alice.open(f"/{query}", headers=OWN).status_code in {200, 400}, query
+
+
+def test_markup_in_a_title_is_text(alice, library):
+    shown = 0
+    for path in ("/", *(f"/photos/{uid}" for uid in uids(library))):
+        answer = alice.open(path, headers=OWN)
+        assert "<script>alert" not in answer.text
+        shown += "&gt;&lt;script&gt;alert(1)&lt;/script&gt;\u202e{{7*7}}" in answer.text
+    assert shown == 2  # the grid, and the photo
+
+
+def test_a_photo_leads_to_the_ones_beside_it_in_the_search(library, alice):
+    for query, order in (("year:2020", "oldest"), ("", ""), ("tree", "relevance"), ("", "title")):
+        parameters = {"q": query, "order": order or "newest"}
+        expected = uids(library, **parameters)
+        search = "?" + "&".join(f"{k}={v}" for k, v in {"q": query, "order": order}.items() if v)
+        seen, address = [], f"/photos/{expected[0]}{search.rstrip('?')}"
+        while address:
+            answer = alice.open(address, headers=OWN)
+            seen.append(re.match(r"/photos/(\w+)", address)[1])
+            before = re.search(r'rel="prev" href="/photos/(\w+)', answer.text)
+            assert (before[1] if before else None) == (seen[-2] if len(seen) > 1 else None)
+            following = re.search(r'rel="next" href="([^"]+)"', answer.text)
+            address = unescape(following[1]) if following else ""
+        assert seen == expected
+
+
+def test_a_photo_outside_of_the_search_or_with_an_invalid_one_is_shown_alone(library, alice):
+    uid = uids(library)[0]
+    for query in ("year:1900", "(x", "order:none", "a\x01"):
+        answer = alice.open(f"/photos/{uid}", headers=OWN, query_string={"q": query})
+        assert answer.status_code == 200
+        assert 'rel="next"' not in answer.text
+
+
+def test_a_photo_that_may_not_be_seen_is_not_found(library, alice):
+    private = uids(library, private="true")[0]
+    assert alice.open(f"/photos/{private}", headers=OWN).status_code == 200
+    vera = Browser(library)
+    vera.sign_in("vera")
+    for uid in (private, "ptouqe1kbhlaydg7", "x", "%00"):
+        answer = vera.open(f"/photos/{uid}", headers=OWN)
+        assert answer.status_code == 404
+        assert "There is no such photo, or it may not be seen." in text_of(answer)
+    assert private not in photos_of(vera.open("/", headers=OWN))
+    assert "hidden: show" not in vera.open("/", headers=OWN).text
