@@ -16,7 +16,7 @@ from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits.errors import SearchTooLongError
 from photosvc.search.reading.overview.photos import PhotoQuery, find_photos
 from photosvc.search.reading.page import find
-from photosvc.search.reading.plan import ALL_ROWS
+from photosvc.search.reading.planning.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal

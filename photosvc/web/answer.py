@@ -8,7 +8,6 @@ from flask import Response, g, request
 from werkzeug.datastructures import Headers
 
 from photosvc.web.current import current_service
-from photosvc.web.session_cookie import by_cookie
 
 JSON = "application/json; charset=utf-8"
 
@@ -62,9 +61,6 @@ def add_security_headers(answer: Response) -> Response:
         for name, value in _SECURITY:
             if name not in present:
                 headers.add(name, value)
-        if by_cookie():  # no page of others shows what the session of a browser opened
-            headers.add("Cross-Origin-Resource-Policy", "same-origin")
-            headers.add("Vary", "Cookie")
     return answer
 
 

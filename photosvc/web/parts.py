@@ -54,7 +54,7 @@ def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozense
         raise SettingError(_unknown(str(name)), field="parts")
     for name in sorted(parts):
         if missing := _NEEDS.get(name, frozenset()) - parts:
-            msg = f'the part "{name}" needs {_quoted(missing)}: add it to parts, or leave "{name}" out'
+            msg = f'the part "{name}" needs {_quoted(sorted(missing))}: add it to parts, or leave "{name}" out'
             raise SettingError(msg, field="parts")
     if DAV in parts and not has_dav():
         msg = "the part \"dav\" needs an extra: pip install 'photosvc[webdav]', or leave it out of parts"

@@ -6,7 +6,7 @@ All other clients show a header; a request with one has no cookie as far as this
 from typing import Final
 from urllib.parse import urlsplit
 
-from flask import Request, Response, current_app, g
+from flask import Request, Response, after_this_request, current_app, g
 
 from photosvc.auth.principal import Principal
 from photosvc.auth.service_key import fingerprint
@@ -38,6 +38,7 @@ def cookie_token(request: Request) -> str | None:
     if not cookie_counts(request, place, service.settings.base_url):
         return None
     setattr(g, _USED, True)
+    after_this_request(_keep_from_others)
     return token
 
 
@@ -62,6 +63,13 @@ def cookie_name(request: Request, service: Service) -> str:
     """The name of the cookie: cookies have no port, so services of one host would overwrite each other's."""
     name = f"photosvc-{fingerprint(service.settings.secret_key) & 0xFFFFFF:06x}"
     return f"__Host-{name}" if _is_secure(request, service) else name
+
+
+def _keep_from_others(answer: Response) -> Response:
+    """No page of others shows what the session of a browser opened, and no cache gives it to others."""
+    answer.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+    answer.vary.add("Cookie")
+    return answer
 
 
 def _write(answer: Response, request: Request, service: Service, token: str, seconds: int | None) -> None:

@@ -21,6 +21,7 @@ ADDRESSES = {
     "media": "/media/api/v1/photos/ps0000000000000/dl",
     "well_known": "/media/.well-known/jwks.json",
     "dav": "/media/originals/",
+    "pages": "/media/sign-in",
 }
 
 
@@ -62,6 +63,7 @@ def test_a_challenge_names_the_metadata_only_where_they_are_served(tmp_path, cho
         (("blog",), '"blog" is not a part of photosvc; there are "search", "session", "oauth"'),
         (("well_known",), 'the part "well_known" needs "oauth": add it to parts, or leave "well_known" out'),
         ("search", 'parts must be several names, as in parts=("search",)'),
+        (("pages", "search"), 'the part "pages" needs "media", "session": add it to parts, or leave "pages" out'),
         ((), 'parts is empty; there are "search"'),
         ((None,), '"None" is not a part of photosvc'),
     ],
@@ -80,6 +82,14 @@ def test_webdav_without_its_library_is_refused_when_it_is_asked_for(tmp_path, mo
         PhotoService(app, db=db, parts=("search", "dav"))
     PhotoService(app, db=db, url_prefix="/media")
     assert served(app) == set(ADDRESSES) - {"dav"}
+
+
+def test_without_a_prefix_the_page_at_the_root_is_the_hosts_unless_it_chooses_ours(tmp_path):
+    with open_host(tmp_path / "default", prefix="") as app:
+        assert app.test_client().get("/sign-in").status_code == 404
+        assert app.test_client().get("/api/v1/photos").status_code == 401
+    with open_host(tmp_path / "chosen", prefix="", parts=tuple(PARTS)) as app:
+        assert app.test_client().get("/sign-in").status_code == 200
 
 
 def test_every_part_is_described():
