@@ -12,6 +12,7 @@ from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.cli import svc
 from photosvc.core.clock import Clock, system_clock
 from photosvc.core.errors import SettingError
+from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_blueprints, settings_in_host
 from photosvc.settings import Settings
 from photosvc.web.current import EXTENSION, Service
@@ -112,6 +113,7 @@ class PhotoService:
             blueprint.after_request(end_transaction)
             app.register_blueprint(blueprint, url_prefix=path)
         app.teardown_appcontext(service.close)
+        watch_alembic()
         app.cli.add_command(svc)  # `flask` finds the command by itself; the runner that tests use does not
         self._app = app
 

@@ -16,6 +16,8 @@ from photosvc.cli.values import FullPath
 from photosvc.cli.welcome import print_welcome
 
 if TYPE_CHECKING:
+    from flask import Flask
+
     from photosvc.web.current import Service
 
 
@@ -37,12 +39,14 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
     Running it again is quick and safe: unchanged photos are not opened, and the token stays the same. With --no-watch
     the originals are indexed once.
     """
+    from photosvc.core.instance import INSTANCE_VARIABLE
     from photosvc.web.current import current_service
 
-    _check_free(host, port)
     address = f"http://{_client_host(host)}:{port}"
     os.environ.setdefault("PHOTOSVC_BASE_URL", address)
     app = find_app(click.get_current_context())
+    _require_alone(app)
+    _check_free(host, port)
     with app.app_context():
         service = current_service()
         folder = _prepare(service, photos, replace=replace)
@@ -59,11 +63,36 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
             err=True,
         )
     os.environ["PHOTOSVC_ORIGINALS"] = str(folder)
+    os.environ[INSTANCE_VARIABLE] = app.instance_path  # code may have chosen it
     _start_indexer("watch" if watch else "index")
     target = "photosvc.app:create_app()"
     options = ["--bind", f"{_bracketed(host)}:{port}", "--workers", str(workers), "--threads", "8"]
     options += ["--limit-request-line", "8190", "--no-control-socket", "--worker-class", "photosvc.serving.Worker"]
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *options, target])  # noqa: S606 - our own interpreter
+
+
+def _require_alone(app: "Flask") -> None:
+    """Make sure that the server, which makes an app of its own, serves the library of this one.
+
+    Raises:
+        PlainError: it would open another database, or have other settings.
+
+    """
+    from photosvc.web.current import EXTENSION
+
+    service: Service = app.extensions[EXTENSION]
+    if not service.is_alone:
+        msg = (
+            f"`svc run` serves photosvc alone, and the app {app.name!r} contains more: serve it as before, with "
+            "`flask run` or a WSGI server, after `flask svc db upgrade` and `flask svc index`."
+        )
+        raise PlainError(msg, 2)
+    if given := [name for name, origin in service.settings.origins.items() if origin == "app"]:
+        names = ", ".join(f"PHOTOSVC_{name.upper()}" for name in sorted(given))
+        msg = (
+            f"`svc run` makes an app without what the code of this one sets ({names}): serve this one by a WSGI server."
+        )
+        raise PlainError(msg, 2)
 
 
 def _start_indexer(command: str) -> None:

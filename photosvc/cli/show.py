@@ -36,7 +36,7 @@ def config(service: "Service") -> None:
     place = {
         "name": INSTANCE_VARIABLE,
         "value": current_app.instance_path,
-        "origin": "environment" if os.environ.get(INSTANCE_VARIABLE) else "app",
+        "origin": "environment" if service.is_alone and os.environ.get(INSTANCE_VARIABLE) else "app",
         "meaning": "Folder of the database, keys and configuration",
     }
     rows = [place]
