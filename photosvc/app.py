@@ -33,6 +33,7 @@ def create_app(
     environ: Mapping[str, str] | None = None,
     clock: Clock = system_clock,
     parts: Collection[str] | None = None,
+    address: str = "",
 ) -> Flask:
     """A Flask app that serves photosvc alone.
 
@@ -43,6 +44,7 @@ def create_app(
         clock: returns the current time.
         parts: the parts to serve, keys of `photosvc.web.parts.PARTS`; by default all that can be served. Files in
             `templates/photosvc/` of the instance folder replace those of the web page.
+        address: where it is served, the issuer of OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
 
     Raises:
         SettingError: a setting or a part is unknown or invalid.
@@ -62,10 +64,10 @@ def create_app(
         configure_engine(db.engine)
     if loaded.proxies:
         app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]
-    PhotoService(app, db=db, settings=loaded, clock=clock, parts=chosen_parts(parts))
+    write_lines("photosvc", loaded.log_format)
+    PhotoService(app, db=db, settings=loaded, clock=clock, parts=chosen_parts(parts), address=address)
     app.extensions[EXTENSION].is_alone = True
     register_errors(app, render_by_path)
-    write_lines("photosvc", loaded.log_format)
     logging.getLogger(LOGGER).setLevel(logging.INFO)
     app.after_request(add_security_headers)
     return app

@@ -15,6 +15,7 @@ from photosvc.core.errors import SettingError
 from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_blueprints, settings_in_host
 from photosvc.settings import Settings
+from photosvc.web.addresses import warn_of_missing_address
 from photosvc.web.current import EXTENSION, Service
 from photosvc.web.host_users import PrincipalLoader, host_users
 from photosvc.web.oauth.server import OAUTH_EXTENSION, OAuthServer
@@ -59,6 +60,7 @@ class PhotoService:
         parts: Iterable[str] | None = None,
         principal_loader: PrincipalLoader | None = None,
         principal_actions: Collection[str] | None = None,
+        address: str = "",
     ) -> None:
         """Mount the service on `app`.
 
@@ -77,6 +79,7 @@ class PhotoService:
                 asked when a request has no token of photosvc.
             principal_actions: the actions of the policy for which the host's user counts; by default all that are open
                 to users of hosts.
+            address: where the app is served, the issuer of OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
 
         Raises:
             SettingError: an argument or setting is not valid, or has no effect inside another app.
@@ -100,7 +103,10 @@ class PhotoService:
             parts=mounted,
             hosts=hosts,
             pages_path=(prefix or "/") if PAGES in mounted else None,
+            url_prefix=prefix,
+            address=address,
         )
+        warn_of_missing_address(service)
         app.extensions[EXTENSION] = service
         app.extensions[OAUTH_EXTENSION] = OAuthServer()
 

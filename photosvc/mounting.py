@@ -31,7 +31,7 @@ def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterat
         yield create_api(parts), f"{prefix}/api/v1"
     if WELL_KNOWN in parts:
         yield create_well_known(), f"{prefix}/.well-known"
-        if (inserted := create_inserted(settings.base_url)) is not None:
+        if (inserted := create_inserted(settings.base_url or prefix)) is not None:
             yield inserted, "/.well-known"
     if DAV in parts:
         yield create_dav(prefix), prefix + FOLDER

@@ -35,6 +35,8 @@ _LONGEST_ADDRESS = 500
 
 
 def _base_url(value: object) -> str:
+    if isinstance(value, str) and not value.strip():
+        return ""
     text = _text(value).rstrip("/")
     msg = "expected an http or https address such as https://photos.example.org"
     try:
@@ -149,9 +151,9 @@ class Settings:
     )
     base_url: str = _setting(
         _base_url,
-        "http or https address",
-        "Public address of the service: issuer and links",
-        default="http://localhost:8080",
+        "http or https address, or empty",
+        "Public address of the service, with its path: issuer and links; without it links are relative",
+        default="",
     )
     cache: Path = _setting(full_path, "path", "Folder for derived files such as thumbnails")
     secret_key: str = _setting(

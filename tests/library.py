@@ -38,7 +38,9 @@ from tests.clock import NOW, MovedClock
 from tests.factories.accounts import add_user
 from tests.forks import SURROUNDINGS
 
-#: Ends every Bearer challenge of a service with the default address (RFC 9728 section 5.1).
+#: Where test libraries are served, the issuer of those that have no public address.
+ADDRESS = "http://localhost:8080"
+#: Ends every Bearer challenge of a service with this address (RFC 9728 section 5.1).
 RESOURCE = ', resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource"'
 DATABASE = "photosvc.db"
 SVC = Path(sys.executable).with_name("svc")
@@ -166,6 +168,7 @@ def open_library(
     """A library in an empty folder, with its tables or with this SQLite database."""
     (instance / "originals").mkdir(parents=True, exist_ok=True)
     clock = MovedClock()
+    options = {"address": ADDRESS, **options}
     app = create_app(instance=instance, settings=settings, environ={}, clock=clock, **options)
     if upgrade:
         with app.app_context():

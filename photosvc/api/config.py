@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from flask import Blueprint, Response, url_for
+from flask import Blueprint, Response, request, url_for
 
 from photosvc import __version__
 from photosvc.auth import policy
@@ -12,6 +12,7 @@ from photosvc.auth.principal import Principal
 from photosvc.pictures.sizes import SIZES, Size
 from photosvc.records.config import ConfigSchema
 from photosvc.search.reading.overview.counts import Counts
+from photosvc.web.addresses import address_of
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import answers
 from photosvc.web.current import Service, current_service
@@ -76,7 +77,7 @@ def read_config() -> Response:
     config = _Config(
         **asdict(client_config(service, who)),
         name=service.settings.site_name,
-        site_url=f"{service.settings.base_url}/",
+        site_url=address_of(service, request, "/"),
         base_uri=api_uri.removesuffix("/api/v1"),
         api_uri=api_uri,
         count=count,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,6 +16,7 @@ from photosvc.auth.scopes import SCOPES
 from photosvc.models import CLIENT_TOKEN
 from photosvc.records.fields import NullableTimestamp, Timestamp
 from photosvc.records.photo import OPTIONAL
+from photosvc.web.addresses import address_of
 from photosvc.web.answer import json_text
 from photosvc.web.contract import TEXT, Contract, Header, Shape, answers, contract_of, json_object
 from photosvc.web.current import current_service
@@ -23,6 +24,8 @@ from photosvc.web.protector import ACTION, PUBLIC, is_mounted, mounted_actions, 
 
 #: Seconds a client may cache it; it changes with the version and the settings only.
 _MAX_AGE = 300
+#: Mounts of one app whose documents are kept; a server may serve it at several.
+_MOUNTS = 8
 
 _DESCRIPTION = "A photo library that PhotoPrism clients can talk to: search, accounts, credentials and OAuth2."
 
@@ -63,25 +66,31 @@ _ERRORS: Mapping[int, str] = {
 
 def add_routes(api: Blueprint) -> None:
     """Add the description to the API it describes."""
-    document = cache(_describe)  # one cache for each app
+    document = lru_cache(maxsize=_MOUNTS)(_describe)  # one cache for each app
 
     @public
     @answers({"type": "object"}, "This document.")
     def openapi() -> Response:
         """The API as an OpenAPI 3.1 document, generated from its routes, policy, filters and records."""
-        answer = json_text(document(str(request.url_rule).removesuffix("/openapi.json")))
+        address = address_of(current_service(), request, "/api/v1")
+        answer = json_text(document(str(request.url_rule).removesuffix("/openapi.json"), address))
         answer.headers["Cache-Control"] = f"public, max-age={_MAX_AGE}"
         return answer
 
     api.add_url_rule("/openapi.json", view_func=openapi, methods=["GET"])
 
 
-def _describe(root: str) -> bytes:
-    """The document, as JSON, for the routes below `root`, the path of the API in this app."""
+def _describe(root: str, address: str) -> bytes:
+    """The document, as JSON, for the routes below `root`, the path of the API in this app.
+
+    Args:
+        root: as the routes have it.
+        address: as clients have it.
+
+    """
     from apispec import APISpec  # only this view needs it
     from apispec.ext.marshmallow import MarshmallowPlugin
 
-    base_url = current_service().settings.base_url
     marshmallow = MarshmallowPlugin(schema_name_resolver=_component_name)
     spec = APISpec(
         title=current_service().settings.site_name,
@@ -89,7 +98,7 @@ def _describe(root: str) -> bytes:
         openapi_version="3.1.0",
         plugins=[marshmallow],
         info={"description": _DESCRIPTION},
-        servers=[{"url": f"{base_url}/api/v1"}],
+        servers=[{"url": address}],
     )
     for kind, types in ((Timestamp, "string"), (NullableTimestamp, ["string", "null"])):
         marshmallow.map_to_openapi_type(kind, types, "date-time")  # type: ignore[no-untyped-call]
@@ -102,7 +111,7 @@ def _describe(root: str) -> bytes:
     dumped = spec.components.schemas.keys() - loaded
     spec.components.schema("Error", _ERROR)
     spec.components.schema("OAuthError", _OAUTH_ERROR)
-    for name, scheme in _security_schemes(base_url).items():
+    for name, scheme in _security_schemes(address).items():
         spec.components.security_scheme(name, scheme)
     for operation in described:
         spec.path(path=operation.path, operations={operation.method: operation.description})
@@ -114,7 +123,7 @@ def _describe(root: str) -> bytes:
     return orjson.dumps(document)
 
 
-def _security_schemes(base_url: str) -> dict[str, dict[str, Any]]:
+def _security_schemes(address: str) -> dict[str, dict[str, Any]]:
     used = scopes_in_use(mounted_actions())
     return {
         "bearer": {"type": "http", "scheme": "bearer"},
@@ -125,7 +134,7 @@ def _security_schemes(base_url: str) -> dict[str, dict[str, Any]]:
             "type": "oauth2",
             "flows": {
                 "clientCredentials": {
-                    "tokenUrl": f"{base_url}/api/v1/oauth/token",
+                    "tokenUrl": f"{address}/oauth/token",
                     "scopes": {scope.name: scope.description for scope in SCOPES if scope.name in used},
                 }
             },

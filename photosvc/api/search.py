@@ -21,6 +21,7 @@ from photosvc.search.reading.library import page_tag, state_tag
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
 from photosvc.search.reading.page import Page, find
 from photosvc.search.reading.request import is_short, parse_node, parse_request
+from photosvc.web.addresses import address_of
 from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, NUMBER, TEXT, Header, answers, json_object, refuses, takes_query
 from photosvc.web.current import Service, current_service
@@ -178,7 +179,7 @@ def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> li
     if page.next:
         query = _without_start(pairs) if is_short(pairs) else _without_start.__wrapped__(pairs)
         cursor = str(page.next)
-        following = f"{service.settings.base_url}/api/v1/{path}?{query}cursor={cursor}"
+        following = f"{address_of(service, request, f'/api/v1/{path}')}?{query}cursor={cursor}"
         headers.append(("X-Cursor", cursor))
         link = f'<{following}>; rel="next"'
         if len(link) <= _LONGEST_LINK:

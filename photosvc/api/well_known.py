@@ -6,6 +6,7 @@ from flask import Blueprint, Response, request
 
 from photosvc.auth.oauth import metadata
 from photosvc.auth.policy import scopes_in_use
+from photosvc.web.addresses import issuer_of
 from photosvc.web.answer import add_security_headers, count_request, json_answer, start_timer
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import answers
@@ -27,12 +28,16 @@ def create_well_known() -> Blueprint:
     return blueprint
 
 
-def create_inserted(base_url: str) -> Blueprint | None:
+def create_inserted(issuer: str) -> Blueprint | None:
     """The documents below `/.well-known` of the host, for an issuer with a path (RFC 8414 section 3.1).
 
     None when the issuer has no path: these addresses are then the same as the service's own.
+
+    Args:
+        issuer: or its path alone.
+
     """
-    path = unquote(urlsplit(base_url).path)
+    path = unquote(urlsplit(issuer).path)
     if not path:
         return None
     blueprint = _blueprint("photosvc_well_known_inserted")
@@ -47,22 +52,22 @@ def create_inserted(base_url: str) -> Blueprint | None:
 def authorization_server() -> Response:
     """The authorization server's metadata (RFC 8414)."""
     service = current_service()
-    return _document(metadata.server_metadata(service.settings.base_url, _scopes(), service.signing_keys))
+    return _document(metadata.server_metadata(issuer_of(service), _scopes(), service.signing_keys))
 
 
 @public
 @answers(_OBJECT, "The metadata.")
 def openid_configuration() -> Response:
     """OpenID Connect Discovery, limited to what is implemented."""
-    return _document(metadata.openid_configuration(current_service().settings.base_url, _scopes()))
+    return _document(metadata.openid_configuration(issuer_of(current_service()), _scopes()))
 
 
 @public
 @answers(_OBJECT, "RFC 9728 metadata.")
 def protected_resource() -> Response:
     """The API as a protected resource (RFC 9728)."""
-    settings = current_service().settings
-    return _document(metadata.resource_metadata(settings.base_url, _scopes(), settings.site_name))
+    service = current_service()
+    return _document(metadata.resource_metadata(issuer_of(service), _scopes(), service.settings.site_name))
 
 
 @public

@@ -102,11 +102,12 @@ def find_app(ctx: click.Context) -> "Flask":
         click.UsageError: the app has no PhotoService.
 
     """
-    from photosvc.core.log_lines import write_warnings_only
+    from photosvc.core.log_lines import without_start_lines, write_warnings_only
     from photosvc.web.current import EXTENSION
 
     make: Callable[[], Flask] | ScriptInfo | None = ctx.find_root().obj
-    app = make() if callable(make) else _found_by_flask(ctx)
+    with without_start_lines():
+        app = make() if callable(make) else _found_by_flask(ctx)
     if EXTENSION not in app.extensions:
         msg = f"The app {app.name!r} has no PhotoService; set FLASK_APP to one that has, or call `svc`."
         raise click.UsageError(msg)

@@ -43,7 +43,6 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
     from photosvc.web.current import current_service
 
     address = f"http://{_client_host(host)}:{port}"
-    os.environ.setdefault("PHOTOSVC_BASE_URL", address)
     app = find_app(click.get_current_context())
     _require_alone(app)
     _check_free(host, port)
@@ -52,8 +51,7 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
         folder = _prepare(service, photos, replace=replace)
         token_file = service.instance / "run_token"
         _keep_token(service, token_file)
-        is_set = service.settings.origins.get("base_url") != "default"
-        print_welcome(service, folder, service.settings.base_url if is_set else address, token_file=token_file)
+        print_welcome(service, folder, service.settings.base_url or address, token_file=token_file)
     sys.stdout.flush()
     if not (service.settings.proxies or _is_loopback(host)):
         click.echo(
@@ -65,7 +63,7 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
     os.environ["PHOTOSVC_ORIGINALS"] = str(folder)
     os.environ[INSTANCE_VARIABLE] = app.instance_path  # code may have chosen it
     _start_indexer("watch" if watch else "index")
-    target = "photosvc.app:create_app()"
+    target = f"photosvc.app:create_app(address={address!r})"
     options = ["--bind", f"{_bracketed(host)}:{port}", "--workers", str(workers), "--threads", "8"]
     options += ["--limit-request-line", "8190", "--no-control-socket", "--worker-class", "photosvc.serving.Worker"]
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *options, target])  # noqa: S606 - our own interpreter

@@ -4,10 +4,13 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
+#: The logger of what a start tells the operator of a server; commands leave it out.
+START: Final = "photosvc.start"
 #: Attribute of a log record: its message as names and values.
 FIELDS: Final = "photosvc_fields"
 #: The formats of lines.
@@ -88,6 +91,18 @@ def write_warnings_only(logger: str) -> None:
     """Write only warnings and errors: who runs a command sees what it does."""
     if handler := _own_handler(logger):
         handler.setLevel(logging.WARNING)
+
+
+@contextmanager
+def without_start_lines() -> Iterator[None]:
+    """Leave out, inside the block, what a start tells the operator of a server."""
+    logger = logging.getLogger(START)
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _own_handler(logger: str) -> OwnHandler | None:

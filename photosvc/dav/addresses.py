@@ -15,6 +15,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.dav.errors import ForeignAddressError, UnfitPathError
 from photosvc.library.staging.names import is_staging_folder
+from photosvc.web.addresses import known_issuer
 from photosvc.web.current import current_service
 
 _ADDRESS: Final = re.compile(r"(?:(https?)://([^/?#]*))?(/[^/?#][^?#]*|/)?(?:[?#].*)?\Z", re.IGNORECASE | re.DOTALL)
@@ -108,9 +109,9 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
 
 def _hosts(environ: dict[str, Any]) -> set[str]:
     """The names of this server: that of the request, and the public one, which a proxy may not hand on."""
-    public = urlsplit(current_service().settings.base_url)
-    own = _without_port(environ["wsgi.url_scheme"], environ.get("HTTP_HOST", ""))
-    return {own, _without_port(public.scheme, public.netloc)}
+    own = {_without_port(environ["wsgi.url_scheme"], environ.get("HTTP_HOST", ""))}
+    public = urlsplit(known_issuer(current_service()) or "")
+    return own | {_without_port(public.scheme, public.netloc)} if public.netloc else own
 
 
 def _without_port(scheme: str, host: str) -> str:

@@ -67,6 +67,10 @@ class Service:
     """Those that are mounted."""
     hosts: HostUsers
     """Who is signed in to the host app."""
+    url_prefix: str = ""
+    """Where the service is mounted in a host app, as `/media`."""
+    address: str = ""
+    """Where `svc run` serves it: the issuer while no public address is set."""
     throttle: Throttle = field(init=False)
     pictures: Pictures = field(init=False)
     archives: Slots = field(init=False)

@@ -28,6 +28,7 @@ from photosvc.auth.oauth.metadata import API, resource_metadata_url
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.models.database.engine import DAMAGED, is_damaged
+from photosvc.web.addresses import known_issuer
 from photosvc.web.answer import json_answer
 from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.current import current_service
@@ -153,7 +154,7 @@ def _challenge_for(error: Exception) -> str | None:
 def _challenge(error: str = "", *, scope: str = "", description: str = "", max_age: int = 0) -> str:
     """A `WWW-Authenticate` value; without `error` when the request had no token (RFC 6750 section 3).
 
-    It names the address of the resource's metadata (RFC 9728 section 5.1) where that is served.
+    It names the address of the resource's metadata (RFC 9728 section 5.1) where that is known and served.
     """
     parts = [_BEARER]
     if error:
@@ -165,8 +166,8 @@ def _challenge(error: str = "", *, scope: str = "", description: str = "", max_a
     if max_age:
         parts.append(f'max_age="{max_age}"')
     service = current_service()
-    if WELL_KNOWN in service.parts:
-        parts.append(f'resource_metadata="{resource_metadata_url(service.settings.base_url)}"')
+    if WELL_KNOWN in service.parts and (issuer := known_issuer(service)):
+        parts.append(f'resource_metadata="{resource_metadata_url(issuer)}"')
     return ", ".join(parts)
 
 

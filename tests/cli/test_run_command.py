@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import requests
 
 from photosvc.models import File
 from tests.library import SURROUNDINGS, SVC, call_svc
@@ -246,6 +247,8 @@ def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(libra
         wait(lambda: watchers(server.pid), 40)
         (watcher,) = watchers(server.pid)
         library.put("b.jpg", jpeg(80, 48))
+        issuer = requests.get(f"http://127.0.0.1:{port}/.well-known/openid-configuration", timeout=20).json()["issuer"]
+        assert issuer == f"http://localhost:{port}"
         with library.session() as session:
             wait(lambda: (session.rollback(), session.query(File).count() == 2)[1], 40)
             assert session.query(File).count() == 2

@@ -285,7 +285,7 @@ def test_a_destination_keeps_the_characters_of_the_name(dav, name):
 def test_a_destination_may_name_the_scheme_and_host_of_the_server(dav):
     put(dav, "/a.jpg")
     for target in ("http://localhost", "http://LOCALHOST:80", "https://localhost", "http://localhost:8080"):
-        # The last one is the public address of the settings; behind a proxy that ends TLS, the scheme is another.
+        # The last one is where the service says that it is; behind a proxy that ends TLS, the scheme is another.
         given = {"Destination": f"{target}/originals{dav.top}/b.jpg"}
         assert dav.call("COPY", dav.top + "/a.jpg", headers=given).status_code in {201, 204}, target
 

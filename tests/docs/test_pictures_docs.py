@@ -36,7 +36,8 @@ def test_every_file_the_guide_links_to_exists():
 def test_gunicorn_takes_the_shipped_configuration(tmp_path):
     config = ROOT / "deploy/gunicorn.conf.py"
     command = [sys.executable, "-m", "gunicorn", "--config", str(config), "--check-config", "photosvc.app:create_app()"]
-    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path)}
+    address = "https://photos.example.org"
+    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path), "PHOTOSVC_BASE_URL": address}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert runpy.run_path(str(config))["bind"] in (ROOT / "deploy/nginx.conf").read_text()

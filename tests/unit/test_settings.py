@@ -18,7 +18,7 @@ def test_default_paths_are_in_the_instance_folder(tmp_path):
     assert settings.originals == tmp_path / "originals"
     assert settings.cache == tmp_path / "cache"
     assert settings.database_uri == f"sqlite:///{tmp_path / 'photosvc.db'}"
-    assert settings.base_url == "http://localhost:8080"
+    assert settings.base_url == ""
     assert set(settings.origins) == set(setting_fields())
     assert {name: origin for name, origin in settings.origins.items() if origin != "default"} == {
         "secret_key": "instance/secret_key"

@@ -1,5 +1,6 @@
 """Authlib's authorization server for Flask, one for each app: authenticates clients and makes tokens."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -30,6 +31,7 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.auth.throttle import buckets
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
+from photosvc.web.addresses import issuer_of, known_issuer
 from photosvc.web.auditing import record, refuse_client
 from photosvc.web.client_address import client_address
 from photosvc.web.current import Service, current_service
@@ -103,6 +105,7 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has 
         """The answer of section 2.2; only `active` for a token that is invalid or of others."""
         if token is None:
             return {"active": False}
+        issuer = known_issuer(current_service())
         payload = {
             "active": True,
             "token_type": "Bearer",
@@ -110,8 +113,8 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has 
             "client_id": token.client_uid,
             "username": token.user_name,
             "sub": token.user_uid or token.client_uid,
-            "iss": current_service().settings.base_url,
-            "aud": current_service().settings.base_url,
+            "iss": issuer,
+            "aud": issuer,
             "iat": int(token.created_at.timestamp()),
             "exp": None if token.expires_at is None else int(token.expires_at.timestamp()),
         }
@@ -147,8 +150,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         """The grant that is asked for (RFC 6749 section 4.4.2 requires the parameter)."""
         if not request.payload.grant_type:
             raise InvalidRequestError("The parameter grant_type is missing")
-        base_url = current_service().settings.base_url
-        if not all(_is_part_of(base_url, resource) for resource in request.resources):
+        if request.resources and not _has_parts(issuer_of(current_service()), request.resources):
             raise InvalidTargetError("The resource is not a part of this service")
         return super().get_token_grant(request)
 
@@ -196,19 +198,19 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         raise error
 
 
-def _is_part_of(base_url: str, resource: str) -> bool:
-    return resource == base_url or (resource.startswith(f"{base_url}/") and "#" not in resource)
+def _has_parts(issuer: str, resources: Sequence[str]) -> bool:
+    return all(one == issuer or (one.startswith(f"{issuer}/") and "#" not in one) for one in resources)
 
 
 def _by_assertion(service: Service, shown: ClientAssertion) -> AuthenticatedClient:
     """The client that signed an assertion, which is accepted once (RFC 7523 section 3)."""
-    base_url, now = service.settings.base_url, service.now()
+    issuer, now = issuer_of(service), service.now()
     client_id = client_of(shown.assertion)
     if shown.client_id not in {None, client_id}:
         raise refused()
     with service.reading() as connection:
         client, keys = find_with_keys(connection, client_id)
-    audiences = {base_url, f"{base_url}{API}/oauth/token", base_url + request.path}
+    audiences = {issuer, f"{issuer}{API}/oauth/token", issuer + request.path}
     found = check_assertion(shown.assertion, keys, client_id=client_id, audiences=audiences, now=now)
     with service.writing() as session:
         if not buckets.remember_once(session, found.key, found.expires_at, now):
@@ -227,7 +229,7 @@ def new_token(*, client: AuthenticatedClient, scope: str | None, **_others: obje
     service = current_service()
     granted = granted_scope(client.scope, scope)
     if client.token_format == JWT:
-        key, issuer = service.signing_keys.current(), service.settings.base_url
+        key, issuer = service.signing_keys.current(), issuer_of(service)
         secret = new_jwt_token(key, issuer, client, granted, service.now())
     else:
         secret = ids.new_access_token()

@@ -33,7 +33,7 @@ def test_clients_find_what_they_read(api):
     assert found["years"] == [2020]
     assert {name: found[name] for name in found if name not in {"count", "thumbs", *session["config"]}} == {
         "name": "photosvc", "edition": "photosvc", "mode": "user", "authMode": "password", "readonly": False,
-        "siteTitle": "photosvc", "siteUrl": "http://localhost:8080/", "baseUri": "", "apiUri": "/api/v1",
+        "siteTitle": "photosvc", "siteUrl": "/", "baseUri": "", "apiUri": "/api/v1",
         "contentUri": "/api/v1", "videoUri": "/api/v1",
     }  # fmt: skip
     assert (found["version"], found["public"]) == (__version__, False)

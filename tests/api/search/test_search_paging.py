@@ -89,7 +89,7 @@ def next_query(answer):
     url, _, rel = answer.headers["Link"].partition("; ")
     assert rel == 'rel="next"'
     parts = urlsplit(url.strip("<>"))
-    assert (parts.scheme, parts.netloc, parts.path) == ("http", "localhost:8080", "/api/v1/photos")
+    assert (parts.scheme, parts.netloc, parts.path) == ("", "", "/api/v1/photos")
     return {name: value for name, (value,) in parse_qs(parts.query, strict_parsing=True).items()}
 
 
