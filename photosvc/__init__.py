@@ -10,7 +10,13 @@ import importlib
 
 __version__ = "0.1.0"
 
-_EXPORTED = {"HostUser": "photosvc.auth.host_user", "PhotoService": "photosvc.extension"}
+_EXPORTED = {
+    "FoundFile": "photosvc.records.results",
+    "FoundPhoto": "photosvc.records.results",
+    "HostUser": "photosvc.auth.host_user",
+    "PhotoService": "photosvc.extension",
+    "SearchResults": "photosvc.records.results",
+}
 
 
 def __getattr__(name: str) -> object:

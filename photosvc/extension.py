@@ -8,16 +8,20 @@ from typing import Any, Protocol
 from flask import Flask, Response, current_app
 from flask_sqlalchemy import SQLAlchemy
 
+from photosvc.auth.host_user import HostUser
 from photosvc.auth.oauth.signing_keys import SigningKeys
+from photosvc.auth.principal import Principal
 from photosvc.cli import svc
 from photosvc.core.clock import Clock, system_clock
 from photosvc.core.errors import SettingError
 from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_blueprints, settings_in_host
+from photosvc.records.results import SearchResults
 from photosvc.settings import Settings
 from photosvc.web.addresses import warn_of_missing_address
 from photosvc.web.current import EXTENSION, Service
 from photosvc.web.host_users import PrincipalLoader, host_users
+from photosvc.web.library_search import Value, search_library, thumbnail_url
 from photosvc.web.oauth.server import OAUTH_EXTENSION, OAuthServer
 from photosvc.web.parts import PAGES, chosen_parts
 from photosvc.web.request_counts import RequestCounts
@@ -133,6 +137,51 @@ class PhotoService:
         for blueprint in mounted_blueprints(self._host()):
             for other in others:
                 other.exempt(blueprint)
+
+    def search(
+        self,
+        q: str | None = None,
+        *,
+        principal: HostUser | Principal | None = None,
+        count: int | None = None,
+        **parameters: Value,
+    ) -> SearchResults:
+        """Search from Python, without HTTP, as `GET /photos` does: `service.search("lake", year=2023, order="newest")`.
+
+        It works within a request, an app context or neither, and keeps no transaction open.
+
+        Args:
+            q: words and filters.
+            principal: who searches; by default somebody who sees no private photos, not who is signed in.
+            count: the most files on the page; 100 by default.
+            parameters: `offset cursor order reverse seed merged total s filter`, and every filter by its name.
+
+        Raises:
+            InvalidValueError: a name is unknown, or a value is not valid; `field` names it.
+            PermissionDeniedError: the scope of the principal does not cover searching.
+            NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+            SearchEndedError: the search took too long, or too many costly ones run.
+            SchemaError: the tables are missing or of another version.
+
+        """
+        with self._host().app_context():  # its own, so that the transaction of a request that calls this stays its own
+            return search_library(principal, {"q": q, "count": count, **parameters})
+
+    def thumbnail_url(self, content_hash: str, size: str, principal: HostUser) -> str:
+        """The address of a thumbnail, which opens while this user is signed in: `thumbnail_url(photo.hash, …)`.
+
+        Args:
+            content_hash: of a file, as results have it.
+            size: a name that `svc show sizes` lists, such as `tile_500` or `fit_1280`.
+            principal: who is signed in.
+
+        Raises:
+            InvalidValueError: there is no such size.
+            RuntimeError: no `principal_loader` says who is signed in, or the part `media` is not mounted.
+
+        """
+        with self._host().app_context():
+            return thumbnail_url(content_hash, size, principal)
 
     def _host(self) -> Flask:
         """The current app if it has photosvc, else the one that this was mounted on last.

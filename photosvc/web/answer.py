@@ -82,7 +82,7 @@ def cache_headers(etag: str | None) -> list[tuple[str, str]]:
 
 
 #: What a request notes in `flask.g`, which in an app context that is older than the request outlives it.
-_OF_REQUEST = ("photosvc_principal", "photosvc_request_id", "photosvc_refusal_recorded")
+_OF_REQUEST = ("photosvc_principal", "photosvc_request_id", "photosvc_refusal_recorded", "photosvc_by_cookie")
 
 
 def start_timer() -> None:

@@ -4,26 +4,20 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
-from urllib.parse import urlsplit
 
 from flask import Request
 
 from photosvc.auth import policy
 from photosvc.auth.host_user import HostUser
 from photosvc.auth.principal import HOST_USER, Principal
-from photosvc.core.errors import PermissionDeniedError, SettingError
+from photosvc.core.errors import SettingError
 from photosvc.settings import Settings
+from photosvc.web.same_origin import OtherSiteError, is_own
 
 #: Gives the user who is signed in to the host in the current request, or None.
 PrincipalLoader: TypeAlias = Callable[[], HostUser | None]
 
-_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "PROPFIND"})
-
-
-class ForeignPageError(PermissionDeniedError):
-    """The request changes something, and nothing shows that a page of this site sent it."""
-
-    by_credential = False
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +33,7 @@ class HostUsers:
 
         Raises:
             TypeError: the loader gives something else.
-            ForeignPageError: the request may come from a page of another site, which browsers send cookies along with.
+            OtherSiteError: the request may come from a page of another site, which browsers send cookies along with.
 
         """
         if self.load is None or (self.actions is not None and action not in self.actions):
@@ -50,8 +44,8 @@ class HostUsers:
         if not isinstance(user, HostUser):
             msg = f"principal_loader must give a photosvc.HostUser or None, not {type(user).__name__}"
             raise TypeError(msg)
-        if not _is_own(request, settings):
-            raise ForeignPageError
+        if _may_be_foreign(request, settings):
+            raise OtherSiteError
         return user.principal(now)
 
 
@@ -77,21 +71,11 @@ def host_users(load: Any, actions: Collection[str] | None) -> HostUsers:  # noqa
     return HostUsers(load, frozenset(actions))
 
 
-def _is_own(request: Request, settings: Settings) -> bool:
-    """Whether no page of another site can have made a browser send this request with the host's cookie.
+def _may_be_foreign(request: Request, settings: Settings) -> bool:
+    """Whether a page of another site can have made a browser send this request with the host's cookie.
 
-    Browsers send no bearer token by themselves, and never a wrong `Origin`. They leave `Sec-Fetch-Site` out on plain
-    http, but send an `Origin` with every request that changes something.
+    Browsers send no bearer token by themselves.
     """
     if request.method in _SAFE or (request.authorization is not None and request.authorization.type == "bearer"):
-        return True
-    if (site := request.headers.get("Sec-Fetch-Site")) is not None:
-        return site == "same-origin"
-    return request.headers.get("Origin") == _own_origin(request, settings)
-
-
-def _own_origin(request: Request, settings: Settings) -> str:
-    if settings.origins.get("base_url", "default") == "default":
-        return f"{request.scheme}://{request.host}"
-    parts = urlsplit(settings.base_url)
-    return f"{parts.scheme}://{parts.netloc}"
+        return False
+    return not is_own(request, settings.base_url)

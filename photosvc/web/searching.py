@@ -33,6 +33,17 @@ def searching(owner: str, part: str = "q") -> "_Searching":
     return _Searching(service, Read(service.limits, owner, _Client(request.environ), part, waits=True))
 
 
+def searching_apart(service: Service, owner: str) -> "_Searching":
+    """As `searching`, for a search that no request waits for.
+
+    Raises:
+        SearchTooLongError: by the block, when the search took too long.
+        SearchesBusyError: by the block, when it is costly and too many such searches run.
+
+    """
+    return _Searching(service, Read(service.limits, owner, lambda: False, "q", waits=True))
+
+
 def limiting(connection: Connection, owner: str, part: str = "q") -> "_Limiting":
     """Limits, as those of `searching`, for a search in a transaction that writes.
 

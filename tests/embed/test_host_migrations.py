@@ -126,7 +126,8 @@ def alembic(tmp_path):
         folder = tmp_path / "alembic"
         (folder / "versions").mkdir(parents=True)
         (folder / "env.py").write_text(ENV.format(address=address, option=option))
-        (folder / "script.py.mako").write_text("revision = ${repr(up_revision)}\n${upgrades}\n")
+        template = "revision = ${repr(up_revision)}\ndown_revision = None\n\ndef upgrade():\n    ${upgrades}\n"
+        (folder / "script.py.mako").write_text(template)
         config = Config()
         config.set_main_option("script_location", str(folder))
         command.revision(config, autogenerate=True)
