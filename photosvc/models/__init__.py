@@ -49,6 +49,7 @@ from photosvc.models.search.row import (
     SEARCH_COLUMNS,
     TIMELINE_KEYS,
     VALUE_COLUMNS,
+    VALUE_GROUPS,
     SearchRow,
 )
 from photosvc.models.search.tables import SearchAlbum, SearchDocument, SearchText
@@ -87,6 +88,7 @@ __all__ = [
     "UNKNOWN_ID",
     "UNKNOWN_PLACE",
     "VALUE_COLUMNS",
+    "VALUE_GROUPS",
     "Album",
     "AlbumPhoto",
     "AuditEntry",

@@ -106,7 +106,7 @@ def test_an_explanation_has_the_nodes_the_counts_the_plan_and_the_sql(search):
         "   LIMIT 1000 OFFSET 0",
     ]
     assert heading
-    first = "  SEARCH photosvc_search_rows USING INDEX ix_photosvc_search_rows_photo_id (photo_id=?)"
+    first = "  SEARCH photosvc_search_rows USING INDEX ix_photosvc_search_rows_photo (photo_id=?)"
     assert steps.splitlines()[0] == first
 
 

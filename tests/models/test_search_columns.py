@@ -13,6 +13,7 @@ from photosvc.models import (
     SEARCH_COLUMNS,
     SORT_KEYS,
     VALUE_COLUMNS,
+    VALUE_GROUPS,
     SearchAlbum,
     SearchRow,
     migrate,
@@ -83,7 +84,7 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
         if keys.by_value
     }
     rare = {name: (name, "newest_key", f"listed AND {name} > 0") for name in RARE_COLUMNS}
-    scanned = sorted(SCANNED_COLUMNS, key=lambda name: name != "lens_id")
+    scanned = (*VALUE_GROUPS, *(name for name in SCANNED_COLUMNS if name not in VALUE_GROUPS))
     read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")
     others = {
         "unlisted": ("newest_key", "NOT listed"),
@@ -94,10 +95,10 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
         "values": (*scanned, "newest_key", "private", "listed", "listed"),
         "created": ("created_at", "listed"),
         "far_day": ("taken_day", "taken_at", "far_day"),
-        "photo": ("photo_id", "taken_at", "newest_key", "private", "listed"),
+        "photo": ("photo_id", "taken_at", "newest_key", "private", "listed", ""),
         "timeline": ("timeline_day", "taken_at", "newest_key", *read, ""),
         "map": ("lat", "lng", "newest_key", *read, ""),
-        **{name: (name, "") for name in ("photo_id", "photo_uid", "file_uid", "hash")},
+        **{name: (name, "") for name in ("photo_uid", "file_uid", "hash")},
     }
     assert indexes_of(migrated, SearchRow.__tablename__) == {**orders, **values, **rare, **others}
 

@@ -48,7 +48,7 @@ class SearchRow(Base):
     file_id: Mapped[int] = of_file(
         "id", RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
-    photo_id: Mapped[int] = of_photo("id", RowId, index=True)
+    photo_id: Mapped[int] = of_photo("id", RowId)
     newest_key: Mapped[int] = of_file(
         lambda source: FileKey(source.photo.id, source.rank).pack_descending(), BigInteger
     )
@@ -158,6 +158,9 @@ PATTERN_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if colum
 #: Columns that are read from the index of values where no other index finds few rows.
 SCANNED_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.scanned)
 
+#: The first columns of that index: lenses are looked up in it, and facets are counted by groups of these columns.
+VALUE_GROUPS = ("lens_id", "year")
+
 #: Columns that few photos have: only rows with more than 0 are in their indexes.
 RARE_COLUMNS = ("rating", "faces")
 
@@ -202,9 +205,16 @@ _index("random", "shuffle", "newest_key", "private", "listed", included=("file_i
 _index("created", "created_at")
 _index("far_day", "taken_day", "taken_at", condition="far_day")
 _index("unlisted", "newest_key", condition="NOT listed")
-_index("photo", "photo_id", "taken_at", "newest_key", "private")
-# PostgreSQL allows 32 columns. Lenses are looked up in it, so they come first.
-_index("values", *sorted(SCANNED_COLUMNS, key=lambda name: name != "lens_id"), "newest_key", "private", "listed")
+_index("photo", "photo_id", "taken_at", "newest_key", "private", "listed", condition="", included=("file_id",))
+# PostgreSQL allows 32 columns.
+_index(
+    "values",
+    *VALUE_GROUPS,
+    *(name for name in SCANNED_COLUMNS if name not in VALUE_GROUPS),
+    "newest_key",
+    "private",
+    "listed",
+)
 # What the timeline and the map read of photos, so that they read no rows without a query, nor with the filters of these
 # columns: SQLite would sort whole rows to group them.
 _read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")

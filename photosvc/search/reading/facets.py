@@ -3,20 +3,21 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Connection, func, not_, select, tuple_
+from sqlalchemy import Connection, func, literal_column, not_, select, tuple_
 
 from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
-from photosvc.models import Album, AlbumPhoto, Camera, Lens, Place, SearchRow
+from photosvc.models import VALUE_GROUPS, Album, AlbumPhoto, Camera, Lens, Place, SearchRow
 from photosvc.models.database.prepared import read_tuples
 from photosvc.models.database.unindexed import Column, unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.names.resolve import resolve
-from photosvc.search.reading.planning.plan import Plan, plan_all
+from photosvc.search.reading.planning.plan import Driver, Plan, plan_all
 from photosvc.search.reading.window import context_of, matching
 from photosvc.search.word_text import gear_name
 
@@ -26,6 +27,8 @@ MOST_VALUES = 1000
 _SCANNED_AT_ONCE: Final = 4
 #: Few enough rows to stay in the cache of the processor until they are counted.
 _CHUNK: Final = 200
+#: Groups of rows that are read at once; a large one has thousands of rows.
+_GROUPS: Final = 4
 
 #: Values and how many files have them, the most frequent first.
 Counted: TypeAlias = list[tuple[Any, int]]
@@ -79,10 +82,12 @@ def count_values(
 
     """
     context = context_of(connection, node, sees_private=sees_private)
-    plan = plan_all(resolve(node, album, connection, sees_private=sees_private), context, connection)
+    resolved = resolve(node, album, connection, sees_private=sees_private)
     facets = list(facets)
     columns = [name for name in facets if name != "album"]
-    at_once = _in_one_statement if context.on_postgresql else _scanned
+    plan = plan_all(resolved, context, connection, by_values=True)
+    of_all = _by_groups if plan.driver is Driver.WALK_ORDER else _scanned
+    at_once = _in_one_statement if context.on_postgresql else of_all
     count = at_once if len(columns) >= _SCANNED_AT_ONCE else _grouped
     counted = count(connection, plan, columns)
     return {
@@ -111,6 +116,30 @@ def _scanned(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[s
         for counter, values in zip(counters, zip(*chunk, strict=True), strict=True):
             counter.update(values)
     return {name: _most(counter.items()) for name, counter in zip(names, counters, strict=True)}
+
+
+def _by_groups(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[str, Counted]:
+    """The counts of all facets from the index of values, which SQLite reads group by group, in its order.
+
+    It gives the values of a group as one text, which takes half the time of rows. Folded texts have no line breaks.
+    """
+    groups = {name: column for name, column in COLUMNS.items() if column.key in VALUE_GROUPS}
+    others = {name: COLUMNS[name] for name in names if name not in groups}
+    counters: dict[str, Counter[Any]] = {name: Counter() for name in (*groups, *others)}
+    texts = [func.group_concat(column, literal_column("char(10)")) for column in others.values()]
+    query = matching(plan, func.count(), *groups.values(), *texts).group_by(*groups.values())
+    for count, *values in chain.from_iterable(read_tuples(connection, query, _GROUPS)):
+        for name, value in zip(groups, values, strict=False):
+            counters[name][value] += count
+        for name, text in zip(others, values[len(groups) :], strict=True):
+            counters[name].update(text.split("\n"))
+    return {name: _most(_typed(counters[name], name if name in others else "")) for name in names}
+
+
+def _typed(counter: Counter[Any], name: str) -> Iterable[tuple[Any, int]]:
+    """The counts of a facet; of one with a name, from texts to values of its column."""
+    kind = COLUMNS[name].type.python_type if name else None
+    return ((kind(value), count) for value, count in counter.items()) if kind else counter.items()
 
 
 def _in_one_statement(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[str, Counted]:

@@ -128,7 +128,7 @@ class Search:
 
     def total(self) -> int:
         """How many files match."""
-        plan = plan_all(self.node, self.context, self.connection)
+        plan = plan_all(self.node, self.context, self.connection, by_values=True)
         return self.connection.scalar(matching(plan, func.count())) or 0
 
     def cursor_behind(self, found: Found, position: int) -> Cursor:

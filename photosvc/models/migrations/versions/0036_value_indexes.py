@@ -13,6 +13,7 @@ depends_on = None
 ROWS = "photosvc_search_rows"
 VALUES = (
     "lens_id",
+    "year",
     "photo_type",
     "stack",
     "stacked",
@@ -32,7 +33,6 @@ VALUES = (
     "country",
     "state_key",
     "city_key",
-    "year",
     "month",
     "day",
     "color",
@@ -45,6 +45,7 @@ VALUES = (
     "private",
     "listed",
 )
+PHOTO = ("photo_id", "taken_at", "newest_key", "private")
 RARE = ("rating", "faces")
 ORDERS = {
     "added": ("newest_key", "private", "photo_id"),
@@ -63,8 +64,11 @@ ORDERS = {
 
 
 def upgrade() -> None:
-    """Forward. The index `map` has the positions too."""
+    """Forward. The index `map` has the positions too, and `photo` has the photos of all rows."""
     op.drop_index(f"ix_{ROWS}_position", ROWS)
+    for name in ("photo", "photo_id"):
+        op.drop_index(f"ix_{ROWS}_{name}", ROWS)
+    op.create_index(f"ix_{ROWS}_photo", ROWS, [*PHOTO, "listed"], postgresql_include=["file_id"])
     _create("values", VALUES)
     for name in RARE:
         _create(name, (name, "newest_key"), f" AND {name} > 0")
@@ -76,6 +80,9 @@ def downgrade() -> None:
     for name in ("values", *RARE):
         op.drop_index(f"ix_{ROWS}_{name}", ROWS)
     _create("position", ("lat", "lng"))
+    op.drop_index(f"ix_{ROWS}_photo", ROWS)
+    _create("photo", PHOTO)
+    op.create_index(f"ix_{ROWS}_photo_id", ROWS, ["photo_id"])
     _replace_orders([])
 
 

@@ -67,7 +67,7 @@ from photosvc.search.reading.planning.candidates import (
 )
 from photosvc.search.reading.planning.day_bounds import Bounds, day_bounds
 from photosvc.search.reading.planning.ranks import Tier, tiers
-from photosvc.search.reading.planning.value_scan import most_walked, scan_values
+from photosvc.search.reading.planning.value_scan import is_scanned, most_walked, scan_values
 from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]
@@ -139,6 +139,7 @@ def make_plan(
     rows_needed: int = 100,
     ranked: tuple[Term, ...] = (),
     in_order: bool = True,
+    by_values: bool = False,
 ) -> Plan:
     """The plan for the rows that `node` matches.
 
@@ -151,6 +152,7 @@ def make_plan(
         ranked: the terms that the order ranks by.
         in_order: whether rows are read in the order. Otherwise, all rows that no index finds are read as they are
             stored: of the indexes of orders SQLite would choose one at random, and find every row through it.
+        by_values: whether only columns of the index of values are read, out of order: then it is read for the rows.
 
     """
     parts = conjuncts(node)
@@ -202,7 +204,7 @@ def make_plan(
     rest = compile_all(others, context)
     driver = Driver.WALK_VALUE if valued else Driver.WALK_ORDER
     walk = None
-    if not (valued or in_order):
+    if not (valued or in_order or (by_values and all(is_scanned(part, context) for part in parts))):
         shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
     elif others and in_order:
         walk = _limited_walk(parts, context, counter, shown, by_value)
@@ -235,10 +237,10 @@ def _by_rank(
     return candidates, tiers(words, ranked, context, connection)
 
 
-def plan_all(node: Node, context: Context, connection: Connection) -> Plan:
-    """The plan that reads every row that `node` matches, to count or group them."""
+def plan_all(node: Node, context: Context, connection: Connection, *, by_values: bool = False) -> Plan:
+    """The plan that reads every row that `node` matches, to count or group them; see `make_plan`."""
     context = replace(context, words_as_sets=True)
-    return make_plan(node, "newest", context, connection, rows_needed=ALL_ROWS, in_order=False)
+    return make_plan(node, "newest", context, connection, rows_needed=ALL_ROWS, in_order=False, by_values=by_values)
 
 
 def one_album(node: Node) -> tuple[Node, int] | tuple[None, None]:
