@@ -4,7 +4,7 @@ from typing import Final
 
 from flask import Blueprint, Response, request
 
-from photosvc.pages import account, assets, errors, photo, photos, signing_in
+from photosvc.pages import account, apps, assets, errors, photo, photos, signing_in, two_factor
 from photosvc.pages.layout import add_page_headers
 from photosvc.web.answer import count_request, start_timer
 from photosvc.web.auditing import write_due_refusals
@@ -15,7 +15,7 @@ from photosvc.web.protector import token_of
 from photosvc.web.same_origin import OtherSiteError, is_own
 
 BLUEPRINT: Final = "photosvc_pages"
-_PAGES: Final = (photos, photo, signing_in, account, assets)
+_PAGES: Final = (photos, photo, signing_in, account, apps, two_factor, assets)
 _CHANGING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -27,6 +27,8 @@ def create_pages() -> Blueprint:
     @pages.before_request
     def begin() -> None:
         start_timer()
+        if request.endpoint == f"{BLUEPRINT}.asset":  # also where the database is not ready: errors are pages too
+            return
         service = current_service()
         service.require_schema()
         service.follow_key(seldom=True)

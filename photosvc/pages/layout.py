@@ -5,6 +5,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from flask import Response, g, make_response, render_template, url_for
 
+from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.pages.assets import asset_version
 from photosvc.web.current import current_service
@@ -57,6 +58,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         f"photosvc/{template}.html",
         site=current_service().settings.site_name,
         me=who,
+        settings=who is not None and may(who, "users.view", owner_uid=who.user_uid),
         asset=asset,
         **context,
     )

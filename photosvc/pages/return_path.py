@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 from flask import request, url_for
 
-_LONGEST: Final = 2000
+#: Shorter than what is read of a field of a form, so that nothing is cut off.
+_LONGEST: Final = 900
 #: What browsers take for a slash, or leave out, could turn a path into another host.
 _UNSAFE: Final = re.compile(r"[\x00-\x20\\\x7f-\U0010ffff]")
 

@@ -1,7 +1,6 @@
 """Signing in and out: a password and, where the account has one, a code; the session is in a cookie."""
 
 from http import HTTPStatus
-from typing import Final
 
 from flask import Blueprint, Response, g, request, url_for
 
@@ -18,6 +17,7 @@ from photosvc.auth.errors import (
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
+from photosvc.pages.forms import read_form
 from photosvc.pages.layout import public_page, see_other, show
 from photosvc.pages.return_path import safe_path
 from photosvc.web.auditing import record
@@ -25,10 +25,6 @@ from photosvc.web.current import Service, current_service
 from photosvc.web.logging_in import finish_log_in, log_in, sweep_sessions
 from photosvc.web.protector import principal, uses
 from photosvc.web.session_cookie import clear_cookie, set_cookie
-
-_LONGEST: Final = 1000
-#: Bytes of a form.
-MAX_FORM: Final = 16 * 1024
 
 
 def add_routes(pages: Blueprint) -> None:
@@ -50,15 +46,15 @@ def sign_in() -> Response:
 
 
 def _signed_in() -> Response:
-    service, form = current_service(), _form()
+    service, form = current_service(), read_form()
     target, stay = safe_path(form.get("next", "")), form.get("stay") == "1"
-    half, name = form.get("half", ""), form.get("name", "")[:_LONGEST]
+    half, name = form.get("half", ""), form.get("name", "")
     before = _present()
     try:
         if half:
-            login = finish_log_in(service, half, form.get("code", "")[:_LONGEST])
+            login = finish_log_in(service, half, form.get("code", ""))
         else:
-            login = log_in(service, name, form.get("password", "")[:_LONGEST], None)
+            login = log_in(service, name, form.get("password", ""), None)
     except PasscodeRequiredError as error:
         half = half or half_login.begin(service.settings, service.now(), error)
         return show("sign-in", next=target, half=half, stay=stay, name=name)
@@ -107,9 +103,3 @@ def _end(service: Service, who: Principal | None) -> None:
             login_sessions.log_out(session, who)
             record(session, Event.LOGOUT, target=who.credential_uid, by=who)
     g.pop("photosvc_principal", None)
-
-
-def _form() -> dict[str, str]:
-    """The fields of the request's form; of a repeated one the first."""
-    request.max_content_length = MAX_FORM
-    return {name: value.replace("\0", "") for name, value in request.form.items()}

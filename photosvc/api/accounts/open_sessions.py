@@ -3,12 +3,10 @@
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import users
-from photosvc.auth.audit.events import Event
-from photosvc.auth.credentials import bearer, open_sessions
-from photosvc.models import LOGIN_SESSION
+from photosvc.auth.credentials import open_sessions
 from photosvc.records.accounts import OpenSessionSchema
+from photosvc.web import own_account
 from photosvc.web.answer import json_answer
-from photosvc.web.auditing import record
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
@@ -39,11 +37,7 @@ def list_open_sessions(user_uid: str) -> Response:
 @answers(MESSAGE, "It has ended.")
 def end_open_session(user_uid: str, credential: str) -> Response:
     """End one of the account's login sessions, at once on all workers; also the one of this request."""
-    with current_service().writing() as session:
-        user = users.find_user(session, user_uid)
-        found = open_sessions.find_owned(session, user, LOGIN_SESSION, credential)
-        bearer.revoke(session, found.id)
-        record(session, Event.SESSION_ENDED, subject=user, target=found.uid)
+    own_account.end_session(user_uid, credential)
     return json_answer({"code": 200, "message": "Login session ended."})
 
 
@@ -51,8 +45,5 @@ def end_open_session(user_uid: str, credential: str) -> Response:
 @answers(_ENDED, "They have ended.")
 def end_other_sessions(user_uid: str) -> Response:
     """End all login sessions of the account but the one of this request; app passwords stay valid."""
-    with current_service().writing() as session:
-        user = users.find_user(session, user_uid)
-        ended = open_sessions.end_sessions(session, user, keep=principal().credential_id)
-        record(session, Event.SESSION_ENDED, subject=user, detail=f"all others ({ended})")
+    ended = own_account.end_other_sessions(user_uid)
     return json_answer({"code": 200, "message": "Login sessions ended.", "ended": ended})

@@ -5,16 +5,15 @@ from typing import Any
 from flask import Blueprint, Response
 
 from photosvc.auth.accounts import second_factor, users
-from photosvc.auth.accounts.proof import find_proven, prove_password
 from photosvc.auth.audit.events import Event
-from photosvc.auth.credentials import bearer
 from photosvc.auth.errors import OwnSecondFactorError
 from photosvc.records.accounts import EnrolmentSchema, PasscodeSchema, PasswordSchema, ProofSchema
+from photosvc.web import own_account
 from photosvc.web.answer import json_answer
 from photosvc.web.auditing import record
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.protector import principal, proving, require
+from photosvc.web.protector import principal, require
 
 _ENROLMENT = EnrolmentSchema()
 _CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type": "array", "items": TEXT})
@@ -34,15 +33,7 @@ def add_routes(api: Blueprint) -> None:
 @refuses(409, 429)
 def enrol(body: dict[str, Any], user_uid: str) -> Response:
     """Start to set up two-factor authentication: a secret as text, `otpauth` URI and QR code."""
-    service = current_service()
-    with service.loading() as session:
-        user = users.find_user(session, user_uid)
-    with proving():
-        prove_password(user, body["password"])
-        with service.writing() as session:
-            user = find_proven(session, user)
-            enrolment = second_factor.enrol(session, service.settings, service.now(), user)
-            record(session, Event.SECOND_FACTOR_STARTED, subject=user)
+    enrolment = own_account.start_second_factor(user_uid, body["password"])
     return json_answer(_ENROLMENT.dump(enrolment))
 
 
@@ -55,12 +46,7 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
 
     Other login sessions of the account end; its app passwords stay valid.
     """
-    service = current_service()
-    with proving(), service.writing() as session:
-        user = users.find_user(session, user_uid)
-        codes = second_factor.confirm(session, service.settings, service.now(), user, code=body["code"])
-        bearer.end_login_sessions(session, user.id, keep=principal().credential_id)
-        record(session, Event.SECOND_FACTOR_ON, subject=user)
+    codes = own_account.confirm_second_factor(user_uid, body["code"])
     return json_answer({"code": 200, "recovery_codes": list(codes)})
 
 
@@ -70,16 +56,7 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
 @refuses(429)
 def disable(body: dict[str, Any], user_uid: str) -> Response:
     """Turn two-factor authentication off; the account's password and a code, or recovery code, confirm it."""
-    service = current_service()
-    with service.loading() as session:
-        user = users.find_user(session, user_uid)
-    with proving():
-        prove_password(user, body["password"])
-        with service.writing() as session:
-            user = find_proven(session, user)
-            second_factor.require_passcode(session, service.settings, service.now(), user, body["code"])
-            second_factor.reset(session, service.now(), user)
-            record(session, Event.SECOND_FACTOR_OFF, subject=user)
+    own_account.end_second_factor(user_uid, password=body["password"], code=body["code"])
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})
 
 

@@ -4,17 +4,16 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from photosvc.auth.accounts import passwords, second_factor, users
-from photosvc.auth.accounts.proof import find_proven, prove_password
+from photosvc.auth.accounts import passwords, users
 from photosvc.auth.audit import described
 from photosvc.auth.audit.events import Event
 from photosvc.auth.policy import check_proof, decide, may
 from photosvc.records.accounts import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
-from photosvc.web import auditing
+from photosvc.web import auditing, own_account
 from photosvc.web.answer import json_answer
 from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.protector import principal, proving, require, roles_of
+from photosvc.web.protector import principal, require, roles_of
 
 _MOST = 1000
 #: What an account may do, which its own user does not change.
@@ -116,12 +115,5 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
             users.set_password(session, user, now, new)
             auditing.record(session, Event.PASSWORD_CHANGED, subject=user)
     else:
-        with proving():
-            prove_password(user, body["old"], field="old")
-            new = passwords.new_hash(body["new"], user_name=user.name, field="new")
-            with service.writing() as session:
-                user = find_proven(session, user, field="old")
-                second_factor.require_passcode(session, service.settings, now, user, body["code"])
-                users.set_password(session, user, now, new, keep=who.credential_id)
-                auditing.record(session, Event.PASSWORD_CHANGED, subject=user)
+        own_account.change_own_password(user_uid, old=body["old"], new=body["new"], code=body["code"])
     return json_answer({"code": 200, "message": "Password changed."})

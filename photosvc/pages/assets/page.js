@@ -20,3 +20,19 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.querySelector("#order")?.addEventListener("change", (event) => event.target.form.requestSubmit());
+
+// Over plain http there is no clipboard to write to, so that the text is selected and copied as by a key.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const source = document.getElementById(button.dataset.copy);
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    source.focus();
+    source.select();
+    try {
+      await navigator.clipboard.writeText(source.value);
+    } catch {
+      document.execCommand("copy");
+    }
+    button.textContent = "Copied";
+  });
+}

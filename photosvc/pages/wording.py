@@ -1,0 +1,103 @@
+"""Scopes, times and browsers in the words of people."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from photosvc.auth.scopes import ALL, MODES, READ, WRITE
+from photosvc.core.accounts import BY_APP_PASSWORD, BY_PASSCODE, BY_PASSWORD, BY_RECOVERY_CODE
+
+_LIBRARY: Final = "albums config files folders labels moments people photos places"
+_DAY: Final = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the usual scopes of app passwords."""
+
+    scope: str
+    label: str
+    hint: str
+
+
+CHOICES: Final = (
+    Choice(f"{_LIBRARY} read", "See photos", "Searches, albums, thumbnails and downloads. For photo frames."),
+    Choice(_LIBRARY, "See and change photos", "Also titles, albums, favorites and uploads. For apps that sort photos."),
+    Choice("webdav", "Network folder", "The originals over WebDAV. For file managers and sync apps."),
+    Choice(ALL, "Everything but this account", "Never passwords, app passwords or two-factor log-in. For phone apps."),
+)
+#: Seconds until an app password ends, by what the form offers.
+LIFETIMES: Final = ((365 * _DAY, "In a year"), (90 * _DAY, "In 90 days"), (30 * _DAY, "In 30 days"), (-1, "Never"))
+
+METHODS: Final = {
+    BY_PASSWORD: "By password",
+    BY_PASSCODE: "By password and code",
+    BY_RECOVERY_CODE: "By password and recovery code",
+    BY_APP_PASSWORD: "By app password",
+}
+_BROWSERS: Final = (
+    ("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("FxiOS", "Firefox"), ("Chromium/", "Chromium"),
+    ("CriOS", "Chrome"), ("Chrome/", "Chrome"), ("Safari/", "Safari"), ("curl/", "curl"), ("rclone/", "rclone"),
+)  # fmt: skip
+_SYSTEMS: Final = (
+    ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("Mac OS X", "Mac"),
+    ("CrOS", "Chrome OS"), ("Linux", "Linux"),
+)  # fmt: skip
+_SHOWN: Final = 60
+_STEPS: Final = ((60, 1, "second"), (3600, 60, "minute"), (_DAY, 3600, "hour"), (60 * _DAY, _DAY, "day"))
+
+
+def scope_words(scope: str) -> str:
+    """What a scope opens: `See photos`, `Read albums and photos`."""
+    words = set(scope.split())
+    if not words:
+        return "Nothing"
+    for choice in CHOICES:
+        if words == set(choice.scope.split()):
+            return choice.label
+    names = sorted(word for word in words - MODES if word != ALL and not word.endswith(":false"))
+    closed = sorted(word.removesuffix(":false") for word in words if word.endswith(":false"))
+    what = "everything" if ALL in words or not names else _listed([name.removesuffix(":true") for name in names])
+    verb = {frozenset({READ}): "Read", frozenset({WRITE}): "Change"}.get(frozenset(words & MODES), "Read and change")
+    return f"{verb} {what}" + (f", but not {_listed(closed)}" if closed else "")
+
+
+def ago(then: datetime, now: datetime) -> str:
+    """How long ago a moment was: `4 minutes ago`; a date when it is over two months."""
+    seconds = max(0, int((now - then).total_seconds()))
+    for limit, unit, name in _STEPS:
+        if seconds < limit:
+            number = seconds // unit
+            return "just now" if name == "second" else f"{number} {name}{'s' if number > 1 else ''} ago"
+    return f"on {day(then)}"
+
+
+def ends(then: datetime | None, now: datetime) -> str:
+    """When something ends: `ends in 6 days`, `ends 3 March 2027`."""
+    if then is None:
+        return "no end date"
+    left = then - now
+    if left <= timedelta(0):
+        return "has ended"
+    if left < timedelta(days=14):
+        days = max(1, round(left.total_seconds() / _DAY))
+        return f"ends in {days} day{'s' if days > 1 else ''}"
+    return f"ends {day(then)}"
+
+
+def day(moment: datetime) -> str:
+    """The date of a moment: `3 March 2027`."""
+    return f"{moment.day} {moment:%B} {moment.year}"
+
+
+def browser_name(user_agent: str) -> str:
+    """The browser and system that a header names: `Firefox on Linux`."""
+    browser = next((name for sign, name in _BROWSERS if sign in user_agent), "")
+    system = next((name for sign, name in _SYSTEMS if sign in user_agent), "")
+    if browser and system:
+        return f"{browser} on {system}"
+    return browser or system or user_agent[:_SHOWN] or "Unknown program"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
