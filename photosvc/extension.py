@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from flask import Flask, Response, current_app
+from flask import Flask, Response, current_app, request
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth.host_user import HostUser
@@ -19,6 +19,7 @@ from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounte
 from photosvc.records.results import SearchResults
 from photosvc.settings import Settings
 from photosvc.web.addresses import warn_of_missing_address
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.current import EXTENSION, Service
 from photosvc.web.host_users import PrincipalLoader, host_users
 from photosvc.web.library_search import Value, search_library, thumbnail_url
@@ -137,6 +138,10 @@ class PhotoService:
         for blueprint in mounted_blueprints(self._host()):
             for other in others:
                 other.exempt(blueprint)
+
+    def owns_request(self) -> bool:
+        """Whether the current request is for a route of photosvc; `before_request` walls of the host let it pass."""
+        return isinstance(current_app.blueprints.get(request.blueprint or ""), OwnBlueprint)
 
     def search(
         self,
