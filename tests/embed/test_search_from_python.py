@@ -210,6 +210,8 @@ def test_thumbnail_addresses_outside_of_requests_begin_with_the_public_one(tmp_p
     with open_host(tmp_path / "host", config=config, principal_loader=who_signed_in) as app:
         address = app.service.thumbnail_url("0" * 40, "fit_720", JANE)
     assert address.startswith("https://host.example.org/media/api/v1/t/" + "0" * 40 + "/host")
+    with open_host(tmp_path / "other", principal_loader=who_signed_in) as app:
+        assert app.service.thumbnail_url("0" * 40, "fit_720", JANE).startswith("/media/api/v1/t/" + "0" * 40)
 
 
 def test_thumbnails_that_nobody_could_open_are_refused(tmp_path):
