@@ -9,6 +9,7 @@ from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth.audit.lines import LOGGER
+from photosvc.backup.moves import require_finished
 from photosvc.core.clock import Clock, system_clock
 from photosvc.core.closed import close_files, close_folder
 from photosvc.core.instance import make_instance
@@ -47,11 +48,12 @@ def create_app(
         address: where it is served, the issuer of OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
 
     Raises:
-        SettingError: a setting or a part is unknown or invalid.
+        SettingError: a setting or a part is unknown or invalid, or a restore was not finished.
 
     """
     environ = os.environ if environ is None else environ
     instance_folder = make_instance(instance, environ)
+    require_finished(instance_folder)
     app = Flask("photosvc", instance_path=str(instance_folder), static_folder=None)
     app.template_folder = str(instance_folder / "templates")
     app.url_map.merge_slashes = False

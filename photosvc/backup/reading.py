@@ -1,0 +1,200 @@
+"""Reads backups, which anybody may have made: only names of the manifest, only sizes of the manifest, no links."""
+
+import io
+import os
+import shutil
+import stat
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from photosvc.backup import snapshot
+from photosvc.backup.contents import DATABASE, INSTANCE, MANIFEST, MOST_BYTES, MOST_KEYS
+from photosvc.backup.errors import NoRoomError, NotABackupError
+from photosvc.backup.manifest import Manifest, Member, load
+
+#: Bytes that are read from the archive at once: its table of contents, which is read whole, must fit.
+_MOST_READ: Final = 4 << 20
+_CHUNK: Final = 1 << 20
+_ENCRYPTED: Final = 0x1
+#: Bytes that are kept free on the disk.
+_SPARE: Final = 16 << 20
+#: What the readers of ZIP and deflate raise at content that is not what it should be.
+_BROKEN: Final = (
+    *(BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError),
+    *(ValueError, OverflowError, LookupError, struct.error),
+)
+
+
+class Archive:
+    """An open backup whose manifest is valid and names all that is in it."""
+
+    def __init__(self, archive: ZipFile) -> None:
+        self._archive = archive
+        entries = {entry.filename: entry for entry in archive.infolist()}
+        if len(entries) != len(archive.infolist()) or len(entries) > MOST_KEYS + 20:
+            msg = "The backup has names twice, or too many."
+            raise NotABackupError(msg)
+        for entry in entries.values():
+            _check_entry(entry)
+        head = entries.get(MANIFEST)
+        if head is None or head.file_size > MOST_BYTES:
+            msg = "The file is no backup of photosvc: it has no manifest."
+            raise NotABackupError(msg)
+        self.manifest: Manifest = load(archive.read(head))
+        for member in self.manifest.members:
+            found = entries.get(member.name)
+            too_large = member.name != DATABASE and member.size > MOST_BYTES
+            if found is None or found.file_size != member.size or too_large:
+                msg = f"The backup is not as its manifest says: {member.name}."
+                raise NotABackupError(msg)
+        if entries.keys() != {MANIFEST, *(member.name for member in self.manifest.members)}:
+            msg = "The backup has files that its manifest does not name."
+            raise NotABackupError(msg)
+
+    def extract(self, member: Member, target: Path, *, progress: Callable[[], None] = lambda: None) -> None:
+        """Write a file of the archive to a new file, which only its owner may read.
+
+        Raises:
+            NotABackupError: its content is not what the manifest says.
+            OSError: the disk is full or failed.
+
+        """
+        digest, size = sha256(), 0
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file, _telling(), self._archive.open(member.name) as source:
+            while data := _read(source):
+                size += len(data)
+                if size > member.size:
+                    break
+                digest.update(data)
+                file.write(data)
+                progress()
+            file.flush()
+            os.fsync(file.fileno())
+        if size != member.size or digest.hexdigest() != member.sha256:
+            msg = f"The backup is damaged: {member.name} is not what was backed up."
+            raise NotABackupError(msg)
+
+    def extract_instance(self, folder: Path) -> None:
+        """Write all files of the instance folder below a folder.
+
+        Raises:
+            NotABackupError: a content is not what the manifest says.
+            OSError: the disk is full or failed.
+
+        """
+        for member in self.manifest.members:
+            if member.name != DATABASE:
+                target = folder / member.name.removeprefix(f"{INSTANCE}/")
+                target.parent.mkdir(mode=0o700, exist_ok=True)
+                self.extract(member, target)
+
+    def extract_database(
+        self, target: Path, *, thoroughly: bool, progress: Callable[[], None] = lambda: None
+    ) -> snapshot.State | None:
+        """Write the database to a new file and check it; gives what it says about itself, None where there is none.
+
+        Raises:
+            NotABackupError: it is damaged, or not what the manifest says.
+            OSError: the disk has no room for it, or failed.
+
+        """
+        member = self.manifest.member(DATABASE)
+        if member is None:
+            return None
+        self.extract(member, target, progress=progress)
+        state = snapshot.check(target, thoroughly=thoroughly)
+        key = "" if state.fingerprint is None else f"{state.fingerprint:016x}"
+        if (state.schema, key) != (self.manifest.schema, self.manifest.key):
+            msg = "The database in the backup is not the one that its manifest describes."
+            raise NotABackupError(msg)
+        return state
+
+
+@contextmanager
+def open_backup(path: Path) -> Iterator[Archive]:
+    """The backup in a file.
+
+    Raises:
+        NotABackupError: it is none, or damaged.
+        OSError: it cannot be read.
+
+    """
+    with _BoundedFile(path) as file:
+        with _telling():
+            archive = Archive(ZipFile(file))
+        yield archive
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Wrap the reading of an archive: whatever is wrong with it is a `NotABackupError`."""
+    try:
+        yield
+    except _BROKEN as error:
+        msg = f"The file is no whole backup of photosvc: {str(error) or type(error).__name__}."
+        raise NotABackupError(msg) from None
+
+
+def require_room(folder: Path, size: int) -> None:
+    """Make sure that the disk of a folder has room for this many bytes, before they are written.
+
+    Raises:
+        NoRoomError: it has not; the message says how much is needed.
+
+    """
+    free = shutil.disk_usage(folder).free
+    if size + _SPARE > free:
+        msg = f"The backup needs {size >> 20} MiB in {folder}, which has {free >> 20} MiB free."
+        raise NoRoomError(msg)
+
+
+class _BoundedFile(io.FileIO):
+    """A file of which nobody reads much at once, or before its beginning: a table of contents may say so."""
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Go to a place in the file.
+
+        Raises:
+            BadZipFile: there is no such place.
+
+        """
+        try:
+            return super().seek(offset, whence)
+        except OSError:
+            msg = "it is cut off"
+            raise BadZipFile(msg) from None
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """At most `size` bytes.
+
+        Raises:
+            BadZipFile: more than 4 MiB are asked for.
+
+        """
+        bounded = size is not None and 0 <= size <= _MOST_READ
+        data = super().read(size if bounded else _MOST_READ + 1) or b""
+        if len(data) > _MOST_READ:
+            msg = "its table of contents is too long"
+            raise BadZipFile(msg)
+        return data
+
+
+def _check_entry(entry: ZipInfo) -> None:
+    """Make sure that an entry is a plain file."""
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    plain = kind in {0, stat.S_IFREG} and not entry.filename.endswith("/") and not entry.flag_bits & _ENCRYPTED
+    if not plain or entry.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
+        msg = "The backup has something in it that is no plain file."
+        raise NotABackupError(msg)
+
+
+def _read(source: Any) -> bytes:  # noqa: ANN401 - a file in a ZIP archive
+    data: bytes = source.read(_CHUNK)
+    return data

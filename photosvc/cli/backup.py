@@ -1,0 +1,190 @@
+"""`svc backup` and `svc restore`."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from photosvc.cli.group import PlainError, with_service
+from photosvc.cli.report import format_options, print_record
+
+if TYPE_CHECKING:
+    from photosvc.backup.manifest import Manifest
+    from photosvc.backup.restoring import Restored
+    from photosvc.settings import Settings
+    from photosvc.web.current import Service
+
+_COLUMNS = {
+    "archive": "Archive",
+    "size": "Bytes",
+    "created_at": "Made At",
+    "database": "Database",
+    "schema": "Schema",
+    "photos": "Photos",
+    "accounts": "Accounts",
+    "key_included": "Has the Service Key",
+    "verified": "Verified",
+}
+_FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("target", type=_FILE)
+@click.option("--verify", is_flag=True, help="Read the archive again, and check its database thoroughly.")
+@format_options()
+@with_service
+def backup(service: "Service", target: Path, verify: bool) -> None:
+    """Write database, keys and configuration to one archive, while the service goes on.
+
+    TARGET is the archive, or a folder, in which it is named by its time. Originals and thumbnails are not in it. It
+    opens the second factors of all accounts: keep it closed.
+    """
+    from photosvc.backup import postgres
+    from photosvc.backup.restoring import check
+    from photosvc.backup.workspace import workspace
+    from photosvc.backup.writing import Source, archive_name, write_backup
+
+    target = target.expanduser().absolute()
+    if target.is_dir():
+        target /= archive_name(service.now())
+    engine = service.engine()
+    database = _database_file(service)
+    source = Source(service.settings, service.instance, database, lambda: postgres.state_of(engine))
+    with _ended_by_signals():
+        manifest = write_backup(source, target, service.now())
+        if verify:
+            with workspace(target.parent) as folder:
+                check(target, folder)
+    print_record(_COLUMNS, {**_described(target, manifest), "verified": verify})
+    if not _has_key(manifest):
+        origin = service.settings.origins.get("secret_key", "app")
+        click.echo(f"The service key is not in it: keep PHOTOSVC_SECRET_KEY ({origin}) as well.", err=True)
+    if database is None:
+        click.echo(f"The database is not in it. Dump it now:\n\n  {postgres.dump_command(engine.url)}\n", err=True)
+
+
+def _database_file(service: "Service") -> Path | None:
+    """The file of the SQLite database; None on PostgreSQL."""
+    url = service.engine().url
+    if url.get_backend_name() != "sqlite":
+        return None
+    if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
+        msg = "The database is no file that could be backed up."
+        raise PlainError(msg, 1)
+    return Path(url.database).absolute()
+
+
+@click.command()
+@click.argument("archive", type=_FILE)
+@click.option("--replace", is_flag=True, help="Move a library that is there aside.")
+@click.option("--dry-run", "-n", is_flag=True, help="Check the archive thoroughly; change nothing.")
+@format_options()
+@click.pass_context
+def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> None:
+    """Restore an archive of `svc backup` into the instance folder, while no service runs.
+
+    All of it is checked before anything changes. If it is interrupted, run it again: it goes on where it was. Restore
+    only archives that you trust: the configuration in them is a program.
+    """
+    from tempfile import TemporaryDirectory
+
+    from photosvc.backup import restoring
+    from photosvc.core.clock import system_clock
+
+    archive = archive.expanduser().absolute()
+    if dry_run:
+        with _ended_by_signals(), TemporaryDirectory(prefix="photosvc-restore-") as folder:
+            manifest = restoring.check(archive, Path(folder))
+        print_record(_COLUMNS, {**_described(archive, manifest), "verified": True})
+        return
+    instance = _own_instance(ctx)
+    with _ended_by_signals():
+        restored = restoring.restore(archive, instance, os.environ, system_clock(), replace=replace)
+    print_record(_COLUMNS, {**_described(archive, restored.manifest), "verified": True})
+    _print_next_steps(restored, instance)
+
+
+def _own_instance(ctx: click.Context) -> Path:
+    """The instance folder of the console script.
+
+    Raises:
+        click.UsageError: called inside another app, whose database is that app's to restore.
+
+    """
+    from photosvc.core.instance import make_instance
+
+    if not callable(ctx.find_root().obj):
+        msg = "restores only libraries of their own: call `svc restore`, and restore another app by its own means"
+        raise click.UsageError(msg)
+    return make_instance(None, os.environ)
+
+
+def _described(archive: Path, manifest: "Manifest") -> dict[str, Any]:
+    return {
+        "archive": str(archive),
+        "size": archive.stat().st_size,
+        **{name: getattr(manifest, name) for name in ("created_at", "database", "schema", "photos", "accounts")},
+        "key_included": _has_key(manifest),
+    }
+
+
+def _has_key(manifest: "Manifest") -> bool:
+    return "secret_key" in manifest.instance_files()
+
+
+def _print_next_steps(restored: "Restored", instance: Path) -> None:
+    from sqlalchemy.engine import make_url
+
+    from photosvc.backup import postgres
+    from photosvc.models.base import SCHEMA_VERSION
+
+    manifest, settings = restored.manifest, restored.settings
+    lines = [f"Restored into {instance}."]
+    lines += [f"The former files are in {folder}." for folder in restored.aside]
+    differing = {name: value for name, value in manifest.settings.items() if _present(settings, name) != value}
+    lines += [f"When it was made, {name} was {value}." for name, value in sorted(differing.items())]
+    if manifest.database == "postgresql":
+        lines += [
+            "Fill an empty database now:",
+            "",
+            f"  {postgres.restore_command(make_url(settings.database_uri))}",
+            "",
+        ]
+    if not restored.key_fits:
+        lines.append(
+            "The service key here is not that of the backup: set PHOTOSVC_SECRET_KEY to the one it was made with."
+        )
+    if manifest.schema < SCHEMA_VERSION:
+        lines.append(f"It has schema {manifest.schema}, this photosvc needs {SCHEMA_VERSION}: run `svc db upgrade`.")
+    if manifest.schema > SCHEMA_VERSION:
+        lines.append(f"It has schema {manifest.schema}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc.")
+    lines.append("Then run `svc index`, which finds what has changed in the originals since.")
+    click.echo("\n".join(lines), err=True)
+
+
+def _present(settings: "Settings", name: str) -> str:
+    """The value of a setting by its full name; nothing for one that this version does not have."""
+    from photosvc.settings import PREFIX, setting_fields
+
+    field = name.removeprefix(PREFIX).lower()
+    return str(getattr(settings, field)) if field in setting_fields() else ""
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the block as an error does, so that no half of an archive is left."""
+
+    def end(number: int, _frame: object) -> None:
+        sys.exit(128 + number)
+
+    former = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
