@@ -70,7 +70,7 @@ def failing(monkeypatch, *errors):
     """Let the first runs raise these errors and others do nothing; gives the folders of all runs."""
     left, folders = list(errors), []
 
-    def run_index(session, settings, clock, options, observer):
+    def run_index(session, settings, clock, options, progress, observer):
         folders.append((options.subfolder, options.force))
         if left:
             raise left.pop(0)
@@ -204,7 +204,7 @@ def test_a_disk_below_the_originals_is_followed_when_it_comes_and_guarded_when_i
 
     runs: list[frozenset[str]] = []
 
-    def run_index(session, settings, clock, options, observer):
+    def run_index(session, settings, clock, options, progress, observer):
         runs.append(options.unmounted)
         return Summary()
 
