@@ -45,12 +45,14 @@ _COLUMNS = json_object(
     type={"type": "string", "pattern": "^[0-7]*$"},
 )
 _PHOTO = json_object(
-    "uid hash duration favorite private text",
+    "uid hash duration favorite private width height text",
     uid=TEXT,
     hash=TEXT,
     duration=NUMBER,
     favorite=FLAG,
     private=FLAG,
+    width=NUMBER,
+    height=NUMBER,
     text=TEXT,
 )
 _PHOTOS = json_object(

@@ -10,6 +10,7 @@ from photosvc.auth.credentials import link_tokens
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.pages.chips import Chip, chips_of
+from photosvc.pages.grid_data import grid_data
 from photosvc.pages.layout import page, show
 from photosvc.pages.tiles import Day, days_of
 from photosvc.query.nodes import Filter, conjunction
@@ -75,17 +76,19 @@ def show_photos() -> Response:
         order, seed = asked.order.name, str(asked.seed) if asked.order.base == "random" else ""
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
         message, status = error.message, error.status
+    search = where(query, order, seed)
     answer = show(
         "photos",
         status,
         query=query,
+        data=grid_data(principal(), query, order or DEFAULT_ORDER, search),
         order=order or DEFAULT_ORDER,
         orders=ORDERS,
         chips=chips,
         found=found,
         message=message,
         number=number,
-        where=where(query, order, seed),
+        where=search,
         link=lambda **changes: link(query, order, seed, **changes),
     )
     answer.headers["Cache-Control"] = "private, no-cache"

@@ -237,6 +237,7 @@ def test_what_a_photo_shows_is_what_its_record_has(own):
         record = records[one["uid"]]
         assert one["text"] == (record["Title"] or record["Description"] or record["Name"])
         assert (one["favorite"], one["private"]) == (record["Favorite"], record["Private"])
+        assert (one["width"], one["height"]) == (record["Width"], record["Height"])
         assert one["duration"] == 2_500_000_000
     assert Counter(one["favorite"] for one in found).keys() == {True, False}
 

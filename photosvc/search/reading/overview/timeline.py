@@ -43,6 +43,9 @@ class Shown:
     """Nanoseconds."""
     favorite: bool
     private: bool
+    width: int
+    height: int
+    """Pixels of the upright picture; 0 when unknown."""
     text: str
     """What stands in for the picture: title, description or name."""
 
@@ -154,7 +157,7 @@ def _details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Sh
     statement = (
         select(
             SearchRow.file_id, SearchRow.photo_uid, SearchRow.hash, SearchRow.duration, SearchRow.favorite,
-            SearchRow.private, Photo.title, Photo.description, Photo.name,
+            SearchRow.private, SearchRow.width, SearchRow.height, Photo.title, Photo.description, Photo.name,
         )
         .join(Photo, Photo.id == SearchRow.photo_id)
         .where(SearchRow.file_id.in_(file_ids))
@@ -163,6 +166,6 @@ def _details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Sh
 
 
 def _shown(rows: Iterable[Any]) -> Iterator[tuple[int, Shown]]:
-    for file_id, uid, content_hash, duration, favorite, private, *texts in rows:
+    for file_id, uid, content_hash, duration, favorite, private, width, height, *texts in rows:
         text = next((text.strip() for text in texts if text.strip()), "")
-        yield file_id, Shown(uid, content_hash, duration, favorite, private, text[:_LONGEST_TEXT])
+        yield file_id, Shown(uid, content_hash, duration, favorite, private, width, height, text[:_LONGEST_TEXT])

@@ -1,0 +1,208 @@
+// What is done with the selected photos: the floating bar, and the line that takes the last action back.
+
+import {call, get, may, post, site} from "./api.js";
+import {icon, make} from "./icons.js";
+import {number, photos as counted} from "./words.js";
+
+const MANY = 500;      // photos from which on an action that is easily seen as a loss asks first
+const MOST_ALBUMS = 500;
+const SHOWN = 12000;   // milliseconds that the line stands
+const PORTION = 5000;  // photos in one request
+
+export class Actions {
+  #selection; #timeline; #grid; #bar; #count; #line; #all; #back = null; #timer = 0; #buttons = {};
+
+  constructor(selection, timeline, grid) {
+    this.#selection = selection; this.#timeline = timeline; this.#grid = grid;
+    const button = (name, label, picture, action, needed) => {
+      if (needed && !may(needed)) return "";
+      const made = make("button", {type: "button", className: "plain", title: label, ariaLabel: label}, icon(picture));
+      made.addEventListener("click", () => this.run(action));
+      this.#buttons[action] = made;
+      return made;
+    };
+    this.#count = make("span", {className: "count"});
+    this.#count.setAttribute("role", "status");
+    this.#all = make("button", {type: "button", className: "plain all"});
+    this.#all.addEventListener("click", () => selection.all());
+    this.#bar = make("div", {className: "actions", hidden: true},
+      button("clear", "End the selection", "close", "clear"), this.#count, this.#all,
+      button("favorite", "Favorite (f)", "heart", "favorite", "update"),
+      button("private", "Private", "lock", "private", "update"),
+      button("album", "Add to album (l)", "album", "album", "albums"),
+      button("archive", site.archive === "1" ? "Take out of the archive (A)" : "Archive (A)", "archive", "archive", "update"),
+      button("download", "Download (D)", "download", "download", "download"));
+    this.#bar.setAttribute("role", "toolbar");
+    this.#bar.setAttribute("aria-label", "Selected photos");
+    this.#line = make("div", {className: "undo", hidden: true});
+    this.#line.setAttribute("role", "status");
+    document.querySelector("main").append(this.#bar);
+    document.body.append(this.#line);
+  }
+
+  show(total) {
+    const {size} = this.#selection;
+    this.#bar.hidden = size === 0;
+    this.#count.textContent = `${number(size)} selected`;
+    this.#all.hidden = size >= total;
+    this.#all.textContent = `All ${number(total)} of this search`;
+    const favorites = size > 0 && this.#selection.photos.every((photo) => photo.favorite);
+    this.#buttons.favorite?.setAttribute("aria-pressed", favorites);
+    const hidden = size > 0 && this.#selection.photos.every((photo) => photo.private);
+    this.#buttons.private?.setAttribute("aria-pressed", hidden);
+  }
+
+  working(text) { this.#bar.hidden = false; this.#count.textContent = text; }
+
+  async run(action) {
+    if (action === "clear") { this.#selection.clear(); return; }
+    const needed = {favorite: "update", private: "update", archive: "update", album: "albums", download: "download"}[action];
+    if (!may(needed)) return;
+    await this.runOn(action, this.#selection.size ? this.#selection.photos : [this.#selection.focused].filter(Boolean));
+  }
+
+  async runOn(action, chosen) {
+    if (!chosen.length) return;
+    try {
+      await this[action](chosen);
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  // Changes only those that are not so yet, so that taking it back leaves the others as they were.
+  async favorite(chosen) {
+    const value = !chosen.every((photo) => photo.favorite), changed = uids(chosen.filter((photo) => photo.favorite !== value));
+    const set = (favorite) => this.#edit(changed, "edit", {values: {Favorite: favorite}}, {favorite});
+    await set(value);
+    this.say(value ? `${counted(changed.length)} made favorites` : `${counted(changed.length)} no longer favorites`, () => set(!value));
+  }
+
+  async private(chosen) {
+    const value = !chosen.every((photo) => photo.private), changed = uids(chosen.filter((photo) => photo.private !== value));
+    const set = (isPrivate) => this.#edit(changed, "private", {private: isPrivate}, {private: isPrivate});
+    await set(value);
+    this.say(value ? `${counted(changed.length)} made private` : `${counted(changed.length)} no longer private`, () => set(!value));
+  }
+
+  async archive(chosen) {
+    const list = uids(chosen), back = site.archive === "1";
+    const what = back ? "Take out of the archive" : "Archive";
+    if (list.length >= MANY && !(await confirmed(`${what} ${counted(list.length)}?`, what))) return;
+    const next = this.#next(new Set(list));
+    await this.#edit(list, back ? "restore" : "archive", {});
+    this.#selection.clear();
+    await this.#reload(next);
+    this.say(`${counted(list.length)} ${back ? "taken out of the archive" : "archived"}`, async () => {
+      await this.#edit(list, back ? "archive" : "restore", {});
+      await this.#reload(next);
+    });
+  }
+
+  async album(chosen) {
+    const album = await chooseAlbum();
+    if (!album) return;
+    const added = [];
+    for (const list of portions(uids(chosen))) added.push(...(await post(`/albums/${album.UID}/photos`, {photos: list})).added.map((one) => one.PhotoUID));
+    this.say(added.length ? `${counted(added.length)} added to ${album.Title}` : `${album.Title} has them all already`, added.length && (async () => {
+      for (const list of portions(added)) await call(`/albums/${album.UID}/photos`, {method: "DELETE", body: {photos: list}});
+    }));
+  }
+
+  async download(chosen) {
+    const {data} = await call("/zip", {method: "POST", body: {photos: uids(chosen)}});
+    const link = make("a", {href: `${site.api}/zip/${encodeURIComponent(data.filename)}`, download: ""});
+    document.body.append(link);
+    link.click();
+    link.remove();
+    this.say(`${number(data.count)} ${data.count === 1 ? "file" : "files"} in one archive`);
+  }
+
+  async undo() {
+    const back = this.#back;
+    if (!back) return;
+    this.#back = null;
+    this.#line.hidden = true;
+    try {
+      await back();
+      this.say("Taken back");
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  say(text, back = null) {
+    this.#back = back || null;
+    const children = [make("span", {textContent: text})];
+    if (back) {
+      const button = make("button", {type: "button", className: "plain", textContent: "Undo"});
+      button.addEventListener("click", () => this.undo());
+      children.push(button);
+    }
+    this.#line.replaceChildren(...children);
+    this.#line.hidden = false;
+    clearTimeout(this.#timer);
+    // What can be taken back stays until the next action for those who need longer; the line only moves out of the way.
+    this.#timer = setTimeout(() => { this.#line.hidden = true; }, SHOWN);
+  }
+
+  async #edit(list, name, more, values = null) {
+    for (const portion of portions(list)) await post(`/batch/photos/${name}`, {photos: portion, ...more});
+    if (values) {
+      this.#timeline.change(new Set(list), values);
+      await this.#timeline.adopt();
+    }
+    this.#selection.size && this.show(this.#timeline.total);
+  }
+
+  // The first photo on the screen that stays, to which the focus goes.
+  #next(gone) {
+    const held = this.#grid.held;
+    if (!held) return null;
+    const after = [...this.#grid.tiles].filter((tile) => tile.photo && !gone.has(tile.photo.uid))
+      .sort((a, b) => a.month - b.month || a.index - b.index);
+    const later = after.find((tile) => tile.month > held[0] || (tile.month === held[0] && tile.index > held[1]));
+    return (later || after.at(-1))?.photo.uid ?? null;
+  }
+
+  async #reload(uid) {
+    this.#timeline.dispatchEvent(new CustomEvent("moved", {detail: uid}));
+  }
+}
+
+const uids = (list) => list.map((photo) => photo.uid);
+
+function* portions(list) {
+  for (let at = 0; at < list.length; at += PORTION) yield list.slice(at, at + PORTION);
+}
+
+// Asks in a dialog; its form makes Enter and Escape work everywhere.
+export function confirmed(question, yes) {
+  const dialog = make("dialog", {className: "ask"}, make("p", {textContent: question}),
+    make("form", {method: "dialog"}, make("button", {value: "", textContent: "Cancel"}), make("button", {value: "yes", className: "primary", textContent: yes})));
+  document.body.append(dialog);
+  dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); }));
+}
+
+async function chooseAlbum() {
+  const albums = (await get(`/albums?count=${MOST_ALBUMS}&type=album&order=edited`)).filter((album) => !album.Filter);
+  const field = make("input", {type: "text", id: "album-title", autocomplete: "off", maxLength: 200, required: true});
+  field.setAttribute("list", "album-titles");
+  const list = make("datalist", {id: "album-titles"}, ...albums.map((album) => make("option", {value: album.Title})));
+  const dialog = make("dialog", {className: "ask"},
+    make("form", {method: "dialog"}, make("label", {htmlFor: "album-title", textContent: "Album"}), field, list,
+      make("p", {className: "muted", textContent: "Choose an album, or type the name of a new one."}),
+      make("div", {className: "row"}, make("button", {value: "", type: "submit", formNoValidate: true, textContent: "Cancel"}),
+        make("button", {value: "yes", className: "primary", textContent: "Add"}))));
+  // Enter means the first button of a form.
+  field.addEventListener("keydown", (event) => { if (event.key === "Enter" && field.value.trim()) { event.preventDefault(); dialog.close("yes"); } });
+  document.body.append(dialog);
+  dialog.showModal();
+  field.focus();
+  await new Promise((resolve) => dialog.addEventListener("close", resolve));
+  dialog.remove();
+  const title = field.value.trim();
+  if (dialog.returnValue !== "yes" || !title) return null;
+  return albums.find((album) => album.Title === title) || post("/albums", {Title: title});
+}

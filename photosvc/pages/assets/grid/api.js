@@ -1,0 +1,46 @@
+// Calls of the API with the session of the page.
+
+// The page's data: addresses, rights, and the search that it shows.
+export const site = {...document.querySelector("form.search")?.dataset};
+const allowed = new Set((site.may || "").split(" "));
+export const may = (action) => allowed.has(action);
+
+export class Failure extends Error {
+  constructor(status, message, details = []) {
+    super(message);
+    this.status = status;
+    this.details = details;
+  }
+}
+
+// The answer of a call: {data, headers}. `body` is sent as JSON.
+export async function call(path, {method = "GET", body, headers = {}, signal} = {}) {
+  const given = {"X-Photosvc": "1", Accept: "application/json", ...headers};
+  if (body !== undefined) given["Content-Type"] = "application/json";
+  const answer = await fetch(site.api + path, {
+    method, signal, headers: given, credentials: "same-origin",
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  let data = null;
+  try { data = text ? JSON.parse(text) : null; } catch { /* a proxy's page */ }
+  if (answer.status === 401) location.reload();  // the page leads to the log-in and back
+  if (!answer.ok) throw new Failure(answer.status, data?.error || data?.message || `The server answered ${answer.status}.`, data?.details);
+  return {data, headers: answer.headers};
+}
+
+export const get = async (path, signal) => (await call(path, {signal})).data;
+export const post = async (path, body) => (await call(path, {method: "POST", body})).data;
+
+// The query string of these values; empty ones are left out.
+export function asked(values) {
+  const pairs = Object.entries(values).filter(([, value]) => value !== "" && value !== undefined && value !== null);
+  return pairs.length ? `?${new URLSearchParams(pairs)}` : "";
+}
+
+// The parameters that select the photos of this page.
+export const search = () => ({q: site.query, order: site.order});
+
+export const thumbnail = (hash, size) => site.thumbs.replace("HASH", hash).replace("SIZE", size);
+export const video = (hash) => site.videos.replace("HASH", hash);
+export const photoPage = (uid) => site.photo.replace("UID", uid);

@@ -1,0 +1,34 @@
+// Videos and live photos play in their tiles, without sound: under the pointer, or while they are focused.
+
+import {video} from "./api.js";
+import {make} from "./icons.js";
+import {isMoving} from "./window.js";
+
+const WAIT = 250;
+
+export function watchMoving(root, grid) {
+  let timer = 0, shown = null;
+  const stop = () => {
+    clearTimeout(timer);
+    shown?.video?.remove();
+    if (shown) shown.video = null;
+    shown = null;
+  };
+  const begin = (event) => {
+    const tile = grid.tileOf(event.target);
+    if (tile === shown) return;
+    stop();
+    if (!tile?.photo || !isMoving(tile) || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    shown = tile;
+    timer = setTimeout(() => {
+      if (!tile.photo) return;
+      tile.video = make("video", {muted: true, loop: true, playsInline: true, autoplay: true, src: video(tile.photo.hash), ariaHidden: "true"});
+      tile.video.addEventListener("error", stop);
+      tile.item.insertBefore(tile.video, tile.badges);
+    }, WAIT);
+  };
+  root.addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") begin(event); });
+  root.addEventListener("pointerleave", stop);
+  root.addEventListener("focusin", begin);
+  root.addEventListener("focusout", stop);
+}

@@ -1,0 +1,135 @@
+// The time scrubber: every month of the search at the edge of the screen, in proportion to its photos.
+
+import {make} from "./icons.js";
+import {monthBrief, monthName} from "./words.js";
+
+const LEAST = 22;  // pixels between two years that are written
+
+export class Scrubber {
+  #timeline; #window; #element; #label; #thumb; #years; #dragging = false; #frame = 0; #target = 0;
+
+  constructor(root, timeline, grid) {
+    this.#timeline = timeline;
+    this.#window = grid;
+    this.#years = make("div", {className: "years"});
+    this.#thumb = make("div", {className: "thumb"});
+    this.#label = make("span", {className: "bubble", hidden: true});
+    this.#element = make("div", {className: "scrubber", tabIndex: 0, hidden: true}, this.#years, this.#thumb, this.#label);
+    const element = this.#element;
+    element.setAttribute("role", "slider");
+    element.setAttribute("aria-label", "Month");
+    element.setAttribute("aria-orientation", "vertical");
+    root.after(element);
+    element.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      event.preventDefault();
+      element.focus({preventScroll: true});
+      element.setPointerCapture(event.pointerId);
+      this.#dragging = true;
+      element.classList.add("held");
+      this.#move(event);
+    });
+    element.addEventListener("pointermove", (event) => this.#dragging ? this.#move(event) : this.#hint(event));
+    for (const name of ["pointerup", "pointercancel"]) {
+      element.addEventListener(name, () => { this.#dragging = false; element.classList.remove("held"); this.#label.hidden = true; });
+    }
+    element.addEventListener("pointerleave", () => { if (!this.#dragging) this.#label.hidden = true; });
+    element.addEventListener("keydown", (event) => this.#key(event));
+    grid.addEventListener("move", ({detail}) => this.show(detail));
+    new ResizeObserver(() => this.draw()).observe(element);
+    this.draw();
+  }
+
+  // The share of all photos that stand before a month, and back.
+  #share(month) { return this.#timeline.total ? this.#timeline.begins[month] / this.#timeline.total : 0; }
+
+  draw() {
+    const {months} = this.#timeline, height = this.#element.clientHeight;
+    this.#element.hidden = months.length < 2;
+    this.#element.setAttribute("aria-valuemin", 0);
+    this.#element.setAttribute("aria-valuemax", Math.max(0, months.length - 1));
+    const marks = [];
+    let year = "", below = -LEAST, dot = -9;
+    months.forEach(([name], month) => {
+      const top = this.#share(month) * height;
+      if (name.slice(0, 4) !== year && name !== "0000-00") {
+        year = name.slice(0, 4);
+        if (top - below >= LEAST) {
+          const mark = make("span", {textContent: year});
+          mark.style.top = `${top}px`;
+          marks.push(mark);
+          below = dot = top;
+          return;
+        }
+      }
+      if (top - dot >= 16 && top - below >= LEAST) {
+        const mark = make("i");
+        mark.style.top = `${top}px`;
+        marks.push(mark);
+        dot = top;
+      }
+    });
+    const written = marks.filter((mark) => mark.tagName === "SPAN").map((mark) => parseFloat(mark.style.top));
+    const free = (mark) => mark.tagName === "SPAN" || written.every((top) => Math.abs(top - parseFloat(mark.style.top)) > 11);
+    this.#years.replaceChildren(...marks.filter(free));
+    if (months.length) this.show(this.#window.place());
+  }
+
+  show({month, offset, height}) {
+    const entry = this.#timeline.months[month];
+    if (!entry) return;
+    const share = this.#share(month) + (Math.min(1, offset / height) * entry[1]) / this.#timeline.total;
+    this.#thumb.style.transform = `translateY(${share * this.#element.clientHeight}px)`;
+    this.#element.setAttribute("aria-valuenow", month);
+    this.#element.setAttribute("aria-valuetext", monthName(entry[0]));
+  }
+
+  #at(event) {
+    const box = this.#element.getBoundingClientRect();
+    return Math.min(Math.max((event.clientY - box.top) / box.height, 0), 0.999999);
+  }
+
+  #hint(event) {
+    const {month} = this.#timeline.at(Math.floor(this.#at(event) * this.#timeline.total));
+    const box = this.#element.getBoundingClientRect();
+    this.#label.hidden = false;
+    this.#label.textContent = monthBrief(this.#timeline.months[month][0]);
+    this.#label.style.top = `${Math.min(Math.max(event.clientY - box.top, 14), box.height - 14)}px`;
+    return month;
+  }
+
+  #move(event) {
+    this.#hint(event);
+    this.#target = this.#at(event) * this.#timeline.total;
+    if (!this.#frame) this.#frame = requestAnimationFrame(() => { this.#frame = 0; this.#jump(); });
+  }
+
+  #jump() {
+    const {month, index} = this.#timeline.at(Math.floor(this.#target));
+    const name = this.#timeline.months[month][0];
+    // A month that is a few pixels high is reached at its beginning.
+    const count = this.#timeline.months[month][1], wide = (count / this.#timeline.total) * this.#element.clientHeight;
+    const share = wide < 6 ? 0 : index / count;
+    this.#window.goToShare(month, share);
+    this.#element.setAttribute("aria-valuetext", monthName(name));
+  }
+
+  #key(event) {
+    const {months} = this.#timeline, {month} = this.#window.place();
+    const year = (step) => {
+      const own = months[month][0].slice(0, 4);
+      let at = month;
+      while (months[at + step] && months[at][0].slice(0, 4) === own) at += step;
+      return at;
+    };
+    const moves = {
+      ArrowDown: () => month + 1, ArrowRight: () => month + 1, ArrowUp: () => month - 1, ArrowLeft: () => month - 1,
+      PageDown: () => year(1), PageUp: () => year(-1), Home: () => 0, End: () => months.length - 1,
+    };
+    if (!moves[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const to = Math.min(Math.max(moves[event.key](), 0), months.length - 1);
+    this.#window.goTo(to, 0);
+    this.show({month: to, offset: 0, height: 1});
+  }
+}

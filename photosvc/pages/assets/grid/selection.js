@@ -1,0 +1,119 @@
+// Which photos are selected: by mouse, with Shift, by keyboard, by touch; or all of this search.
+
+import {may} from "./api.js";
+import {Actions} from "./actions.js";
+
+const HOLD = 450;  // milliseconds of a touch that begins a selection
+export const MOST = 20000;  // photos that one action takes
+
+export class Selection {
+  #root; #timeline; #grid; #chosen = new Map(); #anchor = null; #actions; #touch = 0;
+
+  constructor(root, timeline, grid) {
+    this.#root = root; this.#timeline = timeline; this.#grid = grid;
+    this.#actions = new Actions(this, timeline, grid);
+    grid.decorate = (tile, photo) => {
+      const chosen = this.#chosen.has(photo.uid);
+      tile.item.classList.toggle("picked", chosen);
+      tile.box.checked = chosen;
+    };
+    root.addEventListener("click", (event) => this.#click(event), true);
+    root.addEventListener("pointerdown", (event) => this.#press(event));
+    root.addEventListener("contextmenu", (event) => { if (this.#touch === -1) event.preventDefault(); });
+    for (const name of ["pointerup", "pointercancel", "pointermove"]) root.addEventListener(name, (event) => this.#release(event, name));
+    document.addEventListener("keydown", (event) => this.#key(event));
+    this.#changed();
+  }
+
+  get actions() { return this.#actions; }
+  get photos() { return [...this.#chosen.values()]; }
+  get size() { return this.#chosen.size; }
+
+  clear() { this.#chosen.clear(); this.#anchor = null; this.#changed(); }
+
+  // The photo that keys mean when nothing is selected: the one with the focus.
+  get focused() {
+    const tile = this.#grid.tileOf(document.activeElement);
+    return tile?.photo && this.#root.contains(document.activeElement) ? tile.photo : null;
+  }
+
+  #position(tile) { return this.#timeline.begins[tile.month] + tile.index; }
+
+  toggle(tile) {
+    const {photo} = tile;
+    if (!photo) return;
+    if (this.#chosen.has(photo.uid)) this.#chosen.delete(photo.uid); else this.#chosen.set(photo.uid, photo);
+    this.#anchor = this.#position(tile);
+    this.#changed();
+  }
+
+  async extend(tile) {
+    const to = this.#position(tile), from = this.#anchor ?? to;
+    const found = await this.#timeline.range(Math.min(from, to), Math.max(from, to), MOST);
+    for (const photo of found) this.#chosen.set(photo.uid, photo);
+    this.#changed();
+  }
+
+  async all() {
+    this.#actions.working("Selecting…");
+    try {
+      const found = await this.#timeline.range(0, this.#timeline.total - 1, MOST);
+      this.#chosen = new Map(found.map((photo) => [photo.uid, photo]));
+    } finally { this.#changed(); }
+  }
+
+  #changed() {
+    this.#root.classList.toggle("picking", this.#chosen.size > 0);
+    this.#grid.refresh();
+    this.#actions.show(this.#timeline.total);
+  }
+
+  #click(event) {
+    const tile = this.#grid.tileOf(event.target);
+    if (!tile || !this.#root.contains(tile.item) || event.button) return;
+    const box = event.target.closest(".pick"), began = this.#touch === -1;
+    this.#touch = 0;
+    if (event.ctrlKey || event.metaKey) {
+      if (!box) return;  // the link opens in another tab
+    } else if (!box && !this.#chosen.size && !began) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (began) return;
+    // A click on the label makes a second one on its box.
+    if (event.shiftKey && this.#anchor !== null) this.extend(tile); else this.toggle(tile);
+  }
+
+  #press(event) {
+    if (event.pointerType === "mouse") return;
+    const tile = this.#grid.tileOf(event.target);
+    clearTimeout(this.#touch);
+    this.#touch = tile && setTimeout(() => {
+      this.#touch = -1;
+      if (!this.#chosen.has(tile.photo?.uid)) this.toggle(tile);
+      navigator.vibrate?.(10);
+    }, HOLD);
+  }
+
+  #release(event, name) {
+    if (this.#touch > 0 && (name !== "pointermove" || Math.hypot(event.movementX, event.movementY) > 4)) {
+      clearTimeout(this.#touch);
+      this.#touch = 0;
+    }
+  }
+
+  #key(event) {
+    if (document.querySelector(".pswp") || event.target.closest?.("input:not([type=checkbox]), textarea, select, dialog")) return;
+    const only = !event.ctrlKey && !event.metaKey && !event.altKey;
+    if ((event.ctrlKey || event.metaKey) && event.key === "a") { event.preventDefault(); this.all(); return; }
+    if ((event.ctrlKey || event.metaKey) && event.key === "z") { event.preventDefault(); this.#actions.undo(); return; }
+    if (!only) return;
+    if (event.key === "Escape" && this.#chosen.size) { this.clear(); return; }
+    const tile = this.#grid.tileOf(document.activeElement);
+    if (event.key === "x" && tile) { event.preventDefault(); this.toggle(tile); return; }
+    if (event.key === "X" && tile) { event.preventDefault(); this.extend(tile); return; }
+    const action = {f: "favorite", A: "archive", D: "download", l: "album"}[event.key];
+    if (action && (this.#chosen.size || this.focused)) { event.preventDefault(); this.#actions.run(action); }
+  }
+}
+
+export const canChange = () => may("update");

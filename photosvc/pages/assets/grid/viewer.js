@@ -1,0 +1,215 @@
+// One photo over the whole screen, with PhotoSwipe: every photo of the search is one swipe away, however many there are.
+
+import PhotoSwipe from "../vendor/photoswipe/photoswipe.js";
+
+import {may, photoPage, thumbnail, video} from "./api.js";
+import {icon, make} from "./icons.js";
+import {Panel} from "./panel.js";
+import {number} from "./words.js";
+
+const SIZES = [["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200], ["fit_2560", 2560, 1600], ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
+const PANEL = 340;
+const VIDEO = "3", LIVE = "2";
+
+export class Viewer {
+  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #heart; #play;
+
+  constructor(timeline, grid, actions) {
+    this.#timeline = timeline; this.#grid = grid; this.#actions = actions;
+    timeline.addEventListener("photos", () => this.#loaded());
+    timeline.addEventListener("changed", () => this.#marks());
+    grid.addEventListener("renewed", () => this.#renewed());
+    document.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  get isOpen() { return this.#open; }
+  #place(index) { return this.#timeline.at(index); }
+  #photo(index) { const {month, index: at} = this.#place(index); return this.#timeline.photo(month, at); }
+  get photo() { return this.#swipe ? this.#photo(this.#swipe.currIndex) : null; }
+
+  async show(month, index, from) {
+    if (this.#open) return;
+    this.#open = true;
+    await this.#timeline.want(month);
+    await this.#timeline.need(month, index, index + 1);
+    const at = this.#timeline.begins[month] + index, photo = this.#timeline.photo(month, index);
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const swipe = this.#swipe = new PhotoSwipe({
+      index: at, loop: false, wheelToZoom: true, bgOpacity: 1, escKey: true, returnFocus: false, preload: [1, 2],
+      showHideAnimationType: still ? "none" : "fade", zoomAnimationDuration: still ? 0 : 220, counter: false, close: true,
+      // Never larger than it is; a second step shows each pixel of the picture as one of the screen.
+      initialZoomLevel: (zoom) => Math.min(zoom.fit, 1 / devicePixelRatio || 1, 1),
+      secondaryZoomLevel: (zoom) => Math.max(1 / (devicePixelRatio || 1), Math.min(zoom.fit * 2, 1)),
+      maxZoomLevel: (zoom) => Math.max(2, zoom.fit),
+      getViewportSizeFn: () => ({x: innerWidth - (this.#panel?.isOpen && innerWidth >= 900 ? PANEL : 0), y: innerHeight}),
+      closeTitle: "Close (Esc)", zoomTitle: "Zoom (z)", arrowPrevTitle: "Previous", arrowNextTitle: "Next", errorMsg: "This picture cannot be shown.",
+    });
+    swipe.addFilter("numItems", () => this.#timeline.total);
+    swipe.addFilter("itemData", (_, number_) => this.#item(number_));
+    swipe.addFilter("preventPointerEvent", (prevent, event) => (onControls(event) ? false : prevent));
+    swipe.on("pointerDown", (event) => { if (onControls(event.originalEvent)) event.preventDefault(); });
+    swipe.on("contentLoad", (event) => this.#content(event));
+    swipe.on("contentDeactivate", ({content}) => content.element?.pause?.());
+    swipe.on("uiRegister", () => this.#buttons(swipe));
+    swipe.on("change", () => this.#changed());
+    swipe.on("keydown", (event) => this.#typing(event));
+    swipe.on("close", () => { if (history.state?.viewer) history.back(); });
+    swipe.on("destroy", () => this.#closed());
+    this.#panel = new Panel(this.#timeline, () => swipe.updateSize(true));
+    if (from !== "history") history.pushState({viewer: true, grid: location.hash}, "", this.#address(photo));
+    swipe.init();
+    swipe.element.setAttribute("aria-modal", "true");
+    swipe.element.setAttribute("aria-label", "Photo");
+  }
+
+  close() { this.#swipe?.close(); }
+
+  #address(photo) { return photoPage(photo.uid); }
+
+  // What PhotoSwipe knows of a photo; before it is loaded, a box of its shape.
+  #item(number_) {
+    const {month, index} = this.#place(number_), photo = this.#timeline.photo(month, index), columns = this.#timeline.columns(month);
+    const kind = columns?.type[index] ?? "0", ratio = (columns?.ratio[index] ?? 133) / 100;
+    if (!photo) {
+      this.#timeline.want(month);
+      this.#timeline.need(month, index - 5, index + 6).catch(() => {});
+      return {width: Math.round(1000 * ratio), height: 1000, html: "", waiting: true};
+    }
+    const width = photo.width || Math.round(1000 * ratio), height = photo.height || 1000;
+    if (kind === VIDEO) return {type: "video", width, height, photo, alt: photo.text, msrc: thumbnail(photo.hash, "fit_720")};
+    const sources = [];
+    for (const [name, w, h] of SIZES) {
+      const scale = Math.min(1, w / width, h / height);
+      sources.push(`${thumbnail(photo.hash, name)} ${Math.round(width * scale)}w`);
+      if (scale === 1) break;
+    }
+    return {
+      src: thumbnail(photo.hash, "fit_1920"), srcset: sources.join(", "), msrc: thumbnail(photo.hash, "fit_720"),
+      width, height, photo, live: kind === LIVE, alt: photo.text || "Photo",
+    };
+  }
+
+  #content(event) {
+    const {content} = event, {data} = content;
+    if (data.type !== "video") return;
+    event.preventDefault();
+    content.type = "video";
+    content.element = make("video", {className: "pswp__video", controls: true, playsInline: true, preload: "metadata", poster: data.msrc, src: video(data.photo.hash), ariaLabel: data.alt || "Video"});
+    content.element.addEventListener("error", () => content.element.replaceWith(make("p", {className: "pswp__wrong", textContent: "This video cannot be played here yet. It may still be converted; try again soon."})));
+    content.state = "loaded";
+    content.onLoaded();
+  }
+
+  #buttons(swipe) {
+    const add = (name, order, title, picture, click, extra = {}) => swipe.ui.registerElement({
+      name, order, isButton: true, title, ariaLabel: title, html: "", ...extra,
+      onInit: (element) => { element.classList.add("own"); element.append(icon(picture)); extra.onInit?.(element); },
+      onClick: click,
+    });
+    swipe.ui.registerElement({name: "position", order: 5, isButton: false, onInit: (element) => {
+      this.#counter = element;
+      element.setAttribute("role", "status");
+      element.setAttribute("aria-live", "polite");
+    }});
+    add("moving", 7, "Play the moving picture (Space)", "play", () => this.#live(), {onInit: (element) => { this.#play = element; }});
+    if (may("update")) add("favorite", 8, "Favorite (f)", "heart", () => this.#run("favorite"), {onInit: (element) => { this.#heart = element; }});
+    if (may("update")) add("archive", 9, "Archive (A)", "archive", () => this.#run("archive"));
+    if (may("albums")) add("album", 9, "Add to album (l)", "album", () => this.#run("album"));
+    if (may("download")) add("download", 9, "Download (D)", "download", () => this.#run("download"));
+    add("info", 9, "Details (i)", "info", () => this.#panel.toggle(this.photo), {onInit: (element) => this.#panel.attach(swipe.element, element)});
+  }
+
+  #run(action) {
+    const {photo} = this;
+    if (photo) this.#actions.runOn(action, [photo]);
+  }
+
+  #live() {
+    const slide = this.#swipe.currSlide, {photo} = slide?.data || {};
+    if (!photo) return;
+    if (slide.content.element?.tagName === "VIDEO") { toggle(slide.content.element); return; }
+    if (!slide.data.live) return;
+    const old = slide.container.querySelector("video");
+    if (old) { old.remove(); return; }
+    const moving = make("video", {className: "pswp__moving", autoplay: true, playsInline: true, controls: true, src: video(photo.hash), ariaLabel: "The moving picture of this photo"});
+    moving.addEventListener("ended", () => moving.remove());
+    moving.addEventListener("error", () => { moving.remove(); this.#actions.say("The moving picture cannot be played yet."); });
+    const still = slide.content.element;
+    moving.style.width = still.style.width; moving.style.height = still.style.height;
+    slide.container.append(moving);
+  }
+
+  #changed() {
+    const {currIndex} = this.#swipe, photo = this.#photo(currIndex);
+    this.#swipe.element?.querySelectorAll(".pswp__moving").forEach((one) => one.remove());
+    if (this.#counter) this.#counter.textContent = `${number(currIndex + 1)} of ${number(this.#timeline.total)}`;
+    if (!photo) return;
+    if (history.state?.viewer) history.replaceState(history.state, "", this.#address(photo));
+    this.#panel.show(photo);
+    this.#marks();
+  }
+
+  #marks() {
+    const {photo} = this;
+    if (!photo) return;
+    this.#heart?.setAttribute("aria-pressed", photo.favorite);
+    if (this.#play) this.#play.hidden = !this.#swipe.currSlide?.data.live;
+  }
+
+  // Slides that were empty boxes become pictures.
+  #loaded() {
+    const swipe = this.#swipe;
+    if (!swipe?.mainScroll) return;
+    for (const {slide} of swipe.mainScroll.itemHolders) {
+      if (slide?.data.waiting && this.#photo(slide.index)) swipe.refreshSlideContent(slide.index);
+    }
+    this.#changed();
+  }
+
+  // The library changed below: the same place shows what is there now.
+  #renewed() {
+    const swipe = this.#swipe;
+    if (!swipe) return;
+    if (!this.#timeline.total) { this.close(); return; }
+    if (swipe.currIndex >= this.#timeline.total) swipe.goTo(this.#timeline.total - 1);
+    for (const {slide} of swipe.mainScroll.itemHolders) if (slide) swipe.refreshSlideContent(slide.index);
+    this.#changed();
+  }
+
+  // PhotoSwipe's own keys (arrows, Escape, z) are text where somebody types.
+  #typing(event) {
+    const {originalEvent: key} = event, field = key.target.closest?.("input, textarea, select, dialog");
+    if (!field) return;
+    event.preventDefault();
+    if (key.key === "Escape" && field.tagName !== "DIALOG" && !field.closest("dialog")) field.blur();
+  }
+
+  #key(key) {
+    if (!this.#swipe || key.target.closest?.("input, textarea, select, dialog")) return;
+    if (key.ctrlKey || key.metaKey || key.altKey) {
+      if (key.key === "z") { key.preventDefault(); this.#actions.undo(); }
+      return;
+    }
+    const action = {f: "favorite", A: "archive", D: "download", l: "album"}[key.key];
+    if (action) { key.preventDefault(); this.#run(action); }
+    else if (key.key === "i") { key.preventDefault(); this.#panel.toggle(this.photo); }
+    else if (key.key === " " && !key.target.closest?.("button, a, video")) { key.preventDefault(); this.#live(); }
+  }
+
+  #closed() {
+    const at = this.#swipe.currIndex;
+    this.#swipe = null;
+    this.#open = false;
+    const {month, index} = this.#place(Math.min(at, this.#timeline.total - 1));
+    this.#grid.focus(month, index);
+  }
+}
+
+// The lower edge of a video belongs to its controls.
+function onControls(event) {
+  const video_ = event.target?.closest?.("video[controls]");
+  if (event.target?.closest?.(".panel")) return true;
+  return Boolean(video_) && event.clientY > video_.getBoundingClientRect().bottom - 76;
+}
+
+const toggle = (element) => (element.paused ? element.play().catch(() => {}) : element.pause());

@@ -1,0 +1,50 @@
+"""What the scripts of the photos need to know: addresses, rights, and the search that the page shows."""
+
+from typing import Final
+
+from flask import url_for
+
+from photosvc.auth.credentials import link_tokens
+from photosvc.auth.policy import may
+from photosvc.auth.principal import Principal
+from photosvc.web.current import current_service
+from photosvc.web.protector import is_mounted
+
+#: What somebody may do, by the names that the scripts have for it.
+_RIGHTS: Final = {
+    "update": ("photos.update",),
+    "albums": ("albums.update", "albums.create"),
+    "download": ("photos.download",),
+    "upload": ("files.upload",),
+}
+_TIMELINE: Final = "/photos/timeline"
+
+
+def grid_data(who: Principal, query: str, order: str, search: str) -> dict[str, str]:
+    """The values of data attributes by their names; none where the API is not mounted, which the scripts call.
+
+    Args:
+        who: who is signed in.
+        query: the query of the search field.
+        order: the order of the page.
+        search: the query string with which the page of a photo stays within the search.
+
+    """
+    if not is_mounted("photos.timeline"):
+        return {}
+    token = link_tokens.preview_token(current_service().settings, who)
+    rights = [
+        name for name, actions in _RIGHTS.items() if all(is_mounted(action) and may(who, action) for action in actions)
+    ]
+    return {
+        "api": url_for("photosvc.timeline").removesuffix(_TIMELINE),
+        "thumbs": url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE"),
+        "videos": url_for("photosvc.video", content_hash="HASH", token=token, video_format="avc"),
+        "photo": url_for(".photo", uid="UID") + search,
+        "photos": url_for(".photos"),
+        "query": query,
+        "order": order,
+        "may": " ".join(rights),
+        "archive": "1" if "archived:true" in query.lower().split() else "",
+        "user": who.user_uid or "",
+    }

@@ -1,0 +1,66 @@
+"""Chromium as it is installed, through Playwright: pages as somebody uses them, by mouse, touch and keyboard.
+
+What runs inside of Playwright's `evaluate` escapes the Content-Security-Policy: tests only read there, and act
+by native input. A page that logs an error, breaks the policy or loads something from elsewhere fails its test.
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api_client import PASSWORD
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+MISSING = "needs Chromium and Playwright: apt-get install chromium, pip install playwright"
+
+
+@contextmanager
+def open_chromium() -> Iterator[Any]:
+    """The browser, without a window."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason=MISSING)
+    if not CHROMIUM:
+        pytest.skip(MISSING)
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def open_page(
+    browser: Any,
+    base: str,
+    *,
+    name: str = "alice",
+    width: int = 1280,
+    height: int = 800,
+    expected: str = "",
+    **options: Any,
+) -> Iterator[Any]:
+    """A page of its own session, signed in; errors of the page but those with the text `expected` fail the test."""
+    context = browser.new_context(viewport={"width": width, "height": height}, **options)
+    context.set_default_timeout(15_000)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: None if request.url.startswith((base, "blob:")) else wrong.append(request.url))
+    page.goto(f"{base}/sign-in")
+    page.fill("#name", name)
+    page.fill("#password", PASSWORD)
+    page.click("button.primary")
+    page.wait_for_url(f"{base}/")
+    yield page
+    context.close()
+    assert [text for text in wrong if not expected or expected not in text] == []
+
+
+def downloaded(page: Any, act: Any) -> Path:
+    """The file that the browser saves because of `act`."""
+    with page.expect_download() as waiting:
+        act()
+    return Path(waiting.value.path())

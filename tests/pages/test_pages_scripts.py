@@ -1,0 +1,68 @@
+"""Scripts of the pages: what is vendored is what was published, and what a page loads stays small."""
+
+import gzip
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import photosvc.pages
+
+ASSETS = Path(photosvc.pages.__file__).with_name("assets")
+VENDORED = json.loads((ASSETS / "vendor/VENDORED.json").read_text())
+IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*"(\.[^"]+\.js)"(\))?""")
+KB = 1000
+
+
+def loaded(name, *, lazily):
+    """The scripts that one script imports, itself too; `lazily`: also those that it imports later."""
+    found, waiting = set(), [ASSETS / name]
+    while waiting:
+        path = waiting.pop().resolve()
+        if path not in found:
+            found.add(path)
+            wanted = IMPORT.findall(path.read_text())
+            waiting += [path.parent / other for other, later in wanted if lazily or not later]
+    return found
+
+
+def packed(paths):
+    """Bytes on the wire, each file compressed by itself."""
+    return sum(len(gzip.compress(path.read_bytes(), 9)) for path in paths)
+
+
+@pytest.mark.parametrize("library", VENDORED)
+def test_vendored_files_are_those_of_the_published_version(library):
+    about = VENDORED[library]
+    assert about["version"] in about["source"]
+    assert {"license", "integrity"} <= set(about)
+    for name, file in about["files"].items():
+        content = (ASSETS / "vendor" / name).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == file["sha256"], name
+
+
+def test_no_file_is_vendored_unseen():
+    there = {
+        path.relative_to(ASSETS / "vendor").as_posix() for path in (ASSETS / "vendor").rglob("*") if path.is_file()
+    }
+    assert there - {"VENDORED.json"} == {name for about in VENDORED.values() for name in about["files"]}
+
+
+def test_the_grid_is_at_most_40_kb_of_scripts_and_with_the_viewer_60():
+    grid = loaded("grid/main.js", lazily=False) | loaded("page.js", lazily=False)
+    assert not any("vendor" in path.parts for path in grid)
+    assert packed(grid) <= 40 * KB
+    whole = grid | loaded("grid/main.js", lazily=True)
+    assert any(path.name == "photoswipe.js" for path in whole)
+    assert packed(whole) <= 60 * KB
+
+
+def test_scripts_evaluate_no_text_and_write_no_markup():
+    for path in (path for path in ASSETS.rglob("*.js") if "vendor" not in path.parts):
+        text = path.read_text()
+        for forbidden in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+            assert forbidden not in text, (path.name, forbidden)
+        assert 'setAttribute("style"' not in text, path.name
+        assert not re.search(r"https?://(?!www\.w3\.org)", text), path.name
