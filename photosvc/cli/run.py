@@ -51,7 +51,8 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
         folder = _prepare(service, photos, replace=replace)
         token_file = service.instance / "run_token"
         _keep_token(service, token_file)
-        print_welcome(service, folder, service.settings.base_url or address, token_file=token_file)
+        code = _offer_account(service)
+        print_welcome(service, folder, service.settings.base_url or address, token_file=token_file, code=code)
     sys.stdout.flush()
     if not (service.settings.proxies or _is_loopback(host)):
         click.echo(
@@ -133,6 +134,17 @@ def _keep_token(service: "Service", path: Path) -> None:
         made = issued.credential
         auditing.record(session, Event.CREDENTIAL_MADE, target=made.uid, detail=described.credential(made))
     read_or_create(path, lambda: issued.secret)
+
+
+def _offer_account(service: "Service") -> str:
+    """The code by which the first account is made in a browser; empty where there is an account."""
+    from photosvc.auth.accounts import first_account
+
+    with service.reading() as connection:
+        if first_account.has_accounts(connection):
+            first_account.withdraw(service.instance)
+            return ""
+    return first_account.offer(service.instance)
 
 
 def _check_free(host: str, port: int) -> None:

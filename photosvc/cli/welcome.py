@@ -16,13 +16,19 @@ if TYPE_CHECKING:
     from photosvc.web.current import Service
 
 
-def print_welcome(service: "Service", folder: Path, address: str, *, token_file: Path) -> None:
-    """Print the folder, the library, the address, and three things to try in another terminal."""
+def print_welcome(service: "Service", folder: Path, address: str, *, token_file: Path, code: str = "") -> None:
+    """Print the folder, the library, the address, and three things to try in another terminal.
+
+    `code`: by which the first account is made in a browser; empty where there is one.
+    """
     database = service.engine().url
     library = database.database if database.get_backend_name() == "sqlite" else database.render_as_string()
     click.echo(f"Photos    {folder}" + (" (the bundled samples)" if is_samples(folder) else ""))
     click.echo(f"Library   {library}")
-    click.echo(f"Address   {address}\n")
+    click.echo(f"Address   {address}")
+    if code:
+        click.echo(f"Account   none yet: open the address in a browser and type the code {code}")
+    click.echo()
     click.echo("Indexing goes on beside the service. Try in another terminal:\n")
     instance = os.environ.get(INSTANCE_VARIABLE)
     if instance:

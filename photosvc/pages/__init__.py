@@ -4,7 +4,7 @@ from typing import Final
 
 from flask import Blueprint, Response, request
 
-from photosvc.pages import account, apps, assets, errors, photo, photos, signing_in, two_factor
+from photosvc.pages import account, apps, assets, errors, first_account, photo, photos, signing_in, two_factor
 from photosvc.pages.layout import add_page_headers
 from photosvc.web.answer import count_request, start_timer
 from photosvc.web.auditing import write_due_refusals
@@ -15,7 +15,7 @@ from photosvc.web.protector import token_of
 from photosvc.web.same_origin import OtherSiteError, is_own
 
 BLUEPRINT: Final = "photosvc_pages"
-_PAGES: Final = (photos, photo, signing_in, account, apps, two_factor, assets)
+_PAGES: Final = (photos, photo, signing_in, first_account, account, apps, two_factor, assets)
 _CHANGING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 

@@ -4,6 +4,7 @@ from http import HTTPStatus
 
 from flask import Blueprint, Response, g, request, url_for
 
+from photosvc.auth.accounts import first_account
 from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import half_login, login_sessions
 from photosvc.auth.errors import (
@@ -42,6 +43,9 @@ def sign_in() -> Response:
     target = safe_path(request.args.get("next", ""))
     if _present() is not None:
         return see_other(target)
+    with current_service().reading() as connection:
+        if not first_account.has_accounts(connection):
+            return see_other(url_for(".welcome"))
     return show("sign-in", next=target, half="", stay=True, name="")
 
 

@@ -1,6 +1,7 @@
 """`svc run`: serves, watches, and takes its watcher along when it ends."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -9,8 +10,10 @@ from pathlib import Path
 import pytest
 import requests
 
+from photosvc.auth.accounts.first_account import is_code, is_offered
 from photosvc.models import File
-from tests.library import SURROUNDINGS, SVC, call_svc
+from tests.factories.accounts import add_user
+from tests.library import SURROUNDINGS, SVC, call_svc, open_library
 from tests.pictures import jpeg
 from tests.terminal import type_at
 from tests.watching import QUICK, wait
@@ -260,3 +263,14 @@ def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(libra
         for process in (*children(server.pid), server.pid) if server.poll() is None else ():
             os.kill(process, signal.SIGKILL)
         server.wait(20)
+
+
+def test_a_fresh_library_offers_its_first_account_by_a_code(run):
+    first, second = run(), run()
+    codes = [re.search(r"type the code ([2-9A-Z]{4}-[2-9A-Z]{4})\n", done.stdout)[1] for done in (first, second)]
+    assert codes[0] != codes[1]
+    assert [is_code(run.instance, code) for code in codes] == [False, True]
+    with open_library(run.instance, upgrade=False).session() as session:
+        add_user(session, "ann")
+    assert "type the code" not in run().stdout
+    assert not is_offered(run.instance)

@@ -27,6 +27,8 @@ TABLE = {
     "POST /settings/account/two-factor/start": LOG_IN,
     "POST /settings/account/two-factor/confirm": LOG_IN,
     "POST /settings/account/two-factor/end": LOG_IN,
+    "GET /welcome": PUBLIC,
+    "POST /welcome": PUBLIC,
     "GET /sign-in": PUBLIC,
     "POST /sign-in": PUBLIC,
     "POST /sign-out": PUBLIC,

@@ -1,0 +1,81 @@
+"""The first account of a library, made in the browser of whoever started the service."""
+
+from flask import Blueprint, Response, request, url_for
+from sqlalchemy.orm import Session
+
+from photosvc.auth.accounts import first_account, users
+from photosvc.auth.audit.events import Event
+from photosvc.auth.errors import BusyError, InvalidCredentialsError, LoginError, ThrottledError
+from photosvc.core.accounts import ADMIN
+from photosvc.core.errors import InvalidValueError, PhotosvcError
+from photosvc.models import User
+from photosvc.pages.account import error_status
+from photosvc.pages.forms import read_form
+from photosvc.pages.layout import public_page, see_other, show
+from photosvc.web.auditing import record
+from photosvc.web.client_address import client_address
+from photosvc.web.current import Service, current_service
+from photosvc.web.logging_in import log_in
+from photosvc.web.session_cookie import set_cookie
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the making of the first account to the pages."""
+    pages.add_url_rule("/welcome", view_func=welcome, methods=["GET", "POST"])
+
+
+@public_page
+def welcome() -> Response:
+    """The form for the first account, and what it sends; where there is an account, the sign-in page."""
+    service = current_service()
+    with service.reading() as connection:
+        closed = first_account.has_accounts(connection)
+    if closed:
+        return see_other(url_for(".sign_in"))
+    if request.method != "POST":
+        return _form(service)
+    form = read_form()
+    try:
+        return _made(service, form)
+    except (InvalidValueError, LoginError, ThrottledError, BusyError) as error:
+        return _form(service, error, name=form.get("name", ""))
+
+
+def _made(service: Service, form: dict[str, str]) -> Response:
+    name, password = form.get("name", ""), form.get("password", "")
+    address = client_address(request)
+    with service.throttle.login_attempt(service.now(), username="", password="", address=address) as settle:
+        if not first_account.is_code(service.instance, form.get("code", "")):
+            msg = "This is not the code. It is printed where `svc run` was started."
+            raise InvalidCredentialsError(msg, field="code")
+        if password != form.get("again", ""):
+            msg = "The password was typed in two ways."
+            raise InvalidValueError(msg, field="again")
+        user = users.new_user(service.now(), name=name, password=password, role=ADMIN)
+        with service.changing() as session:
+            made = _add(session, service, user)
+            settle(session)
+    first_account.withdraw(service.instance)
+    if not made:
+        return see_other(url_for(".sign_in"))
+    login = log_in(service, name, password, None)
+    answer = see_other(url_for(".photos"))
+    set_cookie(answer, request, login.secret, login.principal, stay=True)
+    return answer
+
+
+def _add(session: Session, service: Service, user: User) -> bool:
+    """Store the account, unless somebody else was first."""
+    if first_account.has_accounts(session) or not first_account.is_offered(service.instance):
+        return False
+    users.add_user(session, user)
+    record(session, Event.USER_ADDED, subject=user, detail=f"role {user.role}, the first account")
+    return True
+
+
+def _form(service: Service, error: PhotosvcError | None = None, *, name: str = "") -> Response:
+    offered = first_account.is_offered(service.instance)
+    answer = show("welcome", error_status(error), offered=offered, error=error, name=name)
+    if error is not None and error.retry_after is not None:
+        answer.headers["Retry-After"] = str(error.retry_after)
+    return answer
