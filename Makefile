@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-examples test-slow test-long coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-webdav lock clean
+.PHONY: help run example test test-examples test-slow test-long coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-webdav lock clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -31,6 +31,10 @@ $(VENV)/.dev: $(VENV)/bin/python setup.cfg pyproject.toml requirements.lock
 
 run: $(VENV)/.run ## Index PHOTOS=dir (or the samples) and serve it on PORT=8080
 	@$(BIN)/svc run $(if $(PHOTOS),--photos "$(PHOTOS)") --host "$(HOST)" --port "$(PORT)"
+
+example: $(VENV)/.dev ## Run a host app that contains photosvc: examples/embed, on PORT=8080
+	@cd examples/embed && export PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" && flask="$(abspath $(BIN))/flask" && \
+		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
 test test-slow test-long test-examples coverage: export PYTHONDONTWRITEBYTECODE :=
