@@ -17,6 +17,7 @@ from photosvc.core.log_lines import write_lines
 from photosvc.extension import PhotoService
 from photosvc.models.database.engine import configure_engine, engine_options
 from photosvc.settings import load_settings
+from photosvc.web import access_log
 from photosvc.web.answer import add_security_headers
 from photosvc.web.client_address import TrustedProxies
 from photosvc.web.current import EXTENSION
@@ -70,6 +71,9 @@ def create_app(
     PhotoService(app, db=db, settings=loaded, clock=clock, parts=chosen_parts(parts), address=address)
     app.extensions[EXTENSION].is_alone = True
     register_errors(app, render_by_path)
-    logging.getLogger(LOGGER).setLevel(logging.INFO)
+    for name in (LOGGER, access_log.LOGGER):
+        logging.getLogger(name).setLevel(logging.INFO)
     app.after_request(add_security_headers)
+    if loaded.access_log:
+        app.after_request(access_log.note_access)  # of requests that reach no route
     return app

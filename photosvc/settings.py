@@ -283,6 +283,12 @@ class Settings:
         "Entries of the security log to keep of each kind: refusals, accesses, changes",
         default=10_000,
     )
+    access_log: bool = _setting(
+        _switch,
+        "`true` or `false`",
+        "Log a line for each request, without secrets; see docs/security-log.md",
+        default=False,
+    )
     log_format: str = _setting(
         _log_format,
         "`text` or `json`",

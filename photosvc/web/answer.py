@@ -7,6 +7,7 @@ import orjson
 from flask import Response, g, request
 from werkzeug.datastructures import Headers
 
+from photosvc.web.access_log import note_access
 from photosvc.web.current import current_service
 
 JSON = "application/json; charset=utf-8"
@@ -93,8 +94,10 @@ def start_timer() -> None:
 
 
 def count_request(answer: Response) -> Response:
-    """Count the request that `answer` is for, with the seconds until its headers were ready."""
+    """Count the request that `answer` is for, with the seconds until its headers were ready; log it if that is set."""
     began, rule = g.get("photosvc_began"), request.url_rule
+    if current_service().settings.access_log:
+        note_access(answer, began)
     if began is not None and rule is not None:  # a host can refuse a request before it reaches the blueprint
         current_service().requests.add((rule.rule, request.method, answer.status_code), perf_counter() - began)
     return answer
