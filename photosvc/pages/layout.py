@@ -11,7 +11,7 @@ from photosvc.pages.assets import asset_version
 from photosvc.web.current import current_service
 from photosvc.web.protector import public, require
 from photosvc.web.same_origin import Place
-from photosvc.web.session_cookie import PLACE
+from photosvc.web.session_cookie import PLACE, by_cookie
 
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
@@ -58,6 +58,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         f"photosvc/{template}.html",
         site=current_service().settings.site_name,
         me=who,
+        leaves=by_cookie(),  # not the user of a host app, who signs out there
         settings=who is not None and may(who, "users.view", owner_uid=who.user_uid),
         asset=asset,
         **context,

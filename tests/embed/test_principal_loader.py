@@ -1,5 +1,7 @@
 """The users of a host app as principals of photosvc: what they see and may do, and what other sites cannot do."""
 
+import re
+
 import pytest
 from flask import abort, request
 
@@ -243,3 +245,13 @@ def test_requests_in_one_app_context_do_not_share_who_acts(host):
     with host.app_context():
         answers = [client.get(PHOTOS, headers=headers) for headers in (token, {}, token, {"X-Auth-Token": "0" * 48})]
     assert [answer.status_code for answer in answers] == [200, 401, 200, 401]
+
+
+def test_the_web_page_shows_users_of_the_host_their_photos_and_no_log_in_of_its_own(host):
+    client = signed_in(host, "viewer")
+    page = client.get("/media/").text
+    assert len(set(re.findall(r'href="/media/photos/\w+', page))) == 2
+    assert status(client, re.search(r'src="(/media/api/v1/t/[^"]+)"', page)[1]) == 200
+    assert "Sign out" not in page
+    assert "/settings/account" not in page
+    assert 'name="password"' in host.test_client().get("/media/", follow_redirects=True).text
