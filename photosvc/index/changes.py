@@ -2,7 +2,7 @@
 
 import heapq
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from operator import itemgetter
@@ -104,10 +104,9 @@ def _rows(session: Session, folder: str, table: type[File | RejectedFile | Sidec
 class _Merged:
     """The known files, taken in the order of the scan."""
 
-    def __init__(self, files: Known, work: Worklist, unmounted: Collection[str]) -> None:
+    def __init__(self, files: Known, work: Worklist) -> None:
         self._files = files
         self._work = work
-        self._unmounted = tuple(f"{folder}/" for folder in unmounted)
         self._next = next(files, None)
 
     def take(self, name: str) -> KnownFile | None:
@@ -133,8 +132,7 @@ class _Merged:
     def _pass(self, *, gone: bool) -> None:
         if self._next is not None:
             name, known = self._next
-            is_gone = gone and not known.missing and not name.startswith(self._unmounted)
-            self._work.add_absent(name, gone=is_gone)
+            self._work.add_absent(name, gone=gone and not known.missing)
             self._next = next(self._files, None)
 
 
@@ -147,7 +145,6 @@ def find_changes(
     *,
     force: bool,
     settle: float = 0,
-    unmounted: Collection[str] = (),
 ) -> None:
     """Scan `folder` below `root` and compare; files that need no reading are counted in the summary.
 
@@ -158,11 +155,10 @@ def find_changes(
         summary: takes unchanged, skipped and unreadable files.
         work: takes the files to read and those that are gone.
         force: read unchanged files again.
-        unmounted: folders whose disk is not there: the files in them are not gone.
         settle: seconds; new and changed files that were written within this time are not read.
 
     """
-    merged = _Merged(known, work, unmounted)
+    merged = _Merged(known, work)
     for found in scan(root, folder):
         if isinstance(found, Unreachable):
             summary.add(Outcome.of_problem(found.name, found.problem))

@@ -1,7 +1,7 @@
 """An index run: scan, find changes, extract in worker processes, store in batches."""
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -15,6 +15,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import FileProblemError, Problem, Reason
 from photosvc.core.stacks import parse_kinds
 from photosvc.index.changes import find_changes, known_files
+from photosvc.index.disks import absent_disks, remember_disks
 from photosvc.index.estimates.fill import estimate_places
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.run_lock import run_lock
@@ -67,6 +68,7 @@ def run_index(
             summary.rebuilt = rebuild(session)
         if not options.dry_run:
             restack_library(session, settings.originals, clock, kinds, lease)
+            remember_disks(session, settings.originals)
         known = known_files(session, folder)
         find_changes(
             settings.originals,
@@ -76,8 +78,8 @@ def run_index(
             work,
             force=options.force,
             settle=options.settle,
-            unmounted=options.unmounted,
         )
+        _keep_unmounted(work, options.unmounted | absent_disks(session, settings.originals), summary)
         summary.kept = work.count_kept()
         session.rollback()
         if options.dry_run:
@@ -93,6 +95,13 @@ def run_index(
             estimate_places(session, clock, lease, wanted=settings.estimate_places)
     summary.seconds = time.monotonic() - started
     return summary
+
+
+def _keep_unmounted(work: Worklist, disks: Collection[str], summary: Summary) -> None:
+    """Leave the files of disks that are not mounted; asked after the scan, in the middle of which one may have gone."""
+    for disk in sorted(disks):
+        if count := work.keep(disk):
+            summary.unmounted[disk] = count
 
 
 def rebuild_search(session: Session, settings: Settings, clock: Clock) -> int:

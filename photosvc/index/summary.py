@@ -1,7 +1,7 @@
 """The options of an index run, and its result."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Self
 
@@ -60,18 +60,30 @@ class Summary:
     """A sentence: why thumbnails could not be kept; empty when all were."""
     kept: int = 0
     """Files that are gone and yet not marked as missing, because no original is there: the disk is not mounted."""
+    unmounted: dict[str, int] = field(default_factory=dict)
+    """Folders on which a disk was mounted before and none is now, with the number of files left as they are."""
     seconds: float = 0.0
     observer: Observer | None = None
 
     @property
+    def left(self) -> int:
+        """Files that were not found and yet not marked as missing, because a disk is not mounted."""
+        return self.kept + sum(self.unmounted.values())
+
+    @property
     def warning(self) -> str:
         """A sentence about the whole run; empty when there is nothing to say."""
-        if not self.kept:
-            return ""
-        return (
-            f"There is no picture or video in the originals, and {self.kept} in the library: nothing was marked as "
-            "missing. Is the disk mounted?"
-        )
+        sentences = [
+            f"No disk is mounted on {disk} any more: its {count} files were not marked as missing. Run `svc purge` if "
+            "it will not come back."
+            for disk, count in self.unmounted.items()
+        ]
+        if self.kept:
+            sentences.append(
+                f"There is no picture or video in the originals, and {self.kept} in the library: nothing was marked "
+                "as missing. Is the disk mounted?"
+            )
+        return " ".join(sentences)
 
     def add(self, outcome: Outcome) -> None:
         """Count a file and pass it to the observer."""

@@ -56,6 +56,12 @@ class Worklist:
         """Add a known file that was not found; `gone` when it is to be marked as missing."""
         self._database.execute("INSERT INTO absent VALUES (?, ?)", (name, gone))
 
+    def keep(self, folder: str) -> int:
+        """Let no file below a folder, whose disk is not mounted, count as gone; gives how many would."""
+        below = (f"{folder}/", f"{folder}0")  # the character after the slash
+        kept = self._database.execute("UPDATE absent SET gone = 0 WHERE gone AND name >= ? AND name < ?", below)
+        return kept.rowcount
+
     def add_duplicate(self, found: FoundFile, other: str, problem: Problem) -> None:
         """Add an unchanged duplicate of the file `other`."""
         row = (found.name, found.size, found.mtime_ns, other, problem.reason.value, problem.detail)

@@ -211,7 +211,7 @@ def test_a_disk_below_the_originals_is_followed_when_it_comes_and_guarded_when_i
     monkeypatch.setattr(module, "run_index", run_index)
     watched.run(9, mount("1"), int, mounted.clear, int, mount("2"), int, mount("3"))
     assert runs == [frozenset(), frozenset(), frozenset({"nas"}), frozenset(), frozenset()]
-    assert watched.said == ["nas is not mounted any more; its files stay in the library until a restart."]
+    assert watched.said == ["nas is not mounted any more; its files stay in the library."]
 
 
 def test_originals_that_are_empty_are_said_once(watched):

@@ -69,7 +69,7 @@ def index(
     shown = nullcontext(progress_lines("Indexing")) if parent is not None else progress_bar("Indexing")
     with shown as progress:
         summary = run_and_report(service, options, progress, as_json=as_json)
-    if summary.failed or summary.cache_refusal or summary.kept:
+    if summary.failed or summary.cache_refusal or summary.left:
         raise click.exceptions.Exit(1)
 
 
@@ -156,7 +156,7 @@ def _print_counts(summary: "Summary", options: "IndexOptions") -> None:
         "failed": summary.failed,
         "seconds": round(summary.seconds, 3),
         "dry_run": options.dry_run,
-        **({"kept": summary.kept} if summary.kept else {}),
+        **({"kept": summary.left} if summary.left else {}),
         **({"read_again": summary.read_again} if summary.read_again else {}),
         **({"thumbnails": summary.thumbnails} if options.thumbnails else {}),
     }

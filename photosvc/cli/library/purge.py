@@ -27,11 +27,15 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
     when the files come back. With --hard their rows are removed, with what people wrote about the photos. Originals are
     never changed.
     """
+    from photosvc.index.disks import absent_disks, forget_disks
     from photosvc.index.purge import Removed, mark, remove, survey
     from photosvc.models.database.transactions import UnitOfWork
 
     with UnitOfWork(service.engine()) as session:
         found = survey(session, service.settings)
+        for disk in sorted(absent := absent_disks(session, service.settings.originals)):
+            click.echo(f"No disk is mounted on {disk} any more: its files count as gone.", err=True)
+        session.rollback()
         if found.moved:
             click.echo(f"{found.moved} files seem to have been moved and are left alone: run svc index.", err=True)
         if hard and not dry_run and (found.files or found.photos):
@@ -39,6 +43,7 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
         marked, removed = len(found.unmarked), Removed()
         if not dry_run:
             marked = mark(session, service.settings, service.clock, found)
+            forget_disks(session, absent)
             if hard:
                 removed = remove(session, service.settings, service.clock, service.pictures.cache, found)
     if as_json:

@@ -165,7 +165,7 @@ class Watcher:
             self.reporter.trouble(f"Changes are not reported ({error.strerror}); the originals are scanned regularly.")
             return
         for folder in sorted(self._mounts - self._events.mounts.keys() - self._unmounted):
-            self.reporter.trouble(f"{folder} is not mounted any more; its files stay in the library until a restart.")
+            self.reporter.trouble(f"{folder} is not mounted any more; its files stay in the library.")
         self._unmounted = self._mounts - self._events.mounts.keys()
         unwatched = self._events.unwatched()
         self._sees_all = not unwatched and not is_remote(self.settings.originals)

@@ -6,6 +6,8 @@ import shutil
 import pytest
 
 from photosvc.core.errors import NotFoundError
+from photosvc.index import changes, disks
+from photosvc.index.scan import scan as scan_folder
 from photosvc.models import File, Photo, RejectedFile
 from tests.library import call_svc, counts, reasons
 from tests.pictures import encoded, exif, jpeg, quarters
@@ -68,20 +70,81 @@ def test_originals_that_are_not_mounted_mark_nothing_missing(library):
         "Is the disk mounted?\n"
     )
     done = call_svc("index", instance=library.instance)
-    assert (done.returncode, done.stderr) == (1, sentence)
+    assert done.returncode == 1
+    assert done.stderr.endswith(sentence)
     assert json.loads(call_svc("index", "--json", instance=library.instance).stdout)["kept"] == 2
 
 
-def test_files_of_a_disk_that_is_not_mounted_are_not_marked_as_missing(library):
-    for width, name in enumerate(("disk/a.jpg", "disk2/b.jpg", "c.jpg"), start=60):
+@pytest.fixture
+def mounts(library, monkeypatch):
+    """The folders on which disks are mounted, below the originals of the library; the system would need its root."""
+    found = set()
+    root = library.originals.resolve()
+    monkeypatch.setattr(disks, "mounts_below", lambda _: {f"{root}/{name}": "1" for name in found})
+    return found
+
+
+def with_two_disks(library, mounts):
+    for width, name in enumerate(("disk/in/a.jpg", "disk2/b.jpg", "c.jpg"), start=60):
         library.put(name, jpeg(width, 48))
+    mounts.update({"disk", ".snapshots"})
     library.index()
+    mounts.clear()
     for name in ("disk", "disk2"):
         shutil.rmtree(library.originals / name)
-    assert library.index(unmounted=frozenset({"disk"})).missing == 1
-    assert library.names() == ["c.jpg", "disk/a.jpg"]
-    assert library.index().missing == 1
-    assert library.names() == ["c.jpg"]
+        (library.originals / name).mkdir()
+
+
+def test_files_of_a_disk_that_was_mounted_are_not_marked_as_missing_without_it(library, mounts):
+    with_two_disks(library, mounts)
+    sentence = "No disk is mounted on disk any more: its 1 files were not marked as missing. Run `svc purge` if it"
+    for folder, missing in (("disk", 0), ("", 1), ("", 0)):
+        run = library.index(subfolder=folder)
+        assert (run.missing, run.left, run.unmounted) == (missing, 1, {"disk": 1})
+        assert run.warning.startswith(sentence)
+    assert library.index(subfolder="disk2").warning == ""
+    assert library.names() == ["c.jpg", "disk/in/a.jpg"]
+    done = call_svc("index", "--json", "disk", instance=library.instance)
+    assert (done.returncode, json.loads(done.stdout)["kept"]) == (1, 1)
+    mounts.add("disk")
+    assert (library.index().missing, library.names()) == (1, ["c.jpg"])
+
+
+def test_a_disk_that_goes_in_the_middle_of_a_scan_takes_no_file_along(library, mounts, monkeypatch):
+    with_two_disks(library, mounts)
+    mounts.add("disk2")
+    library.put("disk2/b.jpg", jpeg(61, 48))
+    library.index()
+    shutil.rmtree(library.originals / "disk2")
+
+    def scan(*given):
+        mounts.clear()
+        return scan_folder(*given)
+
+    monkeypatch.setattr(changes, "scan", scan)
+    assert library.index().unmounted == {"disk": 1, "disk2": 1}
+
+
+def test_a_purge_marks_the_files_of_a_disk_that_went_and_forgets_it(library, mounts):
+    with_two_disks(library, mounts)
+    dry = call_svc("purge", "--dry-run", instance=library.instance)
+    assert dry.stderr == "No disk is mounted on disk any more: its files count as gone.\n"
+    assert library.index().left == 1
+    done = call_svc("purge", instance=library.instance)
+    assert done.stdout == "2 missing, 1 newly marked; 2 photos without files\n"
+    assert (library.index().warning, library.names()) == ("", ["c.jpg"])
+
+
+def test_a_folder_that_has_the_name_of_a_disk_with_more_behind_it_is_no_part_of_the_disk(library, mounts):
+    for width, name in enumerate(("d/a.jpg", "d0/b.jpg", "d-/c.jpg", "d.jpg"), start=60):
+        library.put(name, jpeg(width, 48))
+    mounts.add("d")
+    library.index()
+    mounts.clear()
+    for name in ("d/a.jpg", "d0/b.jpg", "d-/c.jpg"):
+        (library.originals / name).unlink()
+    run = library.index()
+    assert (run.missing, run.unmounted) == (2, {"d": 1})
 
 
 def test_a_broken_file_is_recorded_with_its_reason_and_stops_nothing(library):
