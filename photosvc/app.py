@@ -12,6 +12,7 @@ from photosvc.auth.audit.lines import LOGGER
 from photosvc.backup.moves import require_finished
 from photosvc.core.clock import Clock, system_clock
 from photosvc.core.closed import close_files, close_folder
+from photosvc.core.errors import SettingError
 from photosvc.core.instance import make_instance
 from photosvc.core.log_lines import write_lines
 from photosvc.extension import PhotoService
@@ -61,10 +62,7 @@ def create_app(
     loaded = load_settings(instance_folder, environ=environ, given=settings)
     close_folder(instance_folder, passable=bool(loaded.sendfile_header))
     close_files(path for name in _SECRET for path in instance_folder.glob(name))
-    app.config["SQLALCHEMY_DATABASE_URI"] = loaded.database_uri
-    db = SQLAlchemy(app, engine_options=engine_options(loaded.database_uri))
-    with app.app_context():
-        configure_engine(db.engine)
+    db = _open_database(app, loaded.database_uri)
     if loaded.proxies:
         app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]
     write_lines("photosvc", loaded.log_format)
@@ -77,3 +75,27 @@ def create_app(
     if loaded.access_log:
         app.after_request(access_log.note_access)  # of requests that reach no route
     return app
+
+
+def _open_database(app: Flask, address: str) -> SQLAlchemy:
+    """The extension with the engine of the database, whose file no other account may read.
+
+    Raises:
+        SettingError: the driver of the database is not installed.
+
+    """
+    app.config["SQLALCHEMY_DATABASE_URI"] = address
+    try:
+        db = SQLAlchemy(app, engine_options=engine_options(address))
+        with app.app_context():
+            engine = db.engine
+    except ImportError as error:
+        msg = (
+            f"PHOTOSVC_DATABASE_URI names a database whose driver cannot be imported ({error}): "
+            "for PostgreSQL, run pip install 'photosvc[postgres]'"
+        )
+        raise SettingError(msg, field="PHOTOSVC_DATABASE_URI") from None
+    configure_engine(engine)
+    if engine.dialect.name == "sqlite" and engine.url.database:
+        close_files(Path(engine.url.database + end) for end in ("", "-wal", "-shm"))
+    return db

@@ -66,6 +66,8 @@ def _database_uri(value: object) -> str:
         raise ValueError(msg)
     if kind == "sqlite" and (url.database or "").startswith("~"):
         return url.set(database=str(full_path(url.database))).render_as_string(hide_password=False)
+    if url.drivername == kind == "postgresql":  # which driver that means depends on the version of SQLAlchemy
+        return url.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
     return text
 
 

@@ -208,3 +208,14 @@ def test_a_closed_stdout_is_no_traceback(instance):
         timeout=30,
     )
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "postgresql+psycopg2"])
+def test_postgresql_without_its_driver_is_one_sentence(tmp_path, scheme, monkeypatch):
+    for module in ("psycopg", "psycopg2"):
+        monkeypatch.setitem(sys.modules, module, None)
+    environ = {"PHOTOSVC_DATABASE_URI": f"{scheme}://localhost/none"}
+    done = call_svc("users", "ls", instance=tmp_path, environ=environ)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: PHOTOSVC_DATABASE_URI names a database whose driver cannot be imported (")
+    assert done.stderr.endswith("run pip install 'photosvc[postgres]'\n")

@@ -213,3 +213,11 @@ def test_the_remembered_folder_is_a_source_of_its_own(tmp_path):
         "originals",
         "photos_folder",
     ]
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg"])
+def test_postgresql_means_the_driver_of_the_extra(tmp_path, scheme):
+    settings = load_settings(
+        tmp_path, given={"PHOTOSVC_DATABASE_URI": f"{scheme}://me:p%40ss@db/photos?sslmode=require"}
+    )
+    assert settings.database_uri == "postgresql+psycopg://me:p%40ss@db/photos?sslmode=require"

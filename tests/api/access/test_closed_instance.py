@@ -50,6 +50,17 @@ def test_an_open_instance_is_closed_at_the_start(tmp_path, permissive):
     assert [mode(tmp_path / name) for name in ("", "photosvc.db", "secret_key", "config.py")] == [0o700, *[0o600] * 3]
 
 
+def test_a_database_elsewhere_is_closed_too(tmp_path, permissive):
+    (tmp_path / "data").mkdir()
+    file = tmp_path / "data" / "library.db"
+    address = f"sqlite:///{file}"
+    opened(tmp_path / "instance", PHOTOSVC_DATABASE_URI=address)
+    assert {path.name: mode(path) for path in (tmp_path / "data").iterdir() if mode(path) & 0o077} == {}
+    file.chmod(0o644)
+    opened(tmp_path / "instance", PHOTOSVC_DATABASE_URI=address)
+    assert mode(file) == 0o600
+
+
 def test_a_web_server_that_sends_files_may_pass_through_the_folder(tmp_path, permissive):
     tmp_path.chmod(0o755)
     opened(tmp_path, PHOTOSVC_SENDFILE_HEADER="X-Accel-Redirect")
