@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-webdav lock clean
+.PHONY: help run example test test-examples test-slow test-long coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-webdav lock dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -110,6 +110,10 @@ bench-webdav: $(VENV)/.dev ## Measure WebDAV beside the provider that WsgiDAV sh
 
 lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock
+
+dist: $(VENV)/.dev ## Build the packages; PROJECT_URL=address of the repository, for the links in their description
+	$(PIP) build
+	PROJECT_URL="$(PROJECT_URL)" $(BIN)/python -m build --outdir dist .
 
 clean: ## Remove the virtual environment and caches; never the instance folder
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist *.egg-info
