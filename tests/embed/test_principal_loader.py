@@ -254,4 +254,4 @@ def test_the_web_page_shows_users_of_the_host_their_photos_and_no_log_in_of_its_
     assert status(client, re.search(r'src="(/media/api/v1/t/[^"]+)"', page)[1]) == 200
     assert "Sign out" not in page
     assert "/settings/account" not in page
-    assert 'name="password"' in host.test_client().get("/media/", follow_redirects=True).text
+    assert 'href="/media/sign-in"' in host.test_client().get("/media/").text
