@@ -5,7 +5,7 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from flask import Flask
+from flask import Flask, Response, request
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth.audit.lines import LOGGER
@@ -17,13 +17,14 @@ from photosvc.core.instance import make_instance
 from photosvc.core.log_lines import write_lines
 from photosvc.extension import PhotoService
 from photosvc.models.database.engine import configure_engine, engine_options
+from photosvc.pages.errors import render_page, wants_page
 from photosvc.settings import load_settings
 from photosvc.web import access_log
 from photosvc.web.answer import add_security_headers
 from photosvc.web.client_address import TrustedProxies
-from photosvc.web.current import EXTENSION
-from photosvc.web.errors import register_errors, render_by_path
-from photosvc.web.parts import chosen_parts
+from photosvc.web.current import EXTENSION, current_service
+from photosvc.web.errors import Failure, register_errors, render_by_path
+from photosvc.web.parts import PAGES, chosen_parts
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
@@ -68,7 +69,7 @@ def create_app(
     write_lines("photosvc", loaded.log_format)
     PhotoService(app, db=db, settings=loaded, clock=clock, parts=chosen_parts(parts), address=address)
     app.extensions[EXTENSION].is_alone = True
-    register_errors(app, render_by_path)
+    register_errors(app, _render)
     for name in (LOGGER, access_log.LOGGER):
         logging.getLogger(name).setLevel(logging.INFO)
     app.after_request(add_security_headers)
@@ -99,3 +100,9 @@ def _open_database(app: Flask, address: str) -> SQLAlchemy:
     if engine.dialect.name == "sqlite" and engine.url.database:
         close_files(Path(engine.url.database + end) for end in ("", "-wal", "-shm"))
     return db
+
+
+def _render(failure: Failure) -> Response:
+    """An error of the routing, which belongs to no blueprint: a page for browsers, else in the form of the API."""
+    shown = PAGES in current_service().parts and wants_page(request)
+    return render_page(failure) if shown else render_by_path(failure)

@@ -58,7 +58,7 @@ def serve(
 def _address(server: forks.Process, log: Path, workers: int) -> str:
     for _ in range(3000):
         text = log.read_text()
-        found = re.search(r"Listening at: (http://\S+)", text)
+        found = re.search(r"Listening at: (https?://\S+)", text)
         if found and text.count("Booting worker") == workers:
             return found.group(1)
         if server.poll() is not None:

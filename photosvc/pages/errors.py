@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Blueprint, Request, Response, request, url_for
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.pages.layout import add_page_headers, see_other, show
@@ -37,12 +37,18 @@ def render_page(failure: Failure) -> Response:
     return add_page_headers(answer)
 
 
+def wants_page(request: Request) -> bool:
+    """Whether a browser opens an address that is nobody's: neither of the API nor of WebDAV."""
+    inside = request.path.startswith(("/api/", "/.well-known/", "/originals/"))
+    return not inside and request.method == "GET" and "text/html" in request.headers.get("Accept", "")
+
+
 def _is_other(failure: Failure) -> bool:
     return isinstance(failure.error, OtherSiteError)
 
 
 def _lead_to_sign_in() -> Response:
-    target = url_for(".sign_in", next=present_path() or None)
+    target = url_for("photosvc_pages.sign_in", next=present_path() or None)
     # By a link of another site, the browser kept the cookie to itself, and sends it with a request of our own page.
     at_home = request.headers.get("Sec-Fetch-Site") in _HERE
     answer = see_other(target) if at_home else show("onward", target=target)

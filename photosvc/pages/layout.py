@@ -78,7 +78,7 @@ def see_other(target: str) -> Response:
 
 def asset(name: str) -> str:
     """The address of a style sheet, script or picture of the pages."""
-    return url_for(".asset", version=asset_version(), name=name)
+    return url_for("photosvc_pages.asset", version=asset_version(), name=name)
 
 
 def add_page_headers(answer: Response) -> Response:

@@ -19,13 +19,15 @@ MISSING = "needs Chromium and Playwright: apt-get install chromium, pip install 
 
 
 @contextmanager
-def open_chromium() -> Iterator[Any]:
-    """The browser, without a window."""
+def open_chromium(*arguments: str) -> Iterator[Any]:
+    """The browser, without a window, started with these further arguments."""
     sync_api = pytest.importorskip("playwright.sync_api", reason=MISSING)
     if not CHROMIUM:
         pytest.skip(MISSING)
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", *arguments]
+        )
         yield browser
         browser.close()
 

@@ -225,5 +225,14 @@ def test_assets_are_kept_for_good_under_their_version(browser):
         assert browser.open(f"/assets/old/{name}").status_code == 404
 
 
+def test_an_address_that_is_nobodys_is_a_page_for_browsers_and_json_for_programs(browser):
+    page = browser.open("/nothing/here", headers={"Accept": "text/html,*/*"})
+    assert (page.status_code, "Not found" in text_of(page)) == (404, True)
+    assert page.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    for path, accept in (("/nothing", "*/*"), ("/api/v1/nothing", "text/html"), ("/.well-known/x", "text/html")):
+        assert browser.open(path, headers={"Accept": accept}).json["code"] == 404
+    assert browser.open("/api/v1/oauth/nothing", headers={"Accept": "text/html"}).json["error"] == "invalid_request"
+
+
 def test_forms_have_a_limit(browser):
     assert browser.sign_in("a" * 20_000).status_code == 413

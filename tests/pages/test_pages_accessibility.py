@@ -1,0 +1,67 @@
+"""Every page by axe-core: no violation, in both themes, on a phone and a desktop."""
+
+import pytest
+
+from tests.api_client import open_api
+from tests.pages.chromium import MISSING, open_chromium, open_page
+from tests.pictures import exif, jpeg
+from tests.server import serve
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+PAGES = {
+    "the photos": "/",
+    "a search": "/?q=year:2023+camera:canon",
+    "a query that is wrong": "/?q=yaer:2023",
+    "a search without results": "/?q=year:1900",
+    "a photo": "/photos/{uid}?q=year:2023",
+    "the account": "/settings/account",
+    "apps and devices": "/settings/account/apps",
+    "two-factor log-in": "/settings/account/two-factor",
+    "what is not there": "/photos/none",
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("axe")) as api:
+        for number in range(6):
+            taken = exif({0x010F: "Canon", 0x0110: "EOS 5D"}, {0x9003: f"2023:05:0{number // 2 + 1} 10:00:00"})
+            api.library.put(f"2023/IMG_{number}.jpg", jpeg(80, 60, exif=taken) + bytes([number]))
+        api.library.index()
+        uid = api.library.find(count=1)[0]["UID"]
+        api.app_password()
+        with serve(api.library.instance, workers=1, threads=8) as base:
+            yield base, uid
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with open_chromium() as browser:
+        yield browser
+
+
+def check(page, what):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason=MISSING).Axe()
+    violations = axe.run(page).response["violations"]
+    found = [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in violations]
+    assert found == [], what
+
+
+@pytest.mark.parametrize(
+    ("theme", "width", "scripts"),
+    [("light", 390, True), ("light", 1280, True), ("dark", 390, True), ("dark", 1280, True), ("dark", 390, False)],
+)
+def test_no_page_has_a_violation(chromium, served, theme, width, scripts):
+    base, uid = served
+    options = {"color_scheme": theme, "width": width, "height": 844, "expected": "Failed to load resource"}
+    with open_page(chromium, base, **options) as page:
+        if not scripts:  # axe is one itself; those of the pages are left out
+            page.route("**/*.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
+        for what, path in PAGES.items():
+            page.goto(base + path.format(uid=uid))
+            page.wait_for_load_state("networkidle")
+            check(page, what)
+        page.context.clear_cookies()
+        page.goto(f"{base}/sign-in")
+        check(page, "sign-in")
