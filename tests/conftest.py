@@ -24,11 +24,14 @@ _SLOW_TIMEOUT = 900
 
 def pytest_configure() -> None:
     costs.collect_garbage_rarely()
+    costs.count_no_frozen_objects()
     costs.hash_passwords_cheaply()
     costs.leave_flushing_to_the_system()
     costs.share_compiled_routes()
     costs.share_compiled_statements()
+    costs.share_signing_keys()
     costs.keep_index_workers()
+    costs.skip_empty_cookie_jars()
 
 
 def pytest_unconfigure() -> None:

@@ -3,19 +3,28 @@
 import gc
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import copy
-from functools import wraps
+from datetime import datetime
+from functools import cache, partial, wraps
+from itertools import count
 from threading import current_thread, main_thread
 from typing import Any, ClassVar, Self
+from urllib.parse import urlsplit
 
+import orjson
 from argon2 import PasswordHasher
+from joserfc.jwk import RSAKey
 from sqlalchemy import Engine
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
+from werkzeug.test import Client, run_wsgi_app
+from werkzeug.wsgi import get_current_url
 
 from photosvc.auth.accounts import passwords
-from photosvc.index import job
+from photosvc.auth.oauth import signing_keys
+from photosvc.index import job, run_lock
 from photosvc.models.database import engine
 from photosvc.workers import process
 from photosvc.workers.pool import WorkerPool
@@ -26,6 +35,7 @@ SERVICE_PRAGMAS = engine._PRAGMAS
 #: Log-ins of tests are many and their passwords no secrets.
 TEST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 _KEPT_POOLS = 4
+_KEPT_KEYS = 8
 #: What a route is compiled from, and to.
 _ROUTE = ("rule", "is_leaf", "merge_slashes", "subdomain", "host", "build_only")
 _COMPILED = ("_parts", "_trace", "_converters", "arguments")
@@ -36,9 +46,53 @@ def hash_passwords_cheaply() -> None:
     passwords._HASHER = TEST_HASHER
 
 
+def share_signing_keys() -> None:
+    """Make eight RSA keys for all services of this process in turn, and check each once: both take long."""
+    make, load = RSAKey.generate_key, RSAKey.import_key
+    made = [cache(partial(make, signing_keys._BITS)) for _ in range(_KEPT_KEYS)]
+    known: dict[str, RSAKey] = {}
+    number = count()
+
+    def new_key(now: datetime) -> str:
+        key = made[next(number) % _KEPT_KEYS]()
+        known[key.thumbprint()] = key
+        return orjson.dumps({**key.as_dict(private=True), "created_at": now}).decode()
+
+    def load_once(data: Any, *arguments: Any, **options: Any) -> RSAKey:
+        same = (key for key in known.values() if key.as_dict(private=True) == data)
+        return next(same, None) or load(data, *arguments, **options)
+
+    signing_keys._new_key = new_key
+    RSAKey.import_key = load_once
+
+
 def leave_flushing_to_the_system() -> None:
     """Do not wait for the disk when SQLite databases are closed; what is lost when a machine fails is not tested."""
     engine._PRAGMAS = tuple(pragma.replace("NORMAL", "OFF") for pragma in SERVICE_PRAGMAS)
+
+
+def count_no_frozen_objects() -> None:
+    """Leave out what index runs do to the heap: nothing, because pytest has frozen it, but they count its objects."""
+    run_lock.frozen_heap = nullcontext
+
+
+def skip_empty_cookie_jars() -> None:
+    """Compute the address of a request, for which cookies are stored, only where there are cookies."""
+    send = Client.run_wsgi_app
+
+    @wraps(send)
+    def run(self: Client, environ: dict[str, Any], buffered: bool = False) -> Any:
+        if self._cookies:
+            return send(self, environ, buffered)
+        if self._cookies is not None:
+            environ.pop("HTTP_COOKIE", None)
+        answer = run_wsgi_app(self.application, environ, buffered=buffered)
+        if cookies := answer[2].getlist("Set-Cookie"):
+            url = urlsplit(get_current_url(environ))
+            self._update_cookies_from_response(url.hostname or "localhost", url.path, cookies)
+        return answer
+
+    Client.run_wsgi_app = run
 
 
 def collect_garbage_rarely() -> None:
