@@ -20,9 +20,14 @@ async function start(root) {
   await timeline.want(first);
   history.scrollRestoration = "manual";
   const header = document.querySelector(".search");
-  if (header) new ResizeObserver(() => document.documentElement.style.setProperty("--head", `${header.offsetHeight}px`)).observe(header);
   document.querySelector("nav.pages")?.remove();
   const grid = new Window(root, timeline);
+  if (header) {
+    new ResizeObserver(() => {
+      grid.top = header.offsetHeight;
+      document.documentElement.style.setProperty("--head", `${grid.top}px`);
+    }).observe(header);
+  }
   const scrubber = new Scrubber(root, timeline, grid);
   if (name) grid.goTo(first, Number(above) || 0); else grid.goTo(0, 0);
   scrubber.draw();

@@ -6,7 +6,7 @@ import {monthBrief, monthName} from "./words.js";
 const LEAST = 22;  // pixels between two years that are written
 
 export class Scrubber {
-  #timeline; #window; #element; #label; #thumb; #years; #dragging = false; #frame = 0; #target = 0;
+  #timeline; #window; #element; #label; #thumb; #years; #dragging = false; #frame = 0; #target = 0; #height = 0; #top = 0; #shown = -1;
 
   constructor(root, timeline, grid) {
     this.#timeline = timeline;
@@ -44,8 +44,10 @@ export class Scrubber {
   #share(month) { return this.#timeline.total ? this.#timeline.begins[month] / this.#timeline.total : 0; }
 
   draw() {
-    const {months} = this.#timeline, height = this.#element.clientHeight;
+    const {months} = this.#timeline;
     this.#element.hidden = months.length < 2;
+    const {height, top: upper} = this.#element.getBoundingClientRect();
+    this.#height = height; this.#top = upper;
     this.#element.setAttribute("aria-valuemin", 0);
     this.#element.setAttribute("aria-valuemax", Math.max(0, months.length - 1));
     const marks = [];
@@ -71,6 +73,7 @@ export class Scrubber {
     });
     const written = marks.filter((mark) => mark.tagName === "SPAN").map((mark) => parseFloat(mark.style.top));
     const free = (mark) => mark.tagName === "SPAN" || written.every((top) => Math.abs(top - parseFloat(mark.style.top)) > 11);
+    this.#shown = -1;
     this.#years.replaceChildren(...marks.filter(free));
     if (months.length) this.show(this.#window.place());
   }
@@ -79,23 +82,22 @@ export class Scrubber {
     const entry = this.#timeline.months[month];
     if (!entry) return;
     const share = this.#share(month) + (Math.min(1, offset / height) * entry[1]) / this.#timeline.total;
-    this.#thumb.style.transform = `translateY(${share * this.#element.clientHeight}px)`;
+    this.#thumb.style.transform = `translateY(${share * this.#height}px)`;
+    if (month === this.#shown) return;
+    this.#shown = month;
     this.#element.setAttribute("aria-valuenow", month);
     this.#element.setAttribute("aria-valuetext", monthName(entry[0]));
   }
 
   #at(event) {
-    const box = this.#element.getBoundingClientRect();
-    return Math.min(Math.max((event.clientY - box.top) / box.height, 0), 0.999999);
+    return Math.min(Math.max((event.clientY - this.#top) / this.#height, 0), 0.999999);
   }
 
   #hint(event) {
     const {month} = this.#timeline.at(Math.floor(this.#at(event) * this.#timeline.total));
-    const box = this.#element.getBoundingClientRect();
     this.#label.hidden = false;
     this.#label.textContent = monthBrief(this.#timeline.months[month][0]);
-    this.#label.style.top = `${Math.min(Math.max(event.clientY - box.top, 14), box.height - 14)}px`;
-    return month;
+    this.#label.style.top = `${Math.min(Math.max(event.clientY - this.#top, 14), this.#height - 14)}px`;
   }
 
   #move(event) {
@@ -106,12 +108,11 @@ export class Scrubber {
 
   #jump() {
     const {month, index} = this.#timeline.at(Math.floor(this.#target));
-    const name = this.#timeline.months[month][0];
     // A month that is a few pixels high is reached at its beginning.
-    const count = this.#timeline.months[month][1], wide = (count / this.#timeline.total) * this.#element.clientHeight;
+    const count = this.#timeline.months[month][1], wide = (count / this.#timeline.total) * this.#height;
     const share = wide < 6 ? 0 : index / count;
     this.#window.goToShare(month, share);
-    this.#element.setAttribute("aria-valuetext", monthName(name));
+    this.show({month, offset: share, height: 1});
   }
 
   #key(event) {

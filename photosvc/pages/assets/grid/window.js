@@ -14,9 +14,10 @@ const VIDEO = "3", LIVE = "2";
 
 export class Window extends EventTarget {
   #root; #timeline; #box; #first = 0; #tops = []; #heights = []; #layouts = new Map(); #sections = new Map();
-  #days = new Map(); #tiles = new Map(); #spare = []; #frame = 0; #timer = 0; #moved = 0; #lastTop = 0; #size; #fast = false;
+  #days = new Map(); #tiles = new Map(); #spare = []; #frame = 0; #timer = 0; #moved = 0; #scroll = 0; #marks = []; #base = 0; #size; #fast = false;
   #held = null;  // the tile that keyboard users are at: [month, index]
   decorate = () => {};  // (tile, photo): marks of the selection
+  top = 64;  // pixels at the upper edge of the screen below which photos are seen
 
   constructor(root, timeline) {
     super();
@@ -26,10 +27,12 @@ export class Window extends EventTarget {
     root.replaceChildren(this.#box);
     root.classList.add("live");
     this.#measure();
-    addEventListener("scroll", () => this.#schedule(), {passive: true});
+    addEventListener("scroll", () => this.#scrolled(), {passive: true});
     new ResizeObserver(() => this.#resize()).observe(root);
+    new ResizeObserver(() => this.#find()).observe(document.body);
+    this.#find();
     timeline.addEventListener("month", ({detail}) => this.#arrived(detail));
-    timeline.addEventListener("photos", () => this.#schedule(true));
+    timeline.addEventListener("photos", () => this.#schedule());
     timeline.addEventListener("changed", () => this.refresh());
   }
 
@@ -72,12 +75,15 @@ export class Window extends EventTarget {
     return this.#layout(month)?.height ?? guessHeight(this.#timeline.months[month][1], this.#size);
   }
 
-  #base() { return this.#box.getBoundingClientRect().top + scrollY; }
-  #top() { return parseFloat(getComputedStyle(this.#root).getPropertyValue("--head")) || 64; }
+  // Where the months begin in the page. Asking for it lays the page out, which frames cannot afford.
+  #find() {
+    this.#scroll = scrollY;
+    this.#base = this.#box.getBoundingClientRect().top + this.#scroll;
+  }
 
   // The month at the upper edge, the pixels of it that are above, and its height.
   place() {
-    const at = Math.max(0, scrollY - this.#base() + this.#top());
+    const at = Math.max(0, this.#scroll - this.#base + this.top);
     let number = 0;
     while (number + 1 < this.#tops.length && this.#tops[number + 1] <= at) number++;
     return {month: this.#first + number, offset: at - (this.#tops[number] ?? 0), height: this.#heights[number] || 1};
@@ -122,9 +128,10 @@ export class Window extends EventTarget {
       section.style.height = `${this.#heights[number - first]}px`;
     }
     const inside = this.#tops[month - first] + offset;
-    const wanted = first === 0 && inside === 0 ? 0 : this.#base() + inside - this.#top();
-    if (Math.abs(wanted - scrollY) >= 1) scrollTo(0, wanted);
-    this.#lastTop = scrollY;
+    const wanted = first === 0 && inside === 0 ? 0 : Math.max(0, Math.round(this.#base + inside - this.top));
+    if (Math.abs(wanted - this.#scroll) >= 1) scrollTo(0, wanted);
+    this.#scroll = wanted;
+    this.#marks = [];
     this.#render();
     this.#rest();
   }
@@ -138,14 +145,22 @@ export class Window extends EventTarget {
     this.#build(here, here === month ? (offset / height) * this.#height(month) : offset);
   }
 
-  #schedule(now = false) {
-    if (!now && Math.abs(scrollY - this.#lastTop) > innerHeight * 1.5) this.#fast = true;
-    this.#lastTop = scrollY;
+  #scrolled() {
+    this.#scroll = scrollY;
+    // Pictures wait while more than seven screens pass in a second.
+    const now = performance.now();
+    this.#marks = this.#marks.filter(([time]) => now - time < 140);
+    this.#marks.push([now, this.#scroll]);
+    if (Math.abs(this.#scroll - this.#marks[0][1]) > innerHeight) this.#fast = true;
+    this.#schedule();
+  }
+
+  #schedule() {
     if (!this.#frame) this.#frame = requestAnimationFrame(() => { this.#frame = 0; this.#step(); });
   }
 
   #step() {
-    const at = scrollY - this.#base(), end = this.#tops.at(-1) + this.#heights.at(-1);
+    const at = this.#scroll - this.#base, end = this.#tops.at(-1) + this.#heights.at(-1);
     const {month, offset} = this.place(), last = this.#first + this.#tops.length - 1;
     if ((at < innerHeight && this.#first > 0) || (end - at < innerHeight * 2 && last < this.#timeline.months.length - 1)) {
       this.#build(month, offset);
@@ -160,6 +175,7 @@ export class Window extends EventTarget {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#fast = false;
+      this.#find();
       this.#render();
       this.dispatchEvent(new CustomEvent("rest", {detail: this.place()}));
     }, REST);
@@ -172,7 +188,7 @@ export class Window extends EventTarget {
 
   // The tiles on the screen and next to it: elements appear and disappear, and are used again.
   #render() {
-    const at = scrollY - this.#base(), spare = this.#fast ? 0 : innerHeight * 0.6;
+    const at = this.#scroll - this.#base, spare = this.#fast ? 0 : innerHeight * 0.6;
     const upper = at - spare, lower = at + innerHeight + spare;
     const wanted = new Map(), days = new Map();
     for (let number = 0; number < this.#tops.length; number++) {
@@ -334,11 +350,12 @@ export class Window extends EventTarget {
   #scrollTo(month, index, laid) {
     const box = laid.days.find((day) => index >= day.first && index < day.last);
     const inside = box.top + laid.y[index], number = month - this.#first;
-    const shown = number >= 0 && number < this.#tops.length ? this.#tops[number] + inside - (scrollY - this.#base()) : null;
-    const upper = this.#top() + this.#size.head, lower = innerHeight - (innerWidth < 700 ? 70 : 10);
+    const shown = number >= 0 && number < this.#tops.length ? this.#tops[number] + inside - (this.#scroll - this.#base) : null;
+    const upper = this.top + this.#size.head, lower = innerHeight - (innerWidth < 700 ? 70 : 10);
     if (shown !== null && shown >= upper && shown + laid.h[index] <= lower) return;
     if (shown !== null && Math.abs(shown) < innerHeight * 2) {
-      scrollBy(0, shown < upper ? shown - upper : shown + laid.h[index] - lower);
+      this.#scroll = Math.max(0, Math.round(this.#scroll + (shown < upper ? shown - upper : shown + laid.h[index] - lower)));
+      scrollTo(0, this.#scroll);
       this.#step();
     } else this.goTo(month, Math.max(0, inside - innerHeight / 3));
   }

@@ -1,0 +1,162 @@
+"""The grid of the web page in Chromium: `python -m bench.grid FOLDER`, of a library made by `bench.library`.
+
+The processor of the page is slowed four times and its network is one of 10 Mbit/s and 40 ms. Eight sweeps drag the time
+scrubber from one end to the other; tasks longer than 50 ms, the elements of the page and its memory are counted. They
+are followed by 150 turns of the wheel. Thumbnails are made up, of 14 KB each.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.serve import serve
+from tests.pages.chromium import open_chromium
+
+_SWEEPS, _STEPS, _STEP_MS = 8, 45, 25
+_WHEELS = 150
+_SLOWER = 4
+_NETWORK = {
+    "offline": False,
+    "latency": 40,
+    "downloadThroughput": 10_000_000 / 8,
+    "uploadThroughput": 10_000_000 / 8,
+}
+#: Runs before the scripts of the page: keeps long tasks, and when pictures appeared.
+_WATCH = """
+window.tasks = [];
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) window.tasks.push([entry.startTime, entry.duration]);
+}).observe({type: "longtask", buffered: true});
+window.pictures = [];
+document.addEventListener("load", (event) => {
+  if (event.target.tagName === "IMG") window.pictures.push(performance.now());
+}, true);
+"""
+_ON_SCREEN = """() => [...document.querySelectorAll("#grid img")].filter((img) => {
+  const box = img.getBoundingClientRect();
+  return box.bottom > 0 && box.top < innerHeight;
+}).map((img) => img.complete && img.naturalWidth > 0)"""
+_SCREENS: dict[str, dict[str, Any]] = {
+    "1280 x 800": {"viewport": {"width": 1280, "height": 800}},
+    "390 x 844, 3 pixels each": {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 3},
+    "2560 x 1440": {"viewport": {"width": 2560, "height": 1440}},
+}
+
+
+class Measured:
+    """What one screen showed."""
+
+    def __init__(self, page: Any) -> None:  # noqa: ANN401 - Playwright is imported where it is there
+        self.page = page
+        self.devtools = page.context.new_cdp_session(page)
+        self.elements: list[int] = []
+        self.heaps: list[float] = []
+
+    def slow_down(self) -> None:
+        """The processor and the network of a phone."""
+        self.devtools.send("Emulation.setCPUThrottlingRate", {"rate": _SLOWER})
+        self.devtools.send("Network.enable")
+        self.devtools.send("Network.emulateNetworkConditions", _NETWORK)
+
+    def count(self) -> None:
+        """Note the elements of the page."""
+        self.elements.append(self.page.evaluate("document.querySelectorAll('*').length"))
+
+    def heap(self) -> float:
+        """Megabytes of the scripts, after what is unused was freed."""
+        self.devtools.send("HeapProfiler.collectGarbage")
+        return float(self.devtools.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
+
+    def tasks(self) -> list[float]:
+        """Milliseconds of the tasks over 50 ms since the last call."""
+        found = [round(duration) for _, duration in self.page.evaluate("window.tasks.splice(0)")]
+        return sorted(found, reverse=True)
+
+
+def first_screen(measured: Measured, base: str) -> tuple[float, float]:
+    """Milliseconds until six pictures were shown, and until all on the screen were."""
+    page = measured.page
+    page.goto(base, wait_until="commit")
+    page.wait_for_function("() => window.pictures && window.pictures.length >= 6")
+    six = sorted(page.evaluate("window.pictures"))[5]
+    page.wait_for_function(f"() => {{ const all = ({_ON_SCREEN})(); return all.length > 0 && all.every(Boolean); }}")
+    return six, float(page.evaluate("Math.max(...window.pictures)"))
+
+
+def sweep(measured: Measured) -> None:
+    """Drag the scrubber from end to end, down and up."""
+    page = measured.page
+    box = page.locator(".scrubber").bounding_box()
+    x = box["x"] + box["width"] / 2
+    for number in range(_SWEEPS):
+        ends = (2, box["height"] - 2) if number % 2 == 0 else (box["height"] - 2, 2)
+        page.mouse.move(x, box["y"] + ends[0])
+        page.mouse.down()
+        for step in range(_STEPS + 1):
+            page.mouse.move(x, box["y"] + ends[0] + (ends[1] - ends[0]) * step / _STEPS)
+            page.wait_for_timeout(_STEP_MS)
+        page.mouse.up()
+        measured.count()
+        page.wait_for_timeout(1200)
+        measured.count()
+        measured.heaps.append(measured.heap())
+
+
+def wheel(measured: Measured) -> None:
+    """Turn the wheel without a pause."""
+    page = measured.page
+    size = page.viewport_size
+    page.mouse.move(size["width"] / 2, size["height"] / 2)
+    for number in range(_WHEELS):
+        page.mouse.wheel(0, 400)
+        if number % 15 == 0:
+            measured.count()
+    page.wait_for_timeout(1200)
+
+
+def main(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as logs, open_chromium() as browser:
+        command = [sys.executable, "-m", "gunicorn", "-k", "gthread", "--workers", "1", "--threads", "8"]
+        command += ["--no-control-socket", "--bind", "{address}", "bench.grid_app:app"]
+        environ = {"PHOTOSVC_INSTANCE": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+        with serve(command, Path(logs, "gunicorn.log"), "/api/v1/status", **environ) as server:
+            print("| screen | six thumbnails, whole screen ms | sweeps: tasks > 50 ms | wheel | elements | heap MB |")
+            print("|---|---|---|---|---|---|")
+            for name, options in _SCREENS.items():
+                print(_row(browser, server.base, name, options), flush=True)
+
+
+def _row(browser: Any, base: str, name: str, options: dict[str, Any]) -> str:  # noqa: ANN401
+    context = browser.new_context(**options)
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    page.add_init_script(_WATCH)
+    measured = Measured(page)
+    page.goto(base)
+    page.wait_for_selector(".scrubber:not([hidden])")
+    first_screen(measured, base)  # once, so that the service has read the library
+    measured.slow_down()
+    six, whole = first_screen(measured, base)
+    page.wait_for_selector(".scrubber:not([hidden])")
+    page.wait_for_timeout(1500)
+    measured.tasks()
+    sweep(measured)
+    swept = measured.tasks()
+    wheel(measured)
+    turned = measured.tasks()
+    context.close()
+    heaps = f"{measured.heaps[0]:.1f} to {max(measured.heaps):.1f}"
+    return (
+        f"| {name} | {six:.0f}, {whole:.0f} | {_told(swept)} | {_told(turned)} | {max(measured.elements)} | {heaps} |"
+    )
+
+
+def _told(tasks: Sequence[float]) -> str:
+    return ", ".join(f"{task:.0f}" for task in tasks[:6]) or "none"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve())
