@@ -89,7 +89,7 @@ def test_without_a_prefix_the_page_at_the_root_is_the_hosts_unless_it_chooses_ou
         assert app.test_client().get("/sign-in").status_code == 404
         assert app.test_client().get("/api/v1/photos").status_code == 401
     with open_host(tmp_path / "chosen", prefix="", parts=tuple(PARTS)) as app:
-        assert app.test_client().get("/sign-in").status_code == 200
+        assert app.test_client().get("/sign-in").status_code == 303
 
 
 def test_every_part_is_described():
