@@ -10,6 +10,7 @@ from weakref import finalize
 from flask import Blueprint, Response, request
 
 from photosvc.auth.credentials import link_tokens
+from photosvc.models import STATE
 from photosvc.query.canonical import canonical_text
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES
@@ -17,7 +18,7 @@ from photosvc.query.lexer import LONGEST_QUERY
 from photosvc.query.values.expected import EXPECTED
 from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
-from photosvc.search.reading.library import page_tag, state_tag
+from photosvc.search.reading.library import library_state, page_tag, state_tag
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
 from photosvc.search.reading.page import Page, find
 from photosvc.search.reading.request import is_short, parse_node, parse_request
@@ -25,6 +26,7 @@ from photosvc.web.addresses import address_of
 from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, NUMBER, TEXT, Header, answers, json_object, refuses, takes_query
 from photosvc.web.current import Service, current_service
+from photosvc.web.kept_pages import KeptPage
 from photosvc.web.paging import page_headers, page_numbers, page_parameters
 from photosvc.web.parameters import Parameters, describe
 from photosvc.web.protector import principal, require
@@ -143,18 +145,39 @@ def search_photos() -> Response:
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
     asked = parse_request(pairs)
+    headers = [
+        ("X-Preview-Token", link_tokens.preview_token(service.settings, who)),
+        ("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())),
+    ]
+    number = service.commits.number()
+    state = service.known_state.get(STATE, number)
+    if state is not None:
+        etag = page_tag(state, asked, sees_private=who.sees_private)
+        kept = service.sent_pages.get(etag, number)
+        if is_fresh(etag) or kept:
+            return _answer(service, etag, kept, headers, pairs)
     with searching(who.owner_uid) as connection:
-        etag = page_tag(connection, asked, sees_private=who.sees_private)
-        headers = [
-            *cache_headers(etag),
-            ("X-Preview-Token", link_tokens.preview_token(service.settings, who)),
-            ("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())),
-        ]
+        state = library_state(connection)
+        service.known_state.put(STATE, state, number)
+        etag = page_tag(state, asked, sees_private=who.sees_private)
         if is_fresh(etag):
-            return ReadyResponse(status=304, headers=headers)
+            return _answer(service, etag, None, headers, pairs)
         page = find(connection, asked, sees_private=who.sees_private)
-        headers += headers_of_page(service, page, "photos", pairs)
+        if page.is_whole:
+            return _answer(service, etag, service.sent_pages.add(etag, page, number), headers, pairs)
+        headers += [*cache_headers(etag), *headers_of_page(service, page, "photos", pairs)]
         return send_page(page, page.pieces, headers)
+
+
+def _answer(
+    service: Service, etag: str | None, kept: KeptPage | None, headers: list[tuple[str, str]], pairs: Pairs
+) -> Response:
+    """A whole page, or that the client has it."""
+    headers += cache_headers(etag)
+    if kept is None or is_fresh(etag):
+        return ReadyResponse(status=304, headers=headers)
+    headers += headers_of_page(service, kept.page, "photos", pairs)
+    return ReadyResponse(kept.body, content_type=JSON, headers=headers)
 
 
 def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]]) -> Response:

@@ -12,7 +12,7 @@ from photosvc.auth.credentials import link_tokens
 from photosvc.pictures.geometry import thumbnail_size
 from photosvc.pictures.sizes import SIZES
 from photosvc.query.nodes import conjunction
-from photosvc.search.reading.library import page_tag
+from photosvc.search.reading.library import library_state, page_tag
 from photosvc.search.reading.page import Page, find
 from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
 from photosvc.web.answer import cache_headers, is_fresh, not_modified
@@ -101,7 +101,7 @@ def search_for_map() -> Response:
     asked = parse_request((*pairs, ("count", str(MAX_COUNT))))  # of a repeated parameter the first value counts
     asked = replace(asked, node=conjunction([asked.node, _ON_MAP]), merged=False)
     with searching(who.owner_uid) as connection:
-        etag = page_tag(connection, asked, sees_private=who.sees_private)
+        etag = page_tag(library_state(connection), asked, sees_private=who.sees_private)
         headers = cache_headers(etag)
         if is_fresh(etag):
             return not_modified(etag)

@@ -14,12 +14,14 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.audit import lines
 from photosvc.auth.audit.pending import Pending
+from photosvc.auth.credentials.tokens import Known
 from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.auth.service_key import check_key, claim, read_key, stored_fingerprint
 from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
 from photosvc.models.database.schema import check_schema
 from photosvc.models.database.transactions import lock_library, open_reader, session_on, write_if_free, write_session
+from photosvc.models.database.unchanged import Commits, Unchanged
 from photosvc.pictures.service import Pictures
 from photosvc.pictures.slots import Slots
 from photosvc.search.limits.read import Limits
@@ -32,6 +34,7 @@ from photosvc.search.reading.overview.people import Label, Person, labels, peopl
 from photosvc.search.reading.suggesting.names import Names, read_names
 from photosvc.settings import Settings
 from photosvc.web.host_users import HostUsers
+from photosvc.web.kept_pages import KeptPages
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.starter import Starter
 
@@ -87,6 +90,12 @@ class Service:
     labels: Kept[list[Label]] = field(default_factory=lambda: Kept(labels), init=False)
     names: Kept[Names] = field(default_factory=lambda: Kept(read_names), init=False)
     """Of values that are suggested."""
+    commits: Commits = field(init=False)
+    known_tokens: Unchanged[Known] = field(default_factory=Unchanged, init=False)
+    """Credentials by the digests of their secrets."""
+    known_state: Unchanged[int] = field(default_factory=Unchanged, init=False)
+    """That of the library."""
+    sent_pages: KeptPages = field(default_factory=KeptPages, init=False)
     indexers: Starter = field(default_factory=Starter, init=False)
     """Of indexers that run where no other takes wishes."""
     is_alone: bool = field(default=False, init=False)
@@ -108,6 +117,7 @@ class Service:
     def __post_init__(self) -> None:
         self.throttle = Throttle(self.reading, self.writing, self.write_if_free)
         self.pictures = Pictures(self.settings)
+        self.commits = Commits(self.engine)
         self.archives = Slots(self.instance / "archives.lock", each=ARCHIVES_EACH)
         each, total = self.settings.transfers_each, self.settings.transfers
         self.transfers = Slots(self.instance / "transfers.lock", each=each, total=total)

@@ -32,7 +32,7 @@ _ClientOwner = aliased(User)
 """The account that a registered client belongs to."""
 
 
-class _Row(NamedTuple):
+class Known(NamedTuple):
     """A credential and its owners, as far as they exist: the type of each column, and where it is read from."""
 
     id: Annotated[int, Credential.id]
@@ -64,7 +64,7 @@ class _Row(NamedTuple):
 
 
 _COLUMNS: list[Any] = [
-    get_args(hint)[1].label(name) for name, hint in get_type_hints(_Row, include_extras=True).items()
+    get_args(hint)[1].label(name) for name, hint in get_type_hints(Known, include_extras=True).items()
 ]
 _JOINED = (
     select(*_COLUMNS)
@@ -86,9 +86,19 @@ def verify(connection: Connection, secret: str, now: datetime) -> Principal:
         InvalidTokenError: it is not valid; the message is the same for all reasons.
 
     """
+    return principal_of(read(connection, secret), now)
+
+
+def read(connection: Connection, secret: str) -> Known | None:
+    """The credential with this secret and its owners, valid or not; None without one.
+
+    Raises:
+        InvalidTokenError: it cannot be a secret of ours.
+
+    """
     if not (ids.is_access_token(secret) or ids.is_app_password(secret) or _JWT.match(secret)):
         raise InvalidTokenError
-    return _principal(_read(connection, ids.digest(secret)), now)
+    return _read(connection, ids.digest(secret))
 
 
 def verify_uid(connection: Connection, credential_uid: str, now: datetime) -> Principal:
@@ -98,7 +108,7 @@ def verify_uid(connection: Connection, credential_uid: str, now: datetime) -> Pr
         InvalidTokenError: the credential was removed or has expired, or its owner is disabled.
 
     """
-    return _principal(_read(connection, credential_uid, by_uid=True), now)
+    return principal_of(_read(connection, credential_uid, by_uid=True), now)
 
 
 class Found(NamedTuple):
@@ -121,12 +131,19 @@ def _prepared(dialect: Dialect, *, by_uid: bool) -> Prepared:
     return prepare_statement(_BY_UID if by_uid else _BY_DIGEST, dialect)
 
 
-def _read(connection: Connection, key: str, *, by_uid: bool = False) -> _Row | None:
+def _read(connection: Connection, key: str, *, by_uid: bool = False) -> Known | None:
     rows = _prepared(connection.dialect, by_uid=by_uid).run(connection, {"key": key})
-    return _Row._make(rows[0]) if rows else None
+    return Known._make(rows[0]) if rows else None
 
 
-def _principal(row: _Row | None, now: datetime) -> Principal:
+def principal_of(row: Known | None, now: datetime) -> Principal:
+    """The principal behind a credential.
+
+    Raises:
+        ExpiredTokenError: it has expired; `bearer.delete_expired` deletes it.
+        InvalidTokenError: it is not valid; the message is the same for all reasons.
+
+    """
     if row is None or _is_orphan(row):
         raise InvalidTokenError
     if _has_expired(row, now):
@@ -156,7 +173,7 @@ def _principal(row: _Row | None, now: datetime) -> Principal:
     )
 
 
-def _is_orphan(row: _Row) -> bool:
+def _is_orphan(row: Known) -> bool:
     """Whether an owner was deleted. A host's database may not cascade, and no owner would mean more rights."""
     return (
         (row.user_id is not None and row.user_uid is None)
@@ -166,7 +183,7 @@ def _is_orphan(row: _Row) -> bool:
     )
 
 
-def _has_expired(row: _Row, now: datetime) -> bool:
+def _has_expired(row: Known, now: datetime) -> bool:
     if row.expires_at is not None and now >= row.expires_at:
         return True
     if row.parent_expires_at is not None and now >= row.parent_expires_at:
@@ -176,7 +193,7 @@ def _has_expired(row: _Row, now: datetime) -> bool:
     return bool(now >= (row.last_used_at or row.created_at) + timedelta(seconds=row.idle_seconds))
 
 
-def _sees_private(row: _Row) -> bool:
+def _sees_private(row: Known) -> bool:
     if row.user_id is not None:
         return bool(row.user_role != VIEWER)
     return bool(row.client_role == ADMIN and row.client_owner_role != VIEWER)

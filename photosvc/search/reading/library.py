@@ -20,8 +20,8 @@ def _state(dialect: Dialect) -> Prepared:
     return prepare_statement(select(LibraryState.value).where(LibraryState.name == bindparam("name")), dialect)
 
 
-def page_tag(connection: Connection, request: SearchRequest, *, sees_private: bool) -> str | None:
-    """The entity tag of a page; None for a page in an order that was drawn for this request alone."""
+def page_tag(state: int, request: SearchRequest, *, sees_private: bool) -> str | None:
+    """The entity tag of a page of the library in this state; None in an order that was drawn for one request alone."""
     if not request.repeats:
         return None
     made_of = (
@@ -35,7 +35,7 @@ def page_tag(connection: Connection, request: SearchRequest, *, sees_private: bo
         request.merged,
         request.total,
     )
-    return state_tag(connection, *made_of, sees_private=sees_private)
+    return _tag(state, *made_of, sees_private=sees_private)
 
 
 def library_state(connection: Connection) -> int:
@@ -46,7 +46,11 @@ def library_state(connection: Connection) -> int:
 
 def state_tag(connection: Connection, *made_of: object, sees_private: bool) -> str:
     """The entity tag of an answer made from the library's state, the right to private photos, and `made_of`."""
-    text = repr((library_state(connection), PROJECTION_VERSION, sees_private, *made_of))
+    return _tag(library_state(connection), *made_of, sees_private=sees_private)
+
+
+def _tag(state: int, *made_of: object, sees_private: bool) -> str:
+    text = repr((state, PROJECTION_VERSION, sees_private, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
