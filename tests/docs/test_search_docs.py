@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from photosvc.api.search import parse_facets
 from photosvc.cli.show import show
-from photosvc.models import migrate
 from photosvc.query.filters import FILTERS
 from photosvc.search.projection.project import project
 from photosvc.search.reading.facets import FACETS
@@ -20,7 +19,7 @@ from photosvc.search.reading.orders import ORDERS
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request
 from tests.factories.varied_library import fill_varied_library
-from tests.library import SURROUNDINGS, open_library
+from tests.library import SURROUNDINGS, migrated_database, open_library
 from tests.server import serve
 
 GUIDE = (Path(__file__).parents[2] / "docs/search.md").read_text()
@@ -39,8 +38,9 @@ def test_the_guide_names_every_order_and_facet():
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
-    engine = create_engine(f"sqlite:///{tmp_path_factory.mktemp('docs') / 'test.db'}")
-    migrate.upgrade(engine)
+    path = tmp_path_factory.mktemp("docs") / "test.db"
+    path.write_bytes(migrated_database(of_a_host=True))
+    engine = create_engine(f"sqlite:///{path}")
     with Session(engine) as session:
         photos, _ = fill_varied_library(session, photos=12)
         photos[0].uid = "pqbcf5j446s0futy"  # the photo of the examples

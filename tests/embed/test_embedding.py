@@ -20,7 +20,7 @@ from photosvc.index.job import IndexOptions, run_index
 from photosvc.models import migrate
 from photosvc.web.current import current_service
 from tests.clock import MovedClock
-from tests.library import migrated_database
+from tests.library import DATABASE, migrated_database
 from tests.pictures import jpeg
 
 
@@ -274,10 +274,10 @@ def open_things():
 
 @pytest.mark.skipif(not HANDLES.is_dir(), reason="counts handles as Linux lists them")
 def test_fifty_apps_that_come_and_go_leave_no_handles_and_no_threads(tmp_path, own_statements):
+    (tmp_path / DATABASE).write_bytes(migrated_database())
+
     def come_and_go():
         app = create_app(instance=tmp_path, environ={}, clock=MovedClock())
-        with app.app_context():
-            migrate.upgrade(current_service().engine())
         assert app.test_client().get("/api/v1/status").status_code == 200
         assert app.test_client().get("/api/v1/photos").status_code == 401
 

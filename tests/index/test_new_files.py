@@ -11,7 +11,7 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.storing.store import Store
 from photosvc.media.metadata import Metadata, Region
-from photosvc.models import Base, File, Photo, migrate
+from photosvc.models import Base, File, Photo
 from photosvc.models.database.engine import configure_engine
 from photosvc.models.database.transactions import UnitOfWork, begin_write
 from tests.clock import NOW
@@ -29,7 +29,6 @@ def new_session(new_database):
     def make():
         engine = create_engine(new_database())
         configure_engine(engine)
-        migrate.upgrade(engine)
         sessions.append(UnitOfWork(engine))
         begin_write(sessions[-1])
         return sessions[-1]

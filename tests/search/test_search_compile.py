@@ -10,7 +10,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.models import SearchRow, migrate
+from photosvc.models import SearchRow
 from photosvc.models.database.engine import configure_engine
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
@@ -31,7 +31,6 @@ SLOW = settings(QUICK, max_examples=2000)
 def varied_library(request, new_database):
     engine = create_engine(new_database())
     configure_engine(engine)
-    migrate.upgrade(engine)
     with Session(engine, expire_on_commit=False) as library, Session(engine) as session:
         photos, albums = fill_varied_library(library, seed=getattr(request, "param", 2))
         yield session, photos, albums

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from photosvc.models import Photo, SearchRow, migrate
+from photosvc.models import Photo, SearchRow
 from photosvc.search.projection.project import project
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request
@@ -31,7 +31,6 @@ FAR = {"clock in 1970", "clock in 2033"}
 @pytest.fixture(scope="module")
 def session(new_database):
     engine = create_engine(new_database())
-    migrate.upgrade(engine)
     with Session(engine) as session:
         add_photos(session, len(TAKEN), NOW)
         session.flush()

@@ -5,7 +5,7 @@ from sqlalchemy import create_engine, func, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError
-from photosvc.models import SearchRow, SearchText, migrate
+from photosvc.models import SearchRow, SearchText
 from photosvc.models.database.engine import configure_engine
 from photosvc.search.reading.explain import explain
 from photosvc.search.reading.page import find
@@ -17,7 +17,6 @@ from tests.factories.varied_library import fill_varied_library, uid
 def connection(new_database):
     engine = create_engine(new_database())
     configure_engine(engine)
-    migrate.upgrade(engine)
     with Session(engine) as session:
         fill_varied_library(session)
     with engine.connect() as connection:

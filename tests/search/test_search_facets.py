@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
-from photosvc.models import SearchRow, migrate
+from photosvc.models import SearchRow
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.overview.counts import years
 from photosvc.search.reading.page import find
@@ -21,7 +21,6 @@ import orjson  # isort: skip
 @pytest.fixture(scope="module")
 def session(new_database):
     engine = create_engine(new_database())
-    migrate.upgrade(engine)
     with Session(engine) as session:
         fill_varied_library(session, photos=80)
         yield session

@@ -4,22 +4,24 @@ import pytest
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from photosvc.models import Album, AlbumPhoto, Photo, migrate
+from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.models.database.engine import configure_engine
 from photosvc.search.projection.project import project
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request
 from tests.clock import NOW
 from tests.factories.photos import add_photos
+from tests.library import migrated_database
 
 ALBUM = "a" + "1" * 15
 
 
 @pytest.fixture(scope="module")
 def connection(tmp_path_factory):
-    engine = create_engine(f"sqlite:///{tmp_path_factory.mktemp('plans') / 'photosvc.db'}")
+    path = tmp_path_factory.mktemp("plans") / "photosvc.db"
+    path.write_bytes(migrated_database())
+    engine = create_engine(f"sqlite:///{path}")
     configure_engine(engine)
-    migrate.upgrade(engine)
     with Session(engine) as session:
         add_photos(session, 40, NOW)
         session.add(Album(id=1, uid=ALBUM, title="Half", created_at=NOW, updated_at=NOW))

@@ -8,11 +8,12 @@ import pytest
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from photosvc.models import File, SearchDocument, migrate
+from photosvc.models import File, SearchDocument
 from photosvc.records.photo import FileSchema, PhotoResultSchema
 from photosvc.search.projection.compute import Result
 from photosvc.search.reading.documents import join_results, merge_result
 from tests.factories.varied_library import fill_varied_library
+from tests.library import migrated_database
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,9 @@ class WholeResult(Result):
 
 @pytest.fixture(scope="module")
 def varied_library(tmp_path_factory):
-    engine = create_engine(f"sqlite:///{tmp_path_factory.mktemp('render') / 'test.db'}")
-    migrate.upgrade(engine)
+    path = tmp_path_factory.mktemp("render") / "test.db"
+    path.write_bytes(migrated_database(of_a_host=True))
+    engine = create_engine(f"sqlite:///{path}")
     with Session(engine) as session:
         photos, _ = fill_varied_library(session, photos=60)
         texts = {document.file_id: document for document in session.scalars(select(SearchDocument))}
