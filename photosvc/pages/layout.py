@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar
 
-from flask import Response, g, make_response, render_template, url_for
+from flask import Response, current_app, g, make_response, url_for
+from jinja2 import Environment
 
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
@@ -17,6 +18,8 @@ Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
 View = TypeVar("View", bound=Callable[..., Any])
 
+#: In the extensions of an app.
+_TEMPLATES: Final = "photosvc_templates"
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
     "font-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -54,18 +57,27 @@ def public_page(view: View) -> View:
 def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401 - what templates read
     """A page made from `photosvc/<template>.html`, within the frame of all pages."""
     who: Principal | None = g.get("photosvc_principal")
-    text = render_template(
-        f"photosvc/{template}.html",
-        site=current_service().settings.site_name,
-        me=who,
-        leaves=by_cookie(),  # not the user of a host app, who signs out there
-        settings=who is not None and may(who, "users.view", owner_uid=who.user_uid),
-        asset=asset,
+    values = {
+        "site": current_service().settings.site_name,
+        "me": who,
+        "leaves": by_cookie(),  # not the user of a host app, who signs out there
+        "settings": who is not None and may(who, "users.view", owner_uid=who.user_uid),
+        "asset": asset,
         **context,
-    )
+    }
+    current_app.update_template_context(values)
+    text = _templates().get_template(f"photosvc/{template}.html").render(values)
     answer = make_response(text, status)
     answer.headers["Cache-Control"] = "no-store"
     return answer
+
+
+def _templates() -> Environment:
+    """The templates of the app and ours, which escape values whatever those of a host app do."""
+    known: Environment | None = current_app.extensions.get(_TEMPLATES)
+    if known is None:
+        current_app.extensions[_TEMPLATES] = known = current_app.jinja_env.overlay(autoescape=True)
+    return known
 
 
 def see_other(target: str) -> Response:

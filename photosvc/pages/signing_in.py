@@ -89,7 +89,8 @@ def sign_out() -> Response:
     _end(current_service(), _present())
     answer = see_other(url_for(".sign_in"))
     clear_cookie(answer, request)
-    answer.headers["Clear-Site-Data"] = '"cache"'
+    if request.is_secure:  # over http browsers do not know the header, and log an error
+        answer.headers["Clear-Site-Data"] = '"cache"'
     return answer
 
 

@@ -98,6 +98,7 @@ def test_over_http_a_browser_signs_in_changes_and_signs_out(chromium, base, host
     address = base.replace("127.0.0.1", host)
     context = chromium.new_context()
     page = context.new_page()
+    page.on("console", lambda message: pytest.fail(message.text))
     sign_in(page, address)
     cookie = cookies(context)["photosvc"]
     assert (cookie["httpOnly"], cookie["secure"], cookie["sameSite"]) == (True, False, "Strict")

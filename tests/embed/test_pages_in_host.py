@@ -1,0 +1,86 @@
+"""The web page inside a host app: below its prefix, with its templates, beside its own pages."""
+
+import re
+from html import unescape
+
+from sqlalchemy.orm import Session
+
+from photosvc.models import User
+from tests.api_client import HASH, PASSWORD
+from tests.embed.host import open_host
+from tests.factories.accounts import add_user
+
+OWN = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document"}
+
+
+def sign_in(app, prefix="/media"):
+    with app.app_context(), Session(app.extensions["photosvc"].engine()) as session:
+        if not session.query(User).filter_by(name="alice").count():
+            add_user(session, "alice", password_hash=HASH)
+        session.commit()
+    client = app.test_client()
+    answer = client.post(f"{prefix}/sign-in", data={"name": "alice", "password": PASSWORD}, headers=OWN)
+    assert answer.status_code == 303, answer.text
+    return client, answer
+
+
+def addresses(page):
+    """All addresses of a page, without those of other pages' parts."""
+    found = re.findall(r'(?:href|src|action)="([^"#]+)"', page.text)
+    return {unescape(address) for address in found}
+
+
+def test_everything_of_the_page_lies_below_the_prefix(tmp_path):
+    with open_host(tmp_path / "host") as app:
+        client, answer = sign_in(app)
+        assert answer.headers["Location"] == "/media/"
+        (cookie,) = answer.headers.getlist("Set-Cookie")
+        assert "; Path=/media; " in cookie
+        for path in ("/media/", "/media/?q=lake", "/media/settings/account", "/media/settings/account/apps"):
+            page = client.get(path, headers=OWN)
+            assert page.status_code == 200, path
+            assert all(address.startswith("/media/") for address in addresses(page)), path
+        photo = next(address for address in addresses(client.get("/media/", headers=OWN)) if "/photos/" in address)
+        page = client.get(photo, headers=OWN)
+        assert all(address.startswith("/media/") for address in addresses(page))
+        style = next(address for address in addresses(page) if address.endswith("base.css"))
+        assert client.get(style).content_type == "text/css; charset=utf-8"
+        client.delete_cookie(cookie.partition("=")[0], path="/media")
+        back = client.get(photo, headers=OWN).headers["Location"]
+        assert back == f"/media/sign-in?next={photo}".replace("?q", "%3Fq")
+
+
+def test_over_https_the_cookie_is_of_the_whole_host_whatever_the_prefix(tmp_path):
+    with open_host(tmp_path / "host") as app:
+        sign_in(app)
+        client = app.test_client()
+        form = {"name": "alice", "password": PASSWORD}
+        answer = client.post("/media/sign-in", data=form, headers=OWN, base_url="https://host.test")
+        (cookie,) = answer.headers.getlist("Set-Cookie")
+        assert cookie.startswith("__Host-photosvc-")
+        assert "; Path=/; " in cookie
+
+
+def test_templates_of_the_host_replace_those_of_the_page(tmp_path):
+    templates = tmp_path / "templates" / "photosvc"
+    templates.mkdir(parents=True)
+    (templates / "head.html").write_text('<link rel="stylesheet" href="/house.css">')
+    (templates / "error.html").write_text("<h1>Ours: {{ message }}</h1>")
+
+    def prepare(app):
+        app.template_folder = str(tmp_path / "templates")
+
+    with open_host(tmp_path / "host", prepare=prepare) as app:
+        client, _ = sign_in(app)
+        assert '<link rel="stylesheet" href="/house.css">' in client.get("/media/", headers=OWN).text
+        assert client.get("/media/photos/x", headers=OWN).text.startswith("<h1>Ours: There is no such photo")
+
+
+def test_a_host_that_turns_escaping_off_gets_escaped_pages(tmp_path):
+    def prepare(app):
+        app.select_jinja_autoescape = lambda _name: False
+
+    with open_host(tmp_path / "host", prepare=prepare) as app:
+        client, _ = sign_in(app)
+        page = client.get("/media/", headers=OWN, query_string={"q": '"><script>alert(1)</script>'})
+        assert "<script>alert" not in page.text
