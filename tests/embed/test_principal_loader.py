@@ -198,21 +198,6 @@ def test_a_request_with_a_bearer_token_of_the_host_needs_no_origin(tmp_path):
         assert client.post(like, headers={"Authorization": "Basic YTpi"}).status_code == 403
 
 
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"id": ""}, "id must be a text of 1 to 500 characters"),
-        ({"id": 7}, "id must be a text of 1 to 500 characters"),
-        ({"id": "7", "role": "root"}, "role must be one of admin, user, viewer, not 'root'"),
-        ({"id": "7", "scope": "fotos"}, '"fotos" is not a scope; did you mean "photos"?'),
-    ],
-)
-def test_a_user_that_makes_no_sense_is_refused_where_it_is_made(values, sentence):
-    with pytest.raises(ValueError, match=r"HostUser: .*") as refused:
-        HostUser(**values)
-    assert sentence in str(refused.value)
-
-
 def test_a_loader_that_gives_something_else_is_a_defect_and_lets_nobody_in(tmp_path):
     with open_host(tmp_path / "host", principal_loader=lambda: "admin") as app:
         assert app.test_client().get(PHOTOS).status_code == 500

@@ -1,0 +1,97 @@
+"""Users of a host app as principals: what is refused, what they become, and when their links open."""
+
+import pytest
+
+from photosvc.auth.credentials import link_tokens
+from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.host_user import HostUser, is_host_uid
+from photosvc.auth.principal import HOST_USER
+from photosvc.core import ids
+from tests.clock import NOW
+from tests.library import new_settings
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"id": ""}, "id must be a text of 1 to 500 characters, not ''"),
+        ({"id": "x" * 501}, "id must be a text of 1 to 500 characters"),
+        ({"id": 7}, "id must be a text of 1 to 500 characters, not 7"),
+        ({"id": "7", "role": "root"}, "role must be one of admin, user, viewer, not 'root'"),
+        ({"id": "7", "role": "client"}, "role must be one of admin, user, viewer, not 'client'"),
+        ({"id": "7", "scope": "fotos"}, '"fotos" is not a scope; did you mean "photos"?'),
+    ],
+)
+def test_a_user_that_makes_no_sense_is_refused_where_it_is_made(values, sentence):
+    with pytest.raises(ValueError, match=r"HostUser: .*") as refused:
+        HostUser(**values)
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "role", "sees_private"),
+    [
+        ({}, "viewer", False),
+        ({"role": "user"}, "user", True),
+        ({"role": "admin"}, "admin", True),
+        ({"sees_private": True}, "viewer", True),
+        ({"role": "admin", "sees_private": False}, "admin", False),
+    ],
+)
+def test_a_user_becomes_a_principal_with_the_role_and_the_sight_that_the_host_says(values, role, sees_private):
+    who = HostUser(id="jane@example.org", name="Jane", scope="photos read", **values).principal(NOW)
+    assert (who.kind, who.standing, who.role, who.sees_private) == (HOST_USER, HOST_USER, role, sees_private)
+    assert (who.credential_name, str(who.scope), who.expires_in(NOW)) == ("Jane", "photos read", 0)
+    assert (who.user_uid, who.user_id, who.client_uid) == (None, None, None)
+
+
+def test_a_user_without_a_name_is_called_by_the_id():
+    assert HostUser(id="jane").principal(NOW).credential_name == "jane"
+
+
+def test_uids_tell_users_apart_say_nothing_of_them_and_are_no_uids_of_credentials():
+    uids = {HostUser(id=one).uid for one in ("jane", "Jane", "jane ", "\ud800", "7")}
+    assert len(uids) == 5
+    assert all(is_host_uid(uid) and len(uid) == 28 and "." not in uid for uid in uids)
+    assert HostUser(id="jane").principal(NOW).owner_uid == HostUser(id="jane", role="admin").uid
+    assert not is_host_uid(ids.new_uid("sess", NOW))
+
+
+@pytest.fixture
+def tokens(tmp_path):
+    """Settings, and the preview and download token of a user of a host."""
+    settings, jane = new_settings(tmp_path), HostUser(id="jane").principal(NOW)
+    return settings, link_tokens.preview_token(settings, jane), link_tokens.download_token(settings, jane, NOW)
+
+
+def verified(tokens, signed_in):
+    """Whether the tokens open what they are for while this user is signed in; nothing is read from a database."""
+    settings, preview, download = tokens
+    loader = (lambda: signed_in.principal(NOW)) if signed_in else (lambda: None)
+    opened = []
+    for verify, token in (
+        (link_tokens.verify_preview, preview),
+        (link_tokens.verify_any, preview),
+        (link_tokens.verify_any, download),
+        (link_tokens.verify_download, download),
+    ):
+        try:
+            opened.append(verify(None, settings, token, NOW, loader).credential_uid)
+        except InvalidTokenError:
+            opened.append(None)
+    return opened
+
+
+def test_links_open_while_the_same_user_is_signed_in_with_the_same_role(tokens):
+    assert verified(tokens, HostUser(id="jane")) == [HostUser(id="jane").uid] * 4
+
+
+@pytest.mark.parametrize("signed_in", [None, HostUser(id="john"), HostUser(id="jane", role="user")])
+def test_links_open_nothing_for_anybody_else(tokens, signed_in):
+    assert verified(tokens, signed_in) == [None] * 4
+
+
+def test_links_of_host_users_open_nothing_where_no_host_says_who_is_signed_in(tokens):
+    settings, preview, _ = tokens
+    with pytest.raises(InvalidTokenError):
+        link_tokens.verify_any(None, settings, preview, NOW)
