@@ -5,12 +5,12 @@ from pathlib import Path
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
-from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine
 
 from photosvc.models.base import Base
-from photosvc.models.database.schema import VERSION_TABLE, is_ours, schema_version
+from photosvc.models.database.schema import schema_version
+from photosvc.models.mending import context_of, mend
 
 _MIGRATIONS = Path(__file__).with_name("migrations")
 
@@ -28,10 +28,15 @@ def head() -> str:
 
 
 def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
-    """Migrate up to `revision` in one transaction; gives the revisions before and after."""
+    """Migrate up to `revision` in one transaction; gives the revisions before and after.
+
+    A database that was there before has afterwards all that the models need, whichever version of a migration made it.
+    """
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         before = schema_version(connection)
         command.upgrade(_config(connection), revision)
+        if before is not None and revision == "head":
+            mend(connection)
         after = schema_version(connection)
     return before, after
 
@@ -45,7 +50,4 @@ def downgrade(engine: Engine, revision: str) -> None:
 def differences(engine: Engine) -> list[str]:
     """The differences between the database and the models; empty when they agree."""
     with engine.connect() as connection:
-        context = MigrationContext.configure(
-            connection, opts={"version_table": VERSION_TABLE, "include_object": is_ours}
-        )
-        return [str(difference) for difference in compare_metadata(context, Base.metadata)]
+        return [str(difference) for difference in compare_metadata(context_of(connection), Base.metadata)]

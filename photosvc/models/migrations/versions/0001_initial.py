@@ -379,6 +379,12 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_photosvc_markers_file_id"), ["file_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_photosvc_markers_name"), ["name"], unique=False)
 
+    create_search_tables()
+    _add_unknown()
+
+
+def create_search_tables() -> None:
+    """Make the tables of search rows and their records."""
     op.create_table(
         "photosvc_search_rows",
         sa.Column("file_id", ROW_ID, autoincrement=False, nullable=False),
@@ -653,7 +659,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("file_id", name=op.f("pk_photosvc_search_documents")),
     )
-    _add_unknown()
 
 
 def _add_unknown() -> None:

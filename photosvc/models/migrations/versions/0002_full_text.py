@@ -1,7 +1,7 @@
 """Index the words of photos: FTS5 on SQLite, tsvector on PostgreSQL."""
 
 import sqlalchemy as sa
-from alembic import op
+from alembic import context, op
 
 revision = "0002"
 down_revision = "0001"
@@ -10,6 +10,7 @@ depends_on = None
 
 ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 TEXTS = "photosvc_search_texts"
+ROWS = "photosvc_search_rows"
 
 # Words hold letters, digits and signs: for the tokenizer `ascii` blanks and commas part them, and nothing else does.
 SQLITE = (
@@ -50,6 +51,7 @@ POSTGRESQL = (
 
 def upgrade() -> None:
     """Forward."""
+    _renew_early_search_tables()
     op.create_table(
         TEXTS,
         sa.Column("photo_id", ROW_ID, autoincrement=False, nullable=False),
@@ -62,6 +64,20 @@ def upgrade() -> None:
     )
     for statement in SQLITE if op.get_bind().dialect.name == "sqlite" else POSTGRESQL:
         op.execute(statement)
+
+
+def _renew_early_search_tables() -> None:
+    """Make the search tables again where an early revision 0001 made them with other columns.
+
+    They are derived from the library: the next index run fills them.
+    """
+    inspector = sa.inspect(op.get_bind())
+    if any(column["name"] == "file_key" for column in inspector.get_columns(ROWS)):
+        return
+    for table in ("photosvc_search_documents", ROWS):
+        if inspector.has_table(table):
+            op.drop_table(table)
+    context.script.get_revision("0001").module.create_search_tables()
 
 
 def downgrade() -> None:

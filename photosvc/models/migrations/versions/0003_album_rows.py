@@ -71,7 +71,7 @@ def downgrade() -> None:
 def _index_orders(*further: str) -> None:
     on_sqlite, on_postgresql = sa.text("listed = 1"), sa.text("listed")
     for name, columns in ORDERS.items():
-        op.drop_index(f"ix_{ROWS}_{name}", ROWS)
+        op.drop_index(f"ix_{ROWS}_{name}", ROWS, if_exists=True)
         op.create_index(
             f"ix_{ROWS}_{name}", ROWS, [*columns, *further], sqlite_where=on_sqlite, postgresql_where=on_postgresql
         )

@@ -41,6 +41,6 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Back."""
     for name in INDEXES:
-        op.drop_index(f"ix_{ROWS}_{name}", ROWS)
+        op.drop_index(f"ix_{ROWS}_{name}", ROWS, if_exists=True)
     for name in ("timeline_day", "is_first"):
         op.drop_column(ROWS, name)

@@ -22,5 +22,5 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Back."""
     for part in PARTS:
-        op.drop_index(f"ix_{FILES}_{part}", FILES)
+        op.drop_index(f"ix_{FILES}_{part}", FILES, if_exists=True)
         op.drop_column(FILES, part)

@@ -14,7 +14,7 @@ PHOTOS = "photosvc_photos"
 def upgrade() -> None:
     """Forward."""
     op.add_column(PHOTOS, sa.Column("place_due", sa.Boolean(), nullable=False, server_default=sa.false()))
-    op.drop_index(op.f(f"ix_{PHOTOS}_camera_id"), PHOTOS)
+    op.drop_index(op.f(f"ix_{PHOTOS}_camera_id"), PHOTOS, if_exists=True)
     op.create_index(f"ix_{PHOTOS}_camera", PHOTOS, ["camera_id", "camera_serial", "taken_at_local"])
     op.create_index(
         f"ix_{PHOTOS}_due",
@@ -27,7 +27,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Back."""
-    op.drop_index(f"ix_{PHOTOS}_due", PHOTOS)
-    op.drop_index(f"ix_{PHOTOS}_camera", PHOTOS)
+    op.drop_index(f"ix_{PHOTOS}_due", PHOTOS, if_exists=True)
+    op.drop_index(f"ix_{PHOTOS}_camera", PHOTOS, if_exists=True)
     op.create_index(op.f(f"ix_{PHOTOS}_camera_id"), PHOTOS, ["camera_id"])
     op.drop_column(PHOTOS, "place_due")

@@ -19,7 +19,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Back."""
-    op.drop_index(f"ix_{MEMBERS}_position", MEMBERS)
+    op.drop_index(f"ix_{MEMBERS}_position", MEMBERS, if_exists=True)
     _store_positions_as(sa.Integer())
 
 

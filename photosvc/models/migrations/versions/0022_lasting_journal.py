@@ -20,7 +20,7 @@ def upgrade() -> None:
         "UPDATE photosvc_photo_changes SET photo_uid = coalesce("
         "(SELECT uid FROM photosvc_photos WHERE photosvc_photos.id = photosvc_photo_changes.photo_id), '')"
     )
-    op.drop_index(f"ix_{CHANGES}_photo_id", CHANGES)
+    op.drop_index(f"ix_{CHANGES}_photo_id", CHANGES, if_exists=True)
     with op.batch_alter_table(CHANGES) as batch:
         batch.drop_column("photo_id")
     op.create_index(f"ix_{CHANGES}_photo_uid", CHANGES, ["photo_uid"])
@@ -28,7 +28,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Back. The changes of photos that are gone are lost."""
-    op.drop_index(f"ix_{CHANGES}_photo_uid", CHANGES)
+    op.drop_index(f"ix_{CHANGES}_photo_uid", CHANGES, if_exists=True)
     op.add_column(CHANGES, sa.Column("photo_id", RowId))
     op.execute("UPDATE photosvc_photo_changes SET photo_id = (SELECT id FROM photosvc_photos WHERE uid = photo_uid)")
     op.execute("DELETE FROM photosvc_photo_changes WHERE photo_id IS NULL")

@@ -25,16 +25,16 @@ def upgrade() -> None:
     op.add_column(ROWS, sa.Column("far_day", sa.Boolean(), nullable=False, server_default=sa.true()))
     for name, (columns, flag) in INDEXES.items():
         _create(name, columns, flag)
-    op.drop_index(f"ix_{ROWS}_title", ROWS)
+    op.drop_index(f"ix_{ROWS}_title", ROWS, if_exists=True)
     _create("title", (*TITLE, "listed"), "listed")
 
 
 def downgrade() -> None:
     """Back."""
-    op.drop_index(f"ix_{ROWS}_title", ROWS)
+    op.drop_index(f"ix_{ROWS}_title", ROWS, if_exists=True)
     _create("title", TITLE, "listed")
     for name in INDEXES:
-        op.drop_index(f"ix_{ROWS}_{name}", ROWS)
+        op.drop_index(f"ix_{ROWS}_{name}", ROWS, if_exists=True)
     op.drop_column(ROWS, "far_day")
 
 

@@ -24,7 +24,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Back."""
     _make_pattern_indexes("text_ops")
-    op.drop_index(f"ix_{ROWS}_created", ROWS)
+    op.drop_index(f"ix_{ROWS}_created", ROWS, if_exists=True)
 
 
 def _make_pattern_indexes(operators: str) -> None:
@@ -32,5 +32,5 @@ def _make_pattern_indexes(operators: str) -> None:
         return
     for name in NAMES:
         index = f"ix_{ROWS}_{name}_pattern"
-        op.drop_index(index, ROWS)
+        op.drop_index(index, ROWS, if_exists=True)
         op.create_index(index, ROWS, [name, "oldest_key", "listed"], postgresql_ops={name: operators}, **LISTED)

@@ -21,11 +21,11 @@ def upgrade() -> None:
         sqlite_where=sa.text("idle_seconds IS NOT NULL"),
         postgresql_where=sa.text("idle_seconds IS NOT NULL"),
     )
-    op.drop_index(op.f(f"ix_{CREDENTIALS}_user_id"), CREDENTIALS)
+    op.drop_index(op.f(f"ix_{CREDENTIALS}_user_id"), CREDENTIALS, if_exists=True)
 
 
 def downgrade() -> None:
     """Back."""
     op.create_index(op.f(f"ix_{CREDENTIALS}_user_id"), CREDENTIALS, ["user_id"])
-    op.drop_index(f"ix_{CREDENTIALS}_idle", CREDENTIALS)
-    op.drop_index(f"ix_{CREDENTIALS}_owner", CREDENTIALS)
+    op.drop_index(f"ix_{CREDENTIALS}_idle", CREDENTIALS, if_exists=True)
+    op.drop_index(f"ix_{CREDENTIALS}_owner", CREDENTIALS, if_exists=True)

@@ -25,5 +25,5 @@ def downgrade() -> None:
 
 def _replace(included: list[str]) -> None:
     if op.get_bind().dialect.name == "postgresql":
-        op.drop_index(NAME, ROWS)
+        op.drop_index(NAME, ROWS, if_exists=True)
         op.create_index(NAME, ROWS, COLUMNS, postgresql_where=sa.text("listed"), postgresql_include=included)

@@ -17,4 +17,4 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Back."""
-    op.drop_index(f"ix_{AUDIT}_part_actor_uid_id", AUDIT)
+    op.drop_index(f"ix_{AUDIT}_part_actor_uid_id", AUDIT, if_exists=True)

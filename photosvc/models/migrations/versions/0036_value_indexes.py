@@ -65,9 +65,9 @@ ORDERS = {
 
 def upgrade() -> None:
     """Forward. The index `map` has the positions too, and `photo` has the photos of all rows."""
-    op.drop_index(f"ix_{ROWS}_position", ROWS)
+    op.drop_index(f"ix_{ROWS}_position", ROWS, if_exists=True)
     for name in ("photo", "photo_id"):
-        op.drop_index(f"ix_{ROWS}_{name}", ROWS)
+        op.drop_index(f"ix_{ROWS}_{name}", ROWS, if_exists=True)
     op.create_index(f"ix_{ROWS}_photo", ROWS, [*PHOTO, "listed"], postgresql_include=["file_id"])
     _create("values", VALUES)
     for name in RARE:
@@ -78,9 +78,9 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Back."""
     for name in ("values", *RARE):
-        op.drop_index(f"ix_{ROWS}_{name}", ROWS)
+        op.drop_index(f"ix_{ROWS}_{name}", ROWS, if_exists=True)
     _create("position", ("lat", "lng"))
-    op.drop_index(f"ix_{ROWS}_photo", ROWS)
+    op.drop_index(f"ix_{ROWS}_photo", ROWS, if_exists=True)
     _create("photo", PHOTO)
     op.create_index(f"ix_{ROWS}_photo_id", ROWS, ["photo_id"])
     _replace_orders([])
@@ -89,7 +89,7 @@ def downgrade() -> None:
 def _replace_orders(included: list[str]) -> None:
     if op.get_bind().dialect.name == "postgresql":
         for name, columns in ORDERS.items():
-            op.drop_index(f"ix_{ROWS}_{name}", ROWS)
+            op.drop_index(f"ix_{ROWS}_{name}", ROWS, if_exists=True)
             _create(name, columns, included=included)
 
 
