@@ -1,11 +1,13 @@
 """The `svc` command line, as `svc …` and as `flask svc …`."""
 
-from photosvc.cli.group import LazyGroup
+from photosvc.cli.group import LazyGroup, version_option
 
 #: Command -> module and name; imported only when called, because every import delays every command.
 svc = LazyGroup(
     name="svc",
     help="A photo library: index folders of originals, manage who may search them.",
+    epilog="Begin with `svc run --photos FOLDER`. Shells complete names of commands and accounts: docs/commands.md.",
+    params=[version_option],
     commands={
         "albums": "photosvc.cli.library.albums:albums",
         "audit": "photosvc.cli.accounts.audit:audit",
@@ -25,6 +27,7 @@ svc = LazyGroup(
         "run": "photosvc.cli.run:run",
         "search": "photosvc.cli.library.search:search",
         "show": "photosvc.cli.show:show",
+        "status": "photosvc.cli.status:status",
         "thumbs": "photosvc.cli.library.thumbs:thumbs",
         "trash": "photosvc.cli.library.trash:trash",
         "users": "photosvc.cli.accounts.users:users",

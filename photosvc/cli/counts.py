@@ -1,14 +1,11 @@
-"""Counts in sentences."""
+"""The counts of an index run."""
 
 from typing import TYPE_CHECKING
 
+from photosvc.core.counted import counted
+
 if TYPE_CHECKING:
     from photosvc.index.summary import Summary
-
-
-def counted(number: int, what: str, many: str = "") -> str:
-    """The number with what is counted: `1 file`, `2,000 files`; `many` is a plural that is not `what` with an s."""
-    return f"{number:,} {what if number == 1 else many or what + 's'}"
 
 
 def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = False) -> str:

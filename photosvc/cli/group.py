@@ -3,6 +3,7 @@
 The app is that of `flask svc`, or the one that the console script makes.
 """
 
+import difflib
 import importlib
 import os
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
+from photosvc import __version__
 from photosvc.core.errors import PhotosvcError
 
 if TYPE_CHECKING:
@@ -30,6 +32,22 @@ class PlainError(click.ClickException):
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code  # type: ignore[misc]
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(f"photosvc {__version__}")
+        ctx.exit()
+
+
+version_option = click.Option(
+    ["--version"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version.",
+)
 
 
 class LazyGroup(click.Group):
@@ -53,6 +71,18 @@ class LazyGroup(click.Group):
         module, _, name = self._targets[cmd_name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's, which knows no commands that are not imported yet, and so has no suggestions of them."""
+        name = args[0]
+        if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
+            msg = f"No such command {name!r}."
+            if near := difflib.get_close_matches(name, self.list_commands(ctx), n=2, cutoff=0.66):
+                msg += f" Did you mean {' or '.join(map(repr, near))}?"
+            raise click.UsageError(msg, ctx)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
         """Run the command; turn expected errors into a sentence."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc import samples
-from photosvc.cli.counts import counted
 from photosvc.cli.group import PlainError
 from photosvc.cli.prompts import confirm, has_terminal
+from photosvc.core.counted import counted
 from photosvc.core.photos_folder import is_same, is_samples, remember, remembered
 
 if TYPE_CHECKING:

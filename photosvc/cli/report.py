@@ -29,11 +29,11 @@ _FORMATS = {
     "json": ("-j", "Print JSON"),
     "md": ("-m", "Print a Markdown table"),
     "csv": ("-c", "Print comma separated values"),
-    "tsv": ("-t", "Print tab separated values"),
+    "tsv": ("", "Print tab separated values"),
 }
 
 count_option = click.option(
-    "--count", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="At most this many."
+    "--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="At most this many."
 )
 
 
@@ -43,7 +43,7 @@ def format_options(*, short: bool = True) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         for name in reversed(_FORMATS):
             letter, text = _FORMATS[name]
-            names = (f"--{name}", letter) if short else (f"--{name}",)
+            names = (f"--{name}", letter) if short and letter else (f"--{name}",)
             function = click.option(
                 *names, name, is_flag=True, expose_value=False, callback=_remember(name), help=text + "."
             )(function)

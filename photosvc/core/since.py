@@ -2,13 +2,11 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Final
 
 from photosvc.core.clock import shifted
+from photosvc.core.durations import parse_duration
 from photosvc.core.errors import InvalidValueError
 
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_AGE = re.compile(r"([0-9]{1,6})([smhdw])", re.ASCII)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})", re.ASCII
@@ -28,8 +26,8 @@ def parse_since(text: str, now: datetime, *, field: str = "since") -> datetime:
 
     """
     text = text.strip()
-    if age := _AGE.fullmatch(text):
-        return shifted(now, -timedelta(seconds=int(age[1]) * _UNITS[age[2]]))
+    if (age := parse_duration(text)) is not None:
+        return shifted(now, -timedelta(seconds=age))
     try:
         if _DAY.fullmatch(text):
             return datetime.fromisoformat(text).replace(tzinfo=UTC)

@@ -18,6 +18,7 @@ from photosvc.index.changes import find_changes, known_files
 from photosvc.index.disks import absent_disks, remember_disks
 from photosvc.index.estimates.fill import estimate_places
 from photosvc.index.extract import Extraction, extract
+from photosvc.index.last_run import note_run
 from photosvc.index.run_lock import run_lock
 from photosvc.index.scan import FoundFile, disk_path, start_folder
 from photosvc.index.stacking.library import restack_library
@@ -93,6 +94,8 @@ def run_index(
                 _read(work, writer, settings, options, summary, progress)
             writer.mark_missing(work.gone())
             estimate_places(session, clock, lease, wanted=settings.estimate_places)
+            session.rollback()
+            note_run(session.get_bind().engine, clock(), whole=not folder)
     summary.seconds = time.monotonic() - started
     return summary
 

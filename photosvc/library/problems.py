@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, delete, func, literal, not_, select, union_all
+from sqlalchemy import Select, Subquery, delete, func, literal, not_, select, union_all
 from sqlalchemy.orm import Session
 
 from photosvc.core.problems import Problem, Reason, Severity
@@ -51,7 +51,18 @@ def failed_files(session: Session, *, text: str, count: int, offset: int) -> Seq
         offset: files before them.
 
     """
-    every = union_all(
+    every = _every(text)
+    page = select(every).order_by(every.c.at.desc(), every.c.id.desc()).limit(count).offset(offset)
+    return [found for row in session.execute(page) if (found := _failed(row)) is not None]
+
+
+def count_failed(session: Session) -> int:
+    """How many files failed."""
+    return session.scalar(select(func.count()).select_from(_every(""))) or 0
+
+
+def _every(text: str) -> Subquery:
+    return union_all(
         _rows(_FILE, File, File.updated_at, File.error, File.error_detail, text).where(
             File.error != "", not_(File.missing)
         ),
@@ -60,8 +71,6 @@ def failed_files(session: Session, *, text: str, count: int, offset: int) -> Seq
         ),
         _rows(_IMPORTED, ImportFailure, ImportFailure.created_at, ImportFailure.reason, ImportFailure.detail, text),
     ).subquery()
-    page = select(every).order_by(every.c.at.desc(), every.c.id.desc()).limit(count).offset(offset)
-    return [found for row in session.execute(page) if (found := _failed(row)) is not None]
 
 
 def _rows(kind: int, table: Any, at: Any, reason: Any, detail: Any, text: str) -> Select[Any]:  # noqa: ANN401

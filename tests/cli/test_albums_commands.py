@@ -26,7 +26,7 @@ def test_a_new_album_is_filled_by_a_query_listed_shown_and_deleted(api, albums):
     assert [album["UID"] for album in read(albums("ls", "--json"))] == [made["UID"]]
     assert read(albums("show", "sUMMER", "--json")) == read(albums("show", made["UID"], "--json")) == made
     again = albums("add", "Summer", "path:a", "type:image", "--yes")
-    assert again.stderr == "0 photos are added.\n"
+    assert again.stderr == "0 photos added.\n"
     assert albums("rm", "Summer", "--yes").returncode == 0
     assert read(albums("ls", "--json")) == []
     assert albums("show", "Summer").returncode == 3

@@ -75,7 +75,16 @@ def test_name_and_scope_are_asked_for_when_left_out(run):
     assert done.exit_code == 0
     record = json.loads(done.stdout)
     assert (record["name"], record["scope"]) == ("lamp", "albums")
-    assert json.loads(run("clients", "add", "--json", "-n", "x", answers="\n").stdout)["scope"] == "*"
+
+
+def test_a_wrong_answer_is_asked_for_again_and_enter_alone_grants_nothing(run):
+    done = run("clients", "add", "--json", answers="\n \t\nlamp\n\nfotos\nphotos:false\nphotos\n")
+    assert done.exit_code == 0
+    assert (json.loads(done.stdout)["name"], json.loads(done.stdout)["scope"]) == ("lamp", "photos")
+    assert done.stderr.count("Client name: ") == 3
+    assert done.stderr.count("Authorization scopes, such as") == 4
+    assert "the scope covers nothing" in done.stderr
+    assert run("clients", "add", "-n", "x", answers="\n").exit_code == 1  # the input has ended
 
 
 @pytest.mark.parametrize(
@@ -107,10 +116,10 @@ def test_name_and_scope_are_asked_for_when_left_out(run):
     ],
 )
 def test_what_makes_no_sense_changes_nothing(run, arguments, code):
-    before = run("clients", "ls", "--json", "-n", "1000").stdout
+    before = run("clients", "ls", "--json", "--count", "1000").stdout
     done = run("clients", *arguments)
     assert (done.exit_code, done.stdout) == (code, "")
-    assert run("clients", "ls", "--json", "-n", "1000").stdout == before
+    assert run("clients", "ls", "--json", "--count", "1000").stdout == before
 
 
 def test_clients_are_listed_and_searched(run):
@@ -196,12 +205,12 @@ def test_removing_asks_first_and_the_second_time_there_is_nothing(run, oauth):
 def test_resetting_takes_all_clients_and_leaves_other_credentials(run, oauth):
     added(run)
     other = oauth.library.token("photos")
-    count = len(json.loads(run("clients", "ls", "--json", "-n", "1000").stdout))
+    count = len(json.loads(run("clients", "ls", "--json", "--count", "1000").stdout))
     assert run("clients", "reset").exit_code == 2
     assert run("clients", "reset", answers="n\n").exit_code == 0
-    assert len(json.loads(run("clients", "ls", "--json", "-n", "1000").stdout)) == count
+    assert len(json.loads(run("clients", "ls", "--json", "--count", "1000").stdout)) == count
     done = run("clients", "reset", "--yes")
-    assert (done.exit_code, done.stderr) == (0, f"{count} clients are removed.\n")
+    assert (done.exit_code, done.stderr) == (0, f"{count} clients removed.\n")
     assert run("clients", "ls", "--json").stdout.strip() == "[]"
     assert oauth.is_alive(other)
 

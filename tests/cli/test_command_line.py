@@ -6,9 +6,15 @@ import json
 import re
 import subprocess
 import sys
+from datetime import datetime
 
+import click
 import pytest
+from click.testing import CliRunner
 
+from photosvc import __version__
+from photosvc.app import create_app
+from photosvc.cli import svc as group
 from tests.forks import launcher
 from tests.library import SURROUNDINGS, SVC, call_svc, open_library, svc
 from tests.pictures import jpeg
@@ -219,3 +225,88 @@ def test_postgresql_without_its_driver_is_one_sentence(tmp_path, scheme, monkeyp
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: PHOTOSVC_DATABASE_URI names a database whose driver cannot be imported (")
     assert done.stderr.endswith("run pip install 'photosvc[postgres]'\n")
+
+
+def test_the_version_is_that_of_the_package(instance):
+    done = call_svc("--version", instance=instance)
+    assert (done.returncode, done.stdout) == (0, f"photosvc {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["user"], "No such command 'user'. Did you mean 'users'?"),
+        (["serach"], "No such command 'serach'. Did you mean 'search'?"),
+        (["users", "lst"], "No such command 'lst'. Did you mean 'ls'?"),
+        (["nothing-like-it"], "No such command 'nothing-like-it'.\n"),
+    ],
+)
+def test_a_wrong_name_of_a_command_or_group_is_answered_with_the_nearest(instance, arguments, hint):
+    done = call_svc(*arguments, instance=instance)
+    assert done.returncode == 2
+    assert hint in done.stderr
+
+
+def commands(group, path=()):
+    """Each command with its path."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        yield (*path, name), command
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+
+
+def test_one_letter_means_one_thing_in_every_command():
+    meanings = {}
+    for path, command in commands(group):
+        for option in command.params:
+            if isinstance(option, click.Option):
+                long = max(option.opts, key=len)
+                for letter in option.opts:
+                    if len(letter) == 2:
+                        meanings.setdefault(letter, {}).setdefault(long, []).append(path)
+    assert {letter: list(found) for letter, found in meanings.items() if len(found) > 1} == {}
+    specified = {"-n": "--name", "-s": "--scope", "-e": "--expires", "-r": "--role", "-t": "--tokens", "-y": "--yes"}
+    assert {letter: [*meanings[letter]] for letter in specified} == {key: [name] for key, name in specified.items()}
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("30d", 2_592_000), ("12h", 43_200), ("90m", 5400), ("45s", 45), ("1Y", 31_536_000)]
+)
+def test_a_lifetime_may_have_a_unit(instance, given, seconds):
+    made = json.loads(call_svc(*ADD, "--expires", given, "--json", instance=instance).stdout)
+    shown = json.loads(call_svc("auth", "show", made["id"], "--json", instance=instance).stdout)
+    times = [datetime.fromisoformat(shown[name]) for name in ("created_at", "expires_at")]
+    assert (times[1] - times[0]).total_seconds() == seconds
+
+
+@pytest.mark.parametrize("given", ["30 days", "d", "-1d", "1.5h", "1234567d", "²d", "0d", "101y"])
+def test_what_is_no_lifetime_is_refused(instance, given):
+    done = call_svc(*ADD, "--expires", given, instance=instance)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+VALID = ("alice@example.org", "a.b+c@mail.example.org", "älice@exämple.org", "root@localhost", "")
+INVALID = (
+    "alice",
+    "alice@",
+    "@example.org",
+    "a b@example.org",
+    "a@b@example.org",
+    "a@example..org",
+    "A <a@b.org>",
+    "\t@b",
+)
+
+
+def test_an_email_address_is_checked_when_it_is_given_and_when_it_is_changed(instance):
+    for number, email in enumerate((*VALID, *INVALID)):
+        name = f"mail{number}"
+        done = CliRunner().invoke(
+            group, ["users", "add", name, "--email", email, "--password-stdin"], input="correct horse 9",
+            obj=lambda: create_app(environ={"PHOTOSVC_INSTANCE": str(instance)}),
+        )  # fmt: skip
+        assert done.exit_code == (0 if email in VALID else 2), (email, done.stderr)
+        changed = call_svc("users", "mod", "mail0", "--email", email, instance=instance)
+        assert changed.returncode == (0 if email in VALID else 2), (email, changed.stderr)
+        assert email in VALID or "an email address is one such as me@example.org" in changed.stderr

@@ -80,7 +80,7 @@ def test_a_dry_run_counts_and_changes_nothing(purged):
     assert purge(purged, "--dry-run") == purge(purged, "--hard", "--dry-run") == {**FOUND, "dry_run": True}
     done = run(purged, "--hard", "--dry-run")
     assert done.stdout == (
-        "3 files and 2 photos would be removed. Of these photos 1 were edited, 1 are favorites, 1 are in albums.\n"
+        "3 files and 2 photos would be removed. Of these photos 1 was edited, 1 is a favorite, 1 is in albums.\n"
     )
     assert dump(purged) == before
 
@@ -123,7 +123,7 @@ def test_the_question_names_what_is_lost_and_a_no_keeps_it(purged, monkeypatch):
     code, out, err, _ = type_at(purged.instance, ["purge", "--hard"], [("[y/N]", "n\n")])
     assert (code, out) == (0, "")
     assert "3 files are gone from the originals:\n  2020/a.jpg\n  2020/b.jpg\n  2020/c.jpg\n" in err
-    assert "2 photos have no other file. Of these photos 1 were edited, 1 are favorites, 1 are in albums.\n" in err
+    assert "2 photos have no other file. Of these photos 1 was edited, 1 is a favorite, 1 is in albums.\n" in err
     assert err.endswith("Nothing was changed.\n")
     with purged.session() as session:
         assert session.query(File).count() == 6
@@ -201,6 +201,6 @@ def test_files_that_were_moved_and_not_indexed_since_are_left_alone(library, arg
     (uid,) = (record["UID"] for record in library.find(filename="2020/a.jpg"))
     (library.originals / "2020/a.jpg").rename(library.originals / "moved.jpg")
     done = run(library, *arguments)
-    assert (done.exit_code, done.stderr) == (0, "1 files seem to have been moved and are left alone: run svc index.\n")
+    assert (done.exit_code, done.stderr) == (0, "1 file seems to have been moved and is left alone: run svc index.\n")
     assert counts(library.index()) == (0, 1, 1, 0, 0, 0)
     assert [record["UID"] for record in library.find(filename="moved.jpg")] == [uid]

@@ -126,7 +126,7 @@ def test_cache_status_counts_and_clear_removes_after_a_question(api, pictures):
     assert api.svc("cache", "clear").returncode != 0
     assert len(cached(pictures, "large.jpg")) == 1
     done = api.svc("cache", "clear", "--yes")
-    assert (done.returncode, done.stderr) == (0, f"2 files of {size:,} bytes are removed.\n")
+    assert (done.returncode, done.stderr) == (0, f"2 files of {size:,} bytes removed.\n")
     assert json.loads(api.svc("cache", "status", "--json").stdout)["files"] == 0
 
 

@@ -57,7 +57,7 @@ def test_at_a_terminal_the_password_is_asked_for_twice_and_not_echoed(api):
 
 def test_accounts_are_listed_and_shown_in_every_format_without_secrets(api, users):
     for arguments in (["ls"], ["ls", "ali"], ["show", "alice"], ["show", api.uids["alice"]]):
-        for option in ("--json", "--md", "--csv", "--tsv", "-j", "-m", "-c", "-t"):
+        for option in ("--json", "--md", "--csv", "--tsv", "-j", "-m", "-c"):
             done = users(*arguments, option)
             assert done.returncode == 0, done.stderr
             assert api.uids["alice"] in done.stdout

@@ -1,5 +1,6 @@
 """Add, find, change, disable and remove accounts."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -17,6 +18,8 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client, Credential, RecoveryCode, User
 
 _MAX_TEXT = 255
+_WORD = r"[^\s@<>()\[\]:;,\\\".]+"
+_EMAIL = re.compile(rf"{_WORD}(\.{_WORD})*@{_WORD}(\.{_WORD})*")
 
 
 def new_user(
@@ -40,7 +43,7 @@ def new_user(
         name=name,
         role=check_role(role),
         display_name=_text(display_name, "display_name"),
-        email=_text(email, "email"),
+        email=_email(email),
         password_hash=new_hash(password, user_name=name),
         created_at=now,
         updated_at=now,
@@ -108,7 +111,7 @@ def change_user(
         role: `admin`, `user` or `viewer`.
         disabled: whether all credentials of the account are refused.
         display_name: at most 255 printable characters.
-        email: at most 255 printable characters.
+        email: an address such as `me@example.org`, or empty for none.
         keep_admin: refuse to lose the last enabled administrator. Only the command line passes False.
 
     Raises:
@@ -125,7 +128,7 @@ def change_user(
     if display_name is not None:
         values["display_name"] = _text(display_name, "display_name")
     if email is not None:
-        values["email"] = _text(email, "email")
+        values["email"] = _email(email)
     loses_admin = role not in {None, ADMIN} or disabled is True
     user_id, uid = _lock(session, user)
     statement = update(User).where(User.id == user_id).values(values).returning(User.id)
@@ -197,6 +200,15 @@ def _text(text: str, field: str) -> str:
     if len(text) > _MAX_TEXT or not text.isprintable():
         msg = f"at most {_MAX_TEXT} printable characters"
         raise InvalidValueError(msg, field=field)
+    return text
+
+
+def _email(text: str) -> str:
+    """An address as RFC 5321 section 4.1.2 has it, without quoted parts and comments; any letters (RFC 6531)."""
+    text = _text(text, "email")
+    if text and not _EMAIL.fullmatch(text):
+        msg = "an email address is one such as me@example.org, or empty for none"
+        raise InvalidValueError(msg, field="email")
     return text
 
 

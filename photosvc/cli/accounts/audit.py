@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from photosvc.cli.completion import complete_users
 from photosvc.cli.group import with_database
 from photosvc.cli.report import chosen_format, count_option, format_options, print_list
 
@@ -24,8 +25,15 @@ _ALL = ("id", *_COLUMNS, "actor_kind", "actor_uid", "credential", "subject_uid",
 
 
 @click.command()
-@click.option("--since", "-s", metavar="TIME", help="Only from then on: 12h, 2d, 2026-02-28 or 2026-02-28T12:00:00Z.")
-@click.option("--user", "-u", metavar="NAME", default="", help="Only by or about this account, or this UID.")
+@click.option("--since", metavar="TIME", help="Only from then on: 12h, 2d, 2026-02-28 or 2026-02-28T12:00:00Z.")
+@click.option(
+    "--user",
+    "-u",
+    metavar="NAME",
+    default="",
+    shell_complete=complete_users,
+    help="Only by or about this account, or this UID.",
+)
 @count_option
 @format_options()
 @with_database

@@ -4,10 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from photosvc.cli.completion import complete_credentials, complete_scopes, complete_users
 from photosvc.cli.group import LazyGroup, with_database
-from photosvc.cli.prompts import ask, confirm, yes_option
+from photosvc.cli.prompts import SCOPE_QUESTION, ask, confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list, print_record, printing_secret, require_stdout
+from photosvc.cli.values import Lifetime
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
+from photosvc.core.counted import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -35,17 +38,19 @@ def auth() -> None:
 
 
 @auth.command()
-@click.argument("username", required=False)
+@click.argument("username", required=False, shell_complete=complete_users)
 @click.option("--name", "-n", metavar="CLIENT", help="Name that identifies the application.")
-@click.option("--scope", "-s", metavar="SCOPES", help="Authorization scopes (`*` for all).")
+@click.option(
+    "--scope", "-s", metavar="SCOPES", shell_complete=complete_scopes, help="Authorization scopes (`*` for all)."
+)
 @click.option(
     "--expires",
     "-e",
-    type=int,
+    type=Lifetime(),
     metavar="LIFETIME",
     default=CREDENTIAL_LIFETIME,
     show_default=True,
-    help="Lifetime in seconds; -1 disables the limit.",
+    help="Lifetime in seconds, or with a unit as 12h, 30d, 1y; -1 disables the limit.",
 )
 @format_options(short=False)
 @with_database
@@ -57,7 +62,7 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
     from photosvc.auth.accounts.users import find_user
     from photosvc.auth.audit import described
     from photosvc.auth.audit.events import Event
-    from photosvc.auth.credentials.bearer import expiry, issue
+    from photosvc.auth.credentials.bearer import check_name, check_scope, expiry, issue
     from photosvc.auth.scopes import parse_scope
     from photosvc.web import auditing
 
@@ -67,8 +72,8 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
         with service.loading() as session:
             owner_uid = find_user(session, username).uid
     expiry(expires, now)
-    name = name or ask("--name", "Client name")
-    wanted = parse_scope(scope or ask("--scope", "Authorization scopes", "*"))
+    name = name or ask("--name", "Client name", check_name)
+    wanted = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
     with service.writing() as session:
         user = find_user(session, owner_uid) if owner_uid else None
         issued = issue(session, now, name=name, scope=wanted, lifetime=expires, user=user)
@@ -100,7 +105,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
 
 @auth.command()
-@click.argument("identifier")
+@click.argument("identifier", shell_complete=complete_credentials)
 @format_options()
 @with_database
 def show(service: "Service", identifier: str) -> None:
@@ -113,7 +118,7 @@ def show(service: "Service", identifier: str) -> None:
 
 
 @auth.command()
-@click.argument("identifier")
+@click.argument("identifier", shell_complete=complete_credentials)
 @yes_option
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:
@@ -141,7 +146,7 @@ def reset(service: "Service", yes: bool) -> None:
     with service.writing() as session:
         count = revoke_all(session)
         auditing.record(session, Event.CREDENTIAL_ENDED, detail=f"all {count} credentials")
-    click.echo(f"{count} credentials are revoked.", err=True)
+    click.echo(f"{counted(count, 'credential')} revoked.", err=True)
 
 
 def _revoke(session: "Session", uid: str) -> None:

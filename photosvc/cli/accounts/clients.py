@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from photosvc.cli.completion import complete_clients, complete_scopes, complete_users
 from photosvc.cli.group import LazyGroup, with_database
-from photosvc.cli.prompts import ask, confirm, yes_option
+from photosvc.cli.prompts import SCOPE_QUESTION, ask, confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list, print_record, printing_secret, require_stdout
+from photosvc.cli.values import Lifetime
 from photosvc.core.accounts import (
     CLIENT,
     CLIENT_ROLES,
@@ -18,6 +20,7 @@ from photosvc.core.accounts import (
     OPAQUE,
     TOKEN_FORMATS,
 )
+from photosvc.core.counted import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -55,16 +58,18 @@ def _settings(*, defaults: bool) -> Callable[[Function], Function]:
             show_default=defaults,
             help="Client authorization role; admin sees private pictures too.",
         ),
-        click.option("--scope", "-s", metavar="SCOPES", help="Client scopes (`*` for all)."),
+        click.option(
+            "--scope", "-s", metavar="SCOPES", shell_complete=complete_scopes, help="Client scopes (`*` for all)."
+        ),
         click.option(
             "--expires",
             "-e",
             "lifetime",
-            type=int,
+            type=Lifetime(),
             metavar="LIFETIME",
             default=CLIENT_TOKEN_LIFETIME if defaults else None,
             show_default=defaults,
-            help=f"Lifetime of each access token in seconds, at most {MAX_CLIENT_TOKEN_LIFETIME} (31 days).",
+            help=f"Lifetime of each access token in seconds, at most {MAX_CLIENT_TOKEN_LIFETIME}, or as 12h, 31d.",
         ),
         click.option(
             "--tokens",
@@ -123,7 +128,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
 
 @clients.command()
-@click.argument("username", required=False)
+@click.argument("username", required=False, shell_complete=complete_users)
 @_settings(defaults=True)
 @format_options(short=False)
 @with_database
@@ -144,6 +149,7 @@ def add(
     from photosvc.auth.accounts.users import find_user
     from photosvc.auth.audit import described
     from photosvc.auth.audit.events import Event
+    from photosvc.auth.credentials.bearer import check_name, check_scope
     from photosvc.auth.oauth.clients import check_lifetime, check_limit, register
     from photosvc.auth.scopes import parse_scope
     from photosvc.web import auditing
@@ -155,8 +161,8 @@ def add(
             owner_uid = find_user(session, username).uid
     check_lifetime(lifetime)
     check_limit(limit)
-    name = name or ask("--name", "Client name")
-    wanted = parse_scope(scope or ask("--scope", "Authorization scopes", "*"))
+    name = name or ask("--name", "Client name", check_name)
+    wanted = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
     with service.writing() as session:
         user = find_user(session, owner_uid) if owner_uid else None
         registered = register(session, now, name=name, scope=wanted, lifetime=lifetime, limit=limit, user=user, **rest)
@@ -172,7 +178,7 @@ def add(
 
 
 @clients.command()
-@click.argument("identifier")
+@click.argument("identifier", shell_complete=complete_clients)
 @format_options()
 @with_database
 def show(service: "Service", identifier: str) -> None:
@@ -185,9 +191,15 @@ def show(service: "Service", identifier: str) -> None:
 
 
 @clients.command()
-@click.argument("identifier")
+@click.argument("identifier", shell_complete=complete_clients)
 @_settings(defaults=False)
-@click.option("--user", "-u", metavar="USERNAME", help="Account the client belongs to; empty for none.")
+@click.option(
+    "--user",
+    "-u",
+    metavar="USERNAME",
+    shell_complete=complete_users,
+    help="Account the client belongs to; empty for none.",
+)
 @click.option("--enable/--disable", "enabled", default=None, help="Whether it gets tokens; disabling revokes them.")
 @click.option("--regenerate", is_flag=True, help="Make a new secret; the old one, keys and tokens are revoked.")
 @format_options(short=False)
@@ -246,7 +258,7 @@ def mod(
 
 
 @clients.command()
-@click.argument("identifier")
+@click.argument("identifier", shell_complete=complete_clients)
 @yes_option
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:
@@ -274,7 +286,7 @@ def reset(service: "Service", yes: bool) -> None:
     with service.writing() as session:
         count = remove_all_clients(session)
         auditing.record(session, Event.CLIENT_REMOVED, detail=f"all {count} clients")
-    click.echo(f"{count} clients are removed.", err=True)
+    click.echo(f"{counted(count, 'client')} removed.", err=True)
 
 
 def _remove(session: "Session", client_id: str) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from photosvc.cli.group import LazyGroup, with_service
-from photosvc.cli.prompts import ask_password
+from photosvc.cli.prompts import first_line
 from photosvc.cli.report import format_options, print_list, print_record
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_los
     and downloads end. Log-in sessions, app passwords and tokens stay valid. Another run finishes one that was killed.
     """
     if of_service:
-        _replace_service_key(service, given=ask_password(from_stdin=True) if key_stdin else None, lost=old_key_is_lost)
+        _replace_service_key(service, given=first_line() if key_stdin else None, lost=old_key_is_lost)
     elif key_stdin or old_key_is_lost:
         msg = "--key-stdin and --old-key-is-lost are for --service"
         raise click.UsageError(msg)

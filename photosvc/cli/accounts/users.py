@@ -1,13 +1,16 @@
 """`svc users` and `svc passwd`: accounts."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from photosvc.cli.completion import complete_users
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.prompts import ask, ask_password, confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list, print_record
 from photosvc.core.accounts import USER, USER_ROLES
+from photosvc.core.counted import counted
 
 if TYPE_CHECKING:
     from photosvc.models import User
@@ -49,7 +52,7 @@ def users() -> None:
 @click.argument("name", required=False)
 @click.option("--role", "-r", type=_ROLES, default=USER, show_default=True, help="What the account may do.")
 @click.option("--display-name", "-d", default="", help="Displayed name.")
-@click.option("--email", "-m", default="", help="Email address.")
+@click.option("--email", default="", help="Email address.")
 @_stdin_option
 @format_options(short=False)
 @with_database
@@ -62,12 +65,14 @@ def add(
     password_stdin: bool,
 ) -> None:
     """Add an account. The command asks for the password, or reads it from standard input."""
+    from photosvc.auth.accounts.passwords import check_password
+    from photosvc.auth.accounts.user_names import check_user_name
     from photosvc.auth.accounts.users import add_user, new_user
     from photosvc.auth.audit.events import Event
     from photosvc.web import auditing
 
-    name = name or ask("NAME", "User name")
-    password = ask_password(from_stdin=password_stdin)
+    name = check_user_name(name) if name else ask("NAME", "User name", check_user_name)
+    password = ask_password(partial(check_password, user_name=name), from_stdin=password_stdin)
     user = new_user(service.now(), name=name, password=password, role=role, display_name=display_name, email=email)
     with service.writing() as session:
         record = _row(add_user(session, user))
@@ -76,7 +81,7 @@ def add(
 
 
 @users.command()
-@click.argument("search", default="")
+@click.argument("search", default="", shell_complete=complete_users)
 @count_option
 @format_options()
 @with_database
@@ -90,7 +95,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
 
 @users.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_users)
 @format_options()
 @with_database
 def show(service: "Service", name: str) -> None:
@@ -103,10 +108,10 @@ def show(service: "Service", name: str) -> None:
 
 
 @users.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_users)
 @click.option("--role", "-r", type=_ROLES, help="What the account may do.")
 @click.option("--display-name", "-d", help="Displayed name.")
-@click.option("--email", "-m", help="Email address.")
+@click.option("--email", help="Email address.")
 @click.option("--disable/--enable", "disabled", default=None, help="Whether its credentials are refused.")
 @click.option("--disable-2fa", is_flag=True, help="Turn two-factor authentication off.")
 @format_options(short=False)
@@ -139,7 +144,7 @@ def mod(service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> 
 
 
 @users.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_users)
 @yes_option
 @with_database
 def rm(service: "Service", name: str, yes: bool) -> None:
@@ -159,7 +164,7 @@ def rm(service: "Service", name: str, yes: bool) -> None:
 
 
 @users.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_users)
 @format_options()
 @with_database
 def sessions(service: "Service", name: str) -> None:
@@ -174,7 +179,7 @@ def sessions(service: "Service", name: str) -> None:
 
 
 @users.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_users)
 @yes_option
 @with_database
 def logout(service: "Service", name: str, yes: bool) -> None:
@@ -191,7 +196,7 @@ def logout(service: "Service", name: str, yes: bool) -> None:
         user = find_user(session, uid)
         count = end_sessions(session, user)
         record(session, Event.SESSION_ENDED, subject=user, detail=f"all ({count})")
-    click.echo(f"{count} login sessions have ended.", err=True)
+    click.echo(f"{counted(count, 'login session')} ended.", err=True)
 
 
 @users.command()
@@ -207,23 +212,24 @@ def reset(service: "Service", yes: bool) -> None:
     with service.writing() as session:
         count = remove_all_users(session)
         auditing.record(session, Event.USER_REMOVED, detail=f"all {count} accounts")
-    click.echo(f"{count} accounts are removed.", err=True)
+    click.echo(f"{counted(count, 'account')} removed.", err=True)
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_users)
 @_stdin_option
 @with_database
 def passwd(service: "Service", name: str, password_stdin: bool) -> None:
     """Change an account's password. Its login sessions end; its app passwords stay valid."""
-    from photosvc.auth.accounts.passwords import new_hash
+    from photosvc.auth.accounts.passwords import check_password, new_hash
     from photosvc.auth.accounts.users import find_user, set_password
     from photosvc.auth.audit.events import Event
     from photosvc.web import auditing
 
     with service.loading() as session:
         user = find_user(session, name)
-    password = new_hash(ask_password(from_stdin=password_stdin), user_name=user.name)
+    check = partial(check_password, user_name=user.name)
+    password = new_hash(ask_password(check, from_stdin=password_stdin), user_name=user.name)
     with service.writing() as session:
         user = find_user(session, user.uid)
         auditing.record(session, Event.PASSWORD_CHANGED, subject=user)

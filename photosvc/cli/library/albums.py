@@ -4,9 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from photosvc.cli.completion import complete_albums
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.prompts import confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list, print_record
+from photosvc.core.counted import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -49,7 +51,7 @@ def ls(service: "Service", text: str, kind: str, order: str, count: int) -> None
 
 
 @albums.command()
-@click.argument("album")
+@click.argument("album", shell_complete=complete_albums)
 @format_options()
 @with_database
 def show(service: "Service", album: str) -> None:
@@ -64,7 +66,7 @@ def show(service: "Service", album: str) -> None:
 
 
 @albums.command()
-@click.argument("album")
+@click.argument("album", shell_complete=complete_albums)
 @click.argument("query", nargs=-1, required=True)
 @click.option("--new", is_flag=True, help="Make an album with this title.")
 @yes_option
@@ -80,7 +82,7 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
     with service.loading() as session:
         uid, title = ("", album) if new else (_named(session, album).uid, _named(session, album).title)
         photos = list(select_photos(session, selection, sees_private=True))
-    confirm(f"Add {len(photos):,} photos to {'the new album' if new else 'the album'} {title}?", yes=yes)
+    confirm(f"Add {counted(len(photos), 'photo')} to {'the new album' if new else 'the album'} {title}?", yes=yes)
     now = service.now()
     if new:
         with service.changing() as session:
@@ -89,12 +91,12 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
     for portion in in_portions(photos):
         with service.changing() as session:
             added += len(add_photos(session, album_to_change(session, uid, sees_private=True), portion, now))
-    click.echo(f"{added:,} photos are added.", err=True)
+    click.echo(f"{counted(added, 'photo')} added.", err=True)
     print_record(_SHOWN, _row(_record(service, uid)))
 
 
 @albums.command()
-@click.argument("album")
+@click.argument("album", shell_complete=complete_albums)
 @yes_option
 @with_database
 def rm(service: "Service", album: str, yes: bool) -> None:

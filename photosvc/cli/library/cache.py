@@ -7,6 +7,7 @@ import click
 from photosvc.cli.group import LazyGroup, with_service
 from photosvc.cli.prompts import confirm, yes_option
 from photosvc.cli.report import format_options, print_record
+from photosvc.core.counted import counted
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service
@@ -43,4 +44,4 @@ def clear(service: "Service", yes: bool) -> None:
     """Remove every derived picture."""
     confirm("Remove every derived picture? They are made again when a request needs them.", yes=yes)
     removed = service.pictures.cache.clear()
-    click.echo(f"{removed.files} files of {removed.bytes:,} bytes are removed.", err=True)
+    click.echo(f"{counted(removed.files, 'file')} of {counted(removed.bytes, 'byte')} removed.", err=True)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import with_database
 from photosvc.cli.progress import progress_bar
+from photosvc.core.counted import counted
 
 if TYPE_CHECKING:
     from photosvc.index.check.faults import Finding, Report
@@ -18,7 +20,7 @@ _MOST_LISTED: Final = 10_000
 
 
 @click.command()
-@click.argument("subfolder", default="")
+@click.argument("subfolder", default="", shell_complete=complete_folders)
 @click.option("--sample", metavar="N|P%", help="Check so many files, or such a share: the next ones with each call.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_database
@@ -85,6 +87,6 @@ def _print(report: "Report", listed: "list[Finding]", *, as_json: bool) -> None:
         }
         click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
         return
-    checked = ", ".join(f"{count} {what}" for what, count in counts.items() if what != "bytes")
+    checked = ", ".join(counted(count, what.removesuffix("s")) for what, count in counts.items() if what != "bytes")
     found = ", ".join(f"{count} {code}" for code, count in faults.items()) or "nothing wrong"
     click.echo(f"{checked} checked in {report.seconds:.1f} s: {found}")

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.counts import counted, run_line
+from photosvc.cli.completion import complete_folders
+from photosvc.cli.counts import run_line
 from photosvc.cli.group import with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
 from photosvc.cli.parent import parent_option
 from photosvc.cli.progress import progress_bar, progress_lines
+from photosvc.core.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("subfolder", default="")
+@click.argument("subfolder", default="", shell_complete=complete_folders)
 @click.option("--force", "-f", is_flag=True, help="Read files again that have not changed.")
 @click.option("--workers", "-w", type=click.IntRange(1, 256), help="Processes; by default one for each core.")
 @click.option("--dry-run", is_flag=True, help="Only count the files that would be read.")

@@ -6,6 +6,7 @@ import click
 
 from photosvc.cli.group import with_database
 from photosvc.cli.prompts import confirm, yes_option
+from photosvc.core.counted import counted, which
 
 if TYPE_CHECKING:
     from photosvc.index.purge import Survey
@@ -37,7 +38,8 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
             click.echo(f"No disk is mounted on {disk} any more: its files count as gone.", err=True)
         session.rollback()
         if found.moved:
-            click.echo(f"{found.moved} files seem to have been moved and are left alone: run svc index.", err=True)
+            moved = f"{counted(found.moved, 'file')} {which(found.moved, 'seems', 'seem')} to have been moved"
+            click.echo(f"{moved} and {which(found.moved, 'is', 'are')} left alone: run svc index.", err=True)
         if hard and not dry_run and (found.files or found.photos):
             confirm(_question(found), yes=yes)
         marked, removed = len(found.unmarked), Removed()
@@ -63,28 +65,33 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
         }
         click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
     elif hard and dry_run:
-        click.echo(f"{len(found.files)} files and {len(found.photos)} photos would be removed. {_losses(found)}")
+        files, photos = counted(len(found.files), "file"), counted(len(found.photos), "photo")
+        click.echo(f"{files} and {photos} would be removed. {_losses(found)}")
     elif hard:
-        click.echo(f"{removed.files} files, {removed.photos} photos and {removed.thumbnails} thumbnails removed")
+        files, photos = counted(removed.files, "file"), counted(removed.photos, "photo")
+        click.echo(f"{files}, {photos} and {counted(removed.thumbnails, 'thumbnail')} removed")
     else:
-        would = "would be " if dry_run else ""
-        click.echo(
-            f"{len(found.files)} missing, {marked} {would}newly marked; {len(found.photos)} photos without files"
-        )
+        would, photos = "would be " if dry_run else "", counted(len(found.photos), "photo")
+        click.echo(f"{len(found.files)} missing, {marked} {would}newly marked; {photos} without files")
 
 
 def _question(found: "Survey") -> str:
     listed = "".join(f"  {name}\n" for name in found.examples)
-    more = len(found.files) - len(found.examples)
+    gone, alone = len(found.files), len(found.photos)
+    more = gone - len(found.examples)
     return (
-        f"{len(found.files)} files are gone from the originals:\n{listed}"
+        f"{counted(gone, 'file')} {which(gone, 'is', 'are')} gone from the originals:\n{listed}"
         + (f"  and {more} more\n" if more else "")
-        + f"{len(found.photos)} photos have no other file. {_losses(found)}\nRemove them from the library?"
+        + f"{counted(alone, 'photo')} {which(alone, 'has', 'have')} no other file. {_losses(found)}\n"
+        + "Remove them from the library?"
     )
 
 
 def _losses(found: "Survey") -> str:
     """What people did with the photos, and would be lost."""
+    edited, favorites, inside = found.edited, found.favorites, found.in_albums
     return (
-        f"Of these photos {found.edited} were edited, {found.favorites} are favorites, {found.in_albums} are in albums."
+        f"Of these photos {edited} {which(edited, 'was', 'were')} edited, "
+        f"{favorites} {which(favorites, 'is a favorite', 'are favorites')}, "
+        f"{inside} {which(inside, 'is', 'are')} in albums."
     )

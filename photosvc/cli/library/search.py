@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from photosvc.cli.completion import complete_orders
 from photosvc.cli.group import with_database
 from photosvc.cli.report import chosen_format, format_options, print_list, require_stdout
 
@@ -16,9 +17,11 @@ _COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName":
 
 @click.command()
 @click.argument("query", default="")
-@click.option("--count", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Files to print.")
+@click.option("--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Files to print.")
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Files to skip.")
-@click.option("--order", default="added", show_default=True, help="The sort order, as in the API.")
+@click.option(
+    "--order", shell_complete=complete_orders, default="added", show_default=True, help="The sort order, as in the API."
+)
 @click.option("--album", default="", help="Only photos of the album with this UID.")
 @click.option("--explain", is_flag=True, help="Print how the search is planned and run instead of its results.")
 @format_options()

@@ -9,6 +9,7 @@ import click
 from photosvc.cli.group import LazyGroup, PlainError, with_database
 from photosvc.cli.prompts import confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list
+from photosvc.core.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,14 +164,16 @@ def _report_restored(done: Any, *, dry_run: bool, as_json: bool) -> None:  # noq
 def _summary(done: Any, *, dry_run: bool) -> "Iterator[str]":  # noqa: ANN401
     if dry_run:
         yield from done.files
-    yield f"{len(done.files)} files {'would be ' * dry_run}restored" + f", {len(done.photos)} photos" * (not dry_run)
+    files, photos = counted(len(done.files), "file"), counted(len(done.photos), "photo")
+    yield f"{files} would be restored" if dry_run else f"{files} restored, {photos}"
 
 
 def _report_emptied(done: "Emptied", *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         _print_json({"files": done.files, "bytes": done.size, "dry_run": dry_run})
     else:
-        click.echo(f"{done.files} files with {done.size} bytes {'would be ' * dry_run}deleted for good")
+        what = f"{counted(done.files, 'file')} with {counted(done.size, 'byte')}"
+        click.echo(f"{what} {'would be ' * dry_run}deleted for good")
 
 
 def _print_json(record: dict[str, object]) -> None:

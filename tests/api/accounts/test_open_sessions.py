@@ -172,7 +172,7 @@ def test_the_command_line_lists_and_ends_them(api, path):
     refused = api.svc("users", "logout", "alice")
     assert (refused.returncode, api.is_alive(own)) == (2, True)
     done = api.svc("users", "logout", "alice", "--yes")
-    assert (done.returncode, done.stderr) == (0, "1 login sessions have ended.\n")
+    assert (done.returncode, done.stderr) == (0, "1 login session ended.\n")
     assert [api.is_alive(token) for token in (own, app)] == [False, True]
     for command in (["sessions", "nobody"], ["logout", "nobody", "--yes"]):
         assert api.svc("users", *command).returncode == 3
