@@ -74,8 +74,8 @@ class Summary:
     def warning(self) -> str:
         """A sentence about the whole run; empty when there is nothing to say."""
         sentences = [
-            f"No disk is mounted on {disk} any more: its {count} files were not marked as missing. Run `svc purge` if "
-            "it will not come back."
+            f"No disk is mounted on {disk} any more: its files ({count}) were not marked as missing. "
+            "Run `svc purge` if it will not come back."
             for disk, count in self.unmounted.items()
         ]
         if self.kept:

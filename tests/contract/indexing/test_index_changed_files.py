@@ -97,7 +97,7 @@ def with_two_disks(library, mounts):
 
 def test_files_of_a_disk_that_was_mounted_are_not_marked_as_missing_without_it(library, mounts):
     with_two_disks(library, mounts)
-    sentence = "No disk is mounted on disk any more: its 1 files were not marked as missing. Run `svc purge` if it"
+    sentence = "No disk is mounted on disk any more: its files (1) were not marked as missing. Run `svc purge` if it"
     for folder, missing in (("disk", 0), ("", 1), ("", 0)):
         run = library.index(subfolder=folder)
         assert (run.missing, run.left, run.unmounted) == (missing, 1, {"disk": 1})
