@@ -91,16 +91,16 @@ def settings_in_host(app: Flask, instance: Path, engine: Engine, environ: Mappin
     """
     given = {name: value for name, value in app.config.items() if name.startswith(PREFIX)}
     settings = load_settings(instance, environ=environ, given=given, reads_config=False)
-    if settings.origins.get("database_uri", "default") != "default":
+    if (origin := settings.origins["database_uri"]) != "default":
         msg = (
-            "PHOTOSVC_DATABASE_URI has no effect inside another app, whose database it is: leave it out, and set "
-            "SQLALCHEMY_DATABASE_URI, or SQLALCHEMY_BINDS with the bind_key of photosvc"
+            f"PHOTOSVC_DATABASE_URI ({origin}) has no effect inside another app, whose database it is: leave it out, "
+            "and set SQLALCHEMY_DATABASE_URI, or SQLALCHEMY_BINDS with the bind_key of photosvc"
         )
         raise SettingError(msg, field="PHOTOSVC_DATABASE_URI")
     if settings.proxies and not isinstance(app.wsgi_app, TrustedProxies):
         msg = (
-            "PHOTOSVC_PROXIES has no effect inside another app: leave it out, and wrap that app in "
-            f"werkzeug.middleware.proxy_fix.ProxyFix(app.wsgi_app, x_for={settings.proxies}, …)"
+            f"PHOTOSVC_PROXIES ({settings.origins['proxies']}) has no effect inside another app: leave it out, "
+            f"and wrap that app in werkzeug.middleware.proxy_fix.ProxyFix(app.wsgi_app, x_for={settings.proxies}, …)"
         )
         raise SettingError(msg, field="PHOTOSVC_PROXIES")
     address = engine.url.render_as_string(hide_password=False)

@@ -164,7 +164,7 @@ class FoundPhoto(msgspec.Struct, frozen=True, kw_only=True, rename=wire_name):
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """A page of a search. Iterating gives its photos."""
+    """A page of a search; as a sequence, that of its photos."""
 
     photos: tuple[FoundPhoto, ...]
     count: int
@@ -182,6 +182,9 @@ class SearchResults:
 
     def __len__(self) -> int:
         return len(self.photos)
+
+    def __getitem__(self, number: int) -> FoundPhoto:
+        return self.photos[number]
 
 
 _DECODER: Final = msgspec.json.Decoder(tuple[FoundPhoto, ...])

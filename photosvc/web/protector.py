@@ -258,6 +258,7 @@ def verify(service: Service, token: str, instead: Callable[[], Principal | None]
 def _host_user() -> Principal | None:
     """The signed-in user of the host app, if that counts for the view of this request."""
     service = current_service()
+    service.end_reading()  # the host may write: on SQLite, an open transaction of ours could block that
     return service.hosts.principal(request, required_action(), service.settings, service.now())
 
 

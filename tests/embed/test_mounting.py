@@ -159,11 +159,11 @@ def test_the_environment_of_the_process_counts_in_a_host(tmp_path, monkeypatch):
     assert settings_of(app).site_name == "of the process"
 
 
-@pytest.mark.parametrize("where", ["config", "environment"])
-def test_a_database_of_its_own_is_refused_because_the_host_has_it(tmp_path, where):
+@pytest.mark.parametrize(("where", "origin"), [("config", "app"), ("environment", "environment")])
+def test_a_database_of_its_own_is_refused_because_the_host_has_it(tmp_path, where, origin):
     given = {"PHOTOSVC_DATABASE_URI": "sqlite:////elsewhere.db"}
     app, db = new_app(tmp_path / "host", **(given if where == "config" else {}))
-    with pytest.raises(SettingError, match="PHOTOSVC_DATABASE_URI has no effect inside another app"):
+    with pytest.raises(SettingError, match=rf"PHOTOSVC_DATABASE_URI \({origin}\) has no effect inside another app"):
         PhotoService(app, db=db, environ=given if where == "environment" else {})
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from flask import abort, request
+from sqlalchemy import text
 
 from photosvc import HostUser, PhotoService
 from photosvc.core.errors import SettingError
@@ -196,6 +197,27 @@ def test_a_request_with_a_bearer_token_of_the_host_needs_no_origin(tmp_path):
         like = f"{PHOTOS}/{first_photo(client)['UID']}/like"
         assert client.post(like, headers={"Authorization": "Bearer of-the-host"}).status_code == 200
         assert client.post(like, headers={"Authorization": "Basic YTpi"}).status_code == 403
+
+
+def test_a_loader_may_write_into_the_database_of_the_host(tmp_path):
+    def loader():
+        db.session.execute(text("INSERT INTO seen VALUES (1)"))
+        db.session.commit()  # would wait for a reader that is left open, without a write-ahead log
+        return HostUser(id="7")
+
+    with open_host(tmp_path / "host", principal_loader=loader) as app:
+        db = app.extensions["sqlalchemy"]
+        with app.app_context():
+            db.session.execute(text("CREATE TABLE seen (times INTEGER)"))
+            db.session.execute(text("PRAGMA busy_timeout=100"))
+            db.session.commit()
+        client = app.test_client()
+        content, preview, _ = links(client)
+        assert status(client, f"/media/api/v1/t/{content}/{preview}/tile_100") == 200
+        app.extensions["photosvc"].schema_fits = False  # as in a new process, whose first request looks at the schema
+        assert client.get(PHOTOS).status_code == 200
+        with app.app_context():
+            assert db.session.scalar(text("SELECT count(*) FROM seen")) == 3
 
 
 def test_a_loader_that_gives_something_else_is_a_defect_and_lets_nobody_in(tmp_path):

@@ -53,6 +53,7 @@ def test_it_takes_the_parameters_and_filters_of_the_api(host):
     assert search("lake|moon", count=1, order="name", cursor=following.cursor).cursor is None
     assert names(search(filename="lake.jpg")) == ["lake.jpg"]
     assert names(search(before=date(2000, 1, 1))) == []
+    assert search("lake")[0].file_name == "lake.jpg"
     assert len(search(after=datetime(2000, 1, 1, tzinfo=UTC), year=None)) == 2
 
 
