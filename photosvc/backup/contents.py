@@ -14,23 +14,29 @@ INSTANCE: Final = "instance"
 #: key that is to replace it.
 FILES: Final = ("config.py", "photos_folder", "secret_key", "secret_key.next")
 SIGNING_KEYS: Final = "signing_keys"
+#: Pages of the operator's own.
+TEMPLATES: Final = "templates"
+#: The folders of the instance folder that files may be in.
+FOLDERS: Final = (SIGNING_KEYS, TEMPLATES)
 #: Bytes of a file of the instance folder, and of the manifest.
 MOST_BYTES: Final = 1 << 20
-#: Signing keys that an archive may hold.
-MOST_KEYS: Final = 1000
+#: Files that an archive may hold.
+MOST_FILES: Final = 1000
 
-_SIGNING_KEY = re.compile(rf"{SIGNING_KEYS}/[0-9]{{1,9}}\.json\Z")
+_SIGNING_KEY = re.compile(rf"{SIGNING_KEYS}/[0-9]{{1,9}}\.json\Z", re.ASCII)
+_TEMPLATE = re.compile(rf"{TEMPLATES}(/[A-Za-z0-9_][A-Za-z0-9_.-]{{0,99}}){{1,5}}\Z")
 
 
 def instance_files(instance: Path) -> Iterator[str]:
     """The names, below the instance folder, of the files to back up that exist."""
     yield from (name for name in FILES if (instance / name).is_file())
-    for path in sorted((instance / SIGNING_KEYS).glob("*.json")):
-        name = f"{SIGNING_KEYS}/{path.name}"
-        if is_instance_file(name) and path.is_file():
-            yield name
+    for folder in FOLDERS:
+        for path in sorted((instance / folder).rglob("*")):
+            name = path.relative_to(instance).as_posix()
+            if is_instance_file(name) and path.is_file():
+                yield name
 
 
 def is_instance_file(name: str) -> bool:
     """Whether a backup may have a file of this name below the instance folder."""
-    return name in FILES or bool(_SIGNING_KEY.match(name))
+    return name in FILES or bool(_SIGNING_KEY.match(name) or _TEMPLATE.match(name))

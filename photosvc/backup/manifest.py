@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from photosvc.backup.contents import DATABASE, INSTANCE, MOST_KEYS, is_instance_file
+from photosvc.backup.contents import DATABASE, INSTANCE, MOST_FILES, is_instance_file
 from photosvc.backup.errors import NotABackupError
 
 #: The version of the format. A photosvc reads the versions up to its own.
@@ -42,7 +42,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """The fingerprint of the service key that the database belongs to; empty if it belongs to none yet."""
     settings: dict[str, str] = {}
     """Settings that came from the environment or the app, which are in no file; no secrets."""
-    members: Annotated[list[Member], msgspec.Meta(max_length=MOST_KEYS + 10)]
+    members: Annotated[list[Member], msgspec.Meta(max_length=MOST_FILES + 10)]
 
     def sizes(self) -> int:
         """Bytes of all files in the archive."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from photosvc.backup import snapshot
-from photosvc.backup.contents import DATABASE, INSTANCE, MANIFEST, MOST_BYTES, MOST_KEYS
+from photosvc.backup.contents import DATABASE, INSTANCE, MANIFEST, MOST_BYTES, MOST_FILES
 from photosvc.backup.errors import NoRoomError, NotABackupError
 from photosvc.backup.manifest import Manifest, Member, load
 
@@ -37,7 +37,7 @@ class Archive:
     def __init__(self, archive: ZipFile) -> None:
         self._archive = archive
         entries = {entry.filename: entry for entry in archive.infolist()}
-        if len(entries) != len(archive.infolist()) or len(entries) > MOST_KEYS + 20:
+        if len(entries) != len(archive.infolist()) or len(entries) > MOST_FILES + 20:
             msg = "The backup has names twice, or too many."
             raise NotABackupError(msg)
         for entry in entries.values():
@@ -92,7 +92,7 @@ class Archive:
         for member in self.manifest.members:
             if member.name != DATABASE:
                 target = folder / member.name.removeprefix(f"{INSTANCE}/")
-                target.parent.mkdir(mode=0o700, exist_ok=True)
+                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.extract(member, target)
 
     def extract_database(

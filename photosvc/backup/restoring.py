@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 
 from photosvc.auth.service_key import fingerprint
 from photosvc.backup import moves
-from photosvc.backup.contents import DATABASE, FILES, INSTANCE, SIGNING_KEYS
+from photosvc.backup.contents import DATABASE, FILES, FOLDERS, INSTANCE
 from photosvc.backup.errors import DatabaseInUseError, LibraryExistsError, OtherDatabaseError
 from photosvc.backup.manifest import SQLITE, Manifest, dump
 from photosvc.backup.moves import Move, Plan
@@ -166,7 +166,7 @@ def _stage_and_move(
 def _moves(waiting: Path, instance: Path, target: Path | None, staged: Path | None, now: datetime) -> Iterator[Move]:
     """What takes the place of what; the database comes last, so that a key that it needs is there."""
     name = f"before-restore-{now:%Y%m%d-%H%M%S}"
-    for item in (*FILES, SIGNING_KEYS):
+    for item in (*FILES, *FOLDERS):
         present = waiting / item
         yield Move(str(instance / item), str(present) if present.exists() else "", str(instance / name / item))
     if target is not None:

@@ -7,6 +7,7 @@ import sqlite3
 import sys
 from contextlib import closing, suppress
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -48,6 +49,39 @@ def test_on_another_machine_the_library_is_there_with_its_keys_and_configuration
     kids = [call_svc("keys", "ls", "--json", instance=folder).stdout for folder in (backed_up.instance, new)]
     assert kids[0] == kids[1] != "[]\n"
     assert "ours" in svc("show", "config", "--tsv", instance=new).stdout
+
+
+def test_pages_of_the_operator_are_restored(backed_up, tmp_path):
+    page = Path("templates/photosvc/layout.html")
+    for folder in (backed_up.instance, tmp_path / "other"):
+        (folder / page).parent.mkdir(parents=True)
+        (folder / page).write_text(f"a page of {folder.name}")
+    assert call_svc("backup", str(tmp_path / "b.zip"), instance=backed_up.instance).returncode == 0
+    restore(tmp_path / "b.zip", tmp_path / "other", replace=True)
+    assert (tmp_path / "other" / page).read_text() == "a page of made"
+    assert (tmp_path / "other" / ASIDE / page).read_text() == "a page of other"
+
+
+def test_machines_that_share_database_key_and_folder_of_signing_keys_answer_alike(tmp_path, empty_postgres):
+    settings = {"PHOTOSVC_SECRET_KEY": "k" * 32, "PHOTOSVC_DATABASE_URI": empty_postgres()}
+    (tmp_path / "shared").mkdir()
+    apps = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "signing_keys").symlink_to(tmp_path / "shared")
+        apps.append(open_library(tmp_path / name, settings=settings))
+
+    def published():
+        found = [library.app.test_client().get("/.well-known/jwks.json").json["keys"] for library in apps]
+        assert found[0] == found[1]
+        return len(found[0])
+
+    assert published() == 1
+    assert call_svc("keys", "rotate", instance=tmp_path / "one", environ=settings).returncode == 0
+    assert published() == 2
+    for library in apps:
+        assert library.app.test_client().get("/api/v1/readyz").status_code == 200
+        library.close()
 
 
 def test_a_library_that_is_there_makes_way_only_when_told_and_is_kept_aside(backed_up, tmp_path):
