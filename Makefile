@@ -22,7 +22,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(VENV)/bin/python setup.cfg pyproject.toml requirements.lock
-	$(PIP) --editable '.[heic,raw,video]'
+	$(PIP) --editable '.[heic,raw,video,webdav]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python setup.cfg pyproject.toml requirements.lock
@@ -30,7 +30,7 @@ $(VENV)/.dev: $(VENV)/bin/python setup.cfg pyproject.toml requirements.lock
 	@touch $@ $(VENV)/.run
 
 run: $(VENV)/.run ## Index PHOTOS=dir (or the samples) and serve it on PORT=8080
-	@$(BIN)/svc run $(if $(PHOTOS),--photos "$(PHOTOS)") --host "$(HOST)" --port "$(PORT)"
+	@$(BIN)/svc run $(if $(PHOTOS),--photos "$(PHOTOS)") $(ARGS) --host "$(HOST)" --port "$(PORT)"
 
 example: $(VENV)/.dev ## Run a host app that contains photosvc: examples/embed, on PORT=8080
 	@cd examples/embed && export PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" && flask="$(abspath $(BIN))/flask" && \

@@ -12,6 +12,7 @@ import click
 
 from photosvc.cli.group import PlainError, with_service
 from photosvc.cli.report import format_options, print_record
+from photosvc.cli.values import FullPath
 
 if TYPE_CHECKING:
     from photosvc.backup.manifest import Manifest
@@ -30,7 +31,7 @@ _COLUMNS = {
     "key_included": "Has the Service Key",
     "verified": "Verified",
 }
-_FILE = click.Path(path_type=Path)
+_FILE = FullPath()
 
 
 @click.command()
@@ -82,7 +83,7 @@ def _database_file(service: "Service") -> Path | None:
 @click.command()
 @click.argument("archive", type=_FILE)
 @click.option("--replace", is_flag=True, help="Move a library that is there aside.")
-@click.option("--dry-run", "-n", is_flag=True, help="Check the archive thoroughly; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Check the archive thoroughly; change nothing.")
 @format_options()
 @click.pass_context
 def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> None:

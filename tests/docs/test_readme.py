@@ -29,7 +29,9 @@ def test_every_make_target_exists(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_svc_command_exists(page):
-    for words in re.findall(r"(?:`|^ {4,}(?:\$ )?)(?:flask )?svc ((?:[a-z]+ ?)+)", page.read_text(), re.MULTILINE):
+    for words in re.findall(
+        r"(?:`|^ {4,}(?:\$ )?)(?:flask |\.venv/bin/)?svc ((?:[a-z]+ ?)+)", page.read_text(), re.MULTILINE
+    ):
         group: click.Command | None = svc
         for word in words.split():
             if isinstance(group, click.Group):
