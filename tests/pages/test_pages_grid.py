@@ -257,6 +257,23 @@ def test_two_pages_that_change_one_photo_do_not_overwrite_each_other(base, chrom
         says(other, "Taken back")
 
 
+def test_files_are_uploaded_with_what_became_of_each(page, base, tmp_path):
+    new, broken = tmp_path / "new <b>.jpg", tmp_path / "broken.jpg"
+    new.write_bytes(jpeg(90, 60, exif=exif({}, {0x9003: "2018:08:08 08:08:08"})))
+    broken.write_bytes(b"no picture")
+    page.set_input_files("input[type=file]", [new, broken])
+    page.wait_for_selector(".uploads li.added:has-text('new <b>.jpg')")
+    page.wait_for_selector(".uploads li.refused:has-text('broken.jpg')")
+    page.wait_for_selector(f"{TILE}[aria-setsize='{TOTAL + 1}']")
+    page.set_input_files("input[type=file]", [new])
+    page.wait_for_selector(".uploads li.duplicate:has-text('is in the library already')")
+    page.goto(f"{base}/?q=year:2018")
+    page.wait_for_selector(f"{FIRST} img.here")
+    page.focus(f"{FIRST} a")
+    page.keyboard.press("Shift+A")
+    says(page, "1 photo archived")
+
+
 def test_a_phone_shows_rows_over_its_whole_width_and_a_long_touch_selects(base, chromium):
     with open_page(chromium, base, width=390, height=844, has_touch=True, device_scale_factor=3) as page:
         page.wait_for_selector(f"{FIRST} img.here")

@@ -6,6 +6,7 @@ import "./suggest.js";
 import {Scrubber} from "./scrubber.js";
 import {Selection} from "./selection.js";
 import {Timeline} from "./timeline.js";
+import {uploading} from "./upload.js";
 import {photos} from "./words.js";
 import {Window} from "./window.js";
 
@@ -56,6 +57,7 @@ async function start(root) {
   const {actions} = new Selection(root, timeline, grid);
   watchMoving(root, grid);
   viewing(root, timeline, grid, actions);
+  return () => timeline.dispatchEvent(new Event("moved"));
 }
 
 // The viewer is loaded with the first photo that is opened; Back closes it, Forward opens it again.
@@ -132,4 +134,8 @@ function keys(root, timeline, grid) {
 }
 
 const root = document.querySelector("#grid");
-if (root && site.api && ["newest", "oldest"].includes(site.order)) start(root).catch((error) => console.warn(`photos: ${error.message}`));
+let renew = () => location.reload();
+if (site.api) uploading(() => renew());
+if (root && site.api && ["newest", "oldest"].includes(site.order)) {
+  start(root).then((again) => { renew = again || renew; }, (error) => console.warn(`photos: ${error.message}`));
+}
