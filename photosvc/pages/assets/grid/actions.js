@@ -43,7 +43,7 @@ export class Actions {
   show(total) {
     const {size} = this.#selection;
     this.#bar.hidden = size === 0;
-    this.#count.textContent = `${number(size)} selected`;
+    this.#count.replaceChildren(number(size), make("span", {textContent: " selected"}));
     this.#all.hidden = size >= total;
     this.#all.textContent = `All ${number(total)} of this search`;
     const favorites = size > 0 && this.#selection.photos.every((photo) => photo.favorite);
@@ -75,7 +75,7 @@ export class Actions {
     const value = !chosen.every((photo) => photo.favorite), changed = uids(chosen.filter((photo) => photo.favorite !== value));
     const set = (favorite) => this.#edit(changed, "edit", {values: {Favorite: favorite}}, {favorite});
     await set(value);
-    this.say(value ? `${counted(changed.length)} made favorites` : `${counted(changed.length)} no longer favorites`, () => set(!value));
+    this.say(value ? `${counted(changed.length)} made ${changed.length === 1 ? "a favorite" : "favorites"}` : `${counted(changed.length)} no longer ${changed.length === 1 ? "a favorite" : "favorites"}`, () => set(!value));
   }
 
   async private(chosen) {
@@ -100,13 +100,15 @@ export class Actions {
   }
 
   async album(chosen) {
-    const album = await chooseAlbum();
+    const album = await chooseAlbum(this.#timeline);
     if (!album) return;
     const added = [];
-    for (const list of portions(uids(chosen))) added.push(...(await post(`/albums/${album.UID}/photos`, {photos: list})).added.map((one) => one.PhotoUID));
-    this.say(added.length ? `${counted(added.length)} added to ${album.Title}` : `${album.Title} has them all already`, added.length && (async () => {
+    await this.#timeline.changing(async () => {
+      for (const list of portions(uids(chosen))) added.push(...(await post(`/albums/${album.UID}/photos`, {photos: list})).added.map((one) => one.PhotoUID));
+    });
+    this.say(added.length ? `${counted(added.length)} added to ${album.Title}` : `${album.Title} has them all already`, added.length && (() => this.#timeline.changing(async () => {
       for (const list of portions(added)) await call(`/albums/${album.UID}/photos`, {method: "DELETE", body: {photos: list}});
-    }));
+    })));
   }
 
   async download(chosen) {
@@ -147,11 +149,11 @@ export class Actions {
   }
 
   async #edit(list, name, more, values = null) {
-    for (const portion of portions(list)) await post(`/batch/photos/${name}`, {photos: portion, ...more});
+    const send = async () => { for (const portion of portions(list)) await post(`/batch/photos/${name}`, {photos: portion, ...more}); };
     if (values) {
+      await this.#timeline.changing(send);
       this.#timeline.change(new Set(list), values);
-      await this.#timeline.adopt();
-    }
+    } else await send();
     this.#selection.size && this.show(this.#timeline.total);
   }
 
@@ -185,7 +187,7 @@ export function confirmed(question, yes) {
   return new Promise((resolve) => dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); }));
 }
 
-async function chooseAlbum() {
+async function chooseAlbum(timeline) {
   const albums = (await get(`/albums?count=${MOST_ALBUMS}&type=album&order=edited`)).filter((album) => !album.Filter);
   const field = make("input", {type: "text", id: "album-title", autocomplete: "off", maxLength: 200, required: true});
   field.setAttribute("list", "album-titles");
@@ -204,5 +206,5 @@ async function chooseAlbum() {
   dialog.remove();
   const title = field.value.trim();
   if (dialog.returnValue !== "yes" || !title) return null;
-  return albums.find((album) => album.Title === title) || post("/albums", {Title: title});
+  return albums.find((album) => album.Title === title) || timeline.changing(() => post("/albums", {Title: title}));
 }

@@ -76,12 +76,12 @@ function viewing(root, timeline, grid, actions) {
   };
   root.addEventListener("click", async (event) => {
     const tile = grid.tileOf(event.target);
-    if (!tile?.photo || !event.target.closest("a") || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
+    if (!tile || !event.target.closest("a") || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
     event.preventDefault();
-    const {href} = tile.link;
+    const {href} = tile.link, {month, index} = tile;
     const before = grid.place();
     history.replaceState({...history.state, grid: [timeline.months[before.month][0], before.offset]}, "");
-    try { (await load()).show(tile.month, tile.index); } catch { location.href = href; }
+    try { await (await load()).show(month, index); } catch { if (href) location.href = href; }
   });
   root.addEventListener("pointerover", load, {once: true});
   addEventListener("popstate", (event) => {

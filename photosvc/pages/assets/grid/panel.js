@@ -111,14 +111,13 @@ export class Panel {
     wrong.hidden = true;
     input.removeAttribute("aria-invalid");
     try {
-      const {data, headers} = await call(`/photos/${uid}`, {method: "PUT", body: sent, headers: this.#tag ? {"If-Match": this.#tag} : {}});
+      const {data, headers} = await this.#timeline.changing(() => call(`/photos/${uid}`, {method: "PUT", body: sent, headers: this.#tag ? {"If-Match": this.#tag} : {}}));
       if (this.#photo === uid) {
         this.#tag = headers.get("ETag") || "";
         this.#fill(data);
         this.#history(uid);
       }
       if (name === "Title") this.#timeline.change(new Set([uid]), {text: data.Title || data.Description || data.Name});
-      await this.#timeline.adopt();
     } catch (error) {
       wrong.hidden = false;
       input.setAttribute("aria-invalid", "true");
@@ -140,9 +139,8 @@ export class Panel {
       const undo = make("button", {type: "button", textContent: "Undo", ariaLabel: `Undo the change of ${names}`});
       undo.addEventListener("click", async () => {
         try {
-          await call(`/photos/${uid}/history/${change.ID}/undo`, {method: "POST"});
+          await this.#timeline.changing(() => call(`/photos/${uid}/history/${change.ID}/undo`, {method: "POST"}));
           await this.#load(uid);
-          await this.#timeline.adopt();
         } catch (error) {
           undo.replaceWith(make("small", {className: "wrong", textContent: error.message}));
         }

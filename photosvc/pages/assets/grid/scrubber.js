@@ -94,9 +94,9 @@ export class Scrubber {
   }
 
   #hint(event) {
-    const {month} = this.#timeline.at(Math.floor(this.#at(event) * this.#timeline.total));
+    const {month, index} = this.#timeline.at(Math.floor(this.#at(event) * this.#timeline.total));
     this.#label.hidden = false;
-    this.#label.textContent = monthBrief(this.#timeline.months[month][0]);
+    this.#label.textContent = monthBrief(this.#timeline.nameOf(month, index));
     this.#label.style.top = `${Math.min(Math.max(event.clientY - this.#top, 14), this.#height - 14)}px`;
   }
 

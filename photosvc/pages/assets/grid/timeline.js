@@ -3,21 +3,28 @@
 import {Failure, asked, get, search} from "./api.js";
 
 const KEPT = 12, PIECE = 100, MOST = 500;
+// Months with few photos stand together, so that their days share rows: those with fewer than FEW, up to TOGETHER photos.
+const FEW = 8, TOGETHER = 30;
 
 export class Timeline extends EventTarget {
-  months = [];   // [name, count]
+  months = [];   // [name, count] of each month, or of a few that stand together, by the name of the first
+  #parts = [];   // the real months of each: [name, count, photos before it in this entry]
   begins = [];   // the number of photos before each month
   total = 0;
   version = "";
   #columns = new Map();   // name -> {data, promise}
   #photos = new Map();    // name -> photos by position
   #asked = new Map();     // name -> pieces that were asked for
+  #pending = Promise.resolve();
+  #raw = "";
   #last = null;
   #busy = false;
 
   async load() {
     const data = await get(`/photos/timeline${asked(search())}`);
-    this.months = data.months;
+    this.#raw = JSON.stringify(data.months);
+    this.#parts = gathered(data.months);
+    this.months = this.#parts.map((parts) => [parts[0][0], parts.at(-1)[2] + parts.at(-1)[1]]);
     this.version = data.version;
     this.total = data.total;
     let before = 0;
@@ -25,14 +32,28 @@ export class Timeline extends EventTarget {
     this.#columns.clear(); this.#photos.clear(); this.#asked.clear();
   }
 
-  // After a change of our own that moves no photo: the state of the library is another one, the positions are not.
-  async adopt() {
-    const data = await get(`/photos/timeline${asked(search())}`);
-    if (JSON.stringify(data.months) === JSON.stringify(this.months)) this.version = data.version;
-    else this.dispatchEvent(new Event("moved"));
+  // Makes a change of the library that moves no photo: what is read meanwhile waits, and goes on with the new version.
+  async changing(change) {
+    const before = this.#pending;
+    const done = (async () => {
+      await before;
+      try { return await change(); } finally { await this.#adopt().catch(() => {}); }
+    })();
+    this.#pending = done.then(() => {}, () => {});
+    return done;
   }
 
-  find(name) { return this.months.findIndex(([month]) => month === name); }
+  async #adopt() {
+    const data = await get(`/photos/timeline${asked(search())}`);
+    const same = JSON.stringify(data.months) === this.#raw;
+    this.version = data.version;
+    if (!same) this.dispatchEvent(new Event("moved"));
+  }
+
+  find(name) { return this.#parts.findIndex((parts) => parts.some(([month]) => month === name)); }
+
+  // The name of the real month of a photo.
+  nameOf(month, index) { return this.#parts[month].findLast(([, , before]) => before <= index)[0]; }
 
   // The month at a position of all photos, and the position in it.
   at(position) {
@@ -56,9 +77,12 @@ export class Timeline extends EventTarget {
       return known.promise;
     }
     const entry = {data: null};
-    entry.promise = this.#read(`/photos/timeline/${name}`, {}).then((data) => {
-      if (!data) return;
-      entry.data = data;
+    entry.promise = Promise.all(this.#parts[month].map(([part]) => this.#read(`/photos/timeline/${part}`, {}))).then((all) => {
+      if (all.includes(null)) return;
+      entry.data = all.length === 1 ? all[0] : {
+        days: all.flatMap(({days}) => days), ratio: all.flatMap(({ratio}) => ratio),
+        color: all.map(({color}) => color).join(""), type: all.map(({type}) => type).join(""),
+      };
       this.dispatchEvent(new CustomEvent("month", {detail: month}));
     }, () => this.#columns.delete(name));
     this.#columns.set(name, entry);
@@ -96,7 +120,7 @@ export class Timeline extends EventTarget {
       if (known.has(from)) { waits.push(known.get(from)); from++; continue; }
       let to = from + 1;
       while (to < end && !known.has(to) && (to - from + 1) * PIECE <= MOST) to++;
-      const promise = this.#photosOf(month, name, from * PIECE, (to - from) * PIECE);
+      const promise = this.#piece(month, name, from * PIECE, Math.min(to * PIECE, count));
       for (let piece = from; piece < to; piece++) known.set(piece, promise);
       waits.push(promise);
       from = to;
@@ -104,27 +128,37 @@ export class Timeline extends EventTarget {
     await Promise.all(waits);
   }
 
-  async #photosOf(month, name, from, n) {
+  async #piece(month, name, from, to) {
+    const parts = this.#parts[month].filter(([, count, before]) => before < to && before + count > from);
     try {
-      const data = await this.#read(`/photos/timeline/${name}/photos`, {from, n});
-      if (!data) return;
+      const all = await Promise.all(parts.map(([part, , before]) => {
+        const start = Math.max(0, from - before);
+        return this.#read(`/photos/timeline/${part}/photos`, {from: String(start), n: Math.min(MOST, to - before - start)});
+      }));
+      if (all.includes(null)) return;
       const list = this.#photos.get(name) || this.#photos.set(name, []).get(name);
-      data.photos.forEach((photo, at) => { list[from + at] = photo; });
+      all.forEach((data, part) => data.photos.forEach((photo, at) => { list[parts[part][2] + data.from + at] = photo; }));
       this.dispatchEvent(new CustomEvent("photos", {detail: month}));
     } catch (error) {
       const known = this.#asked.get(name);
-      for (let piece = from / PIECE; piece < (from + n) / PIECE; piece++) known?.delete(piece);
+      for (let piece = Math.floor(from / PIECE); piece * PIECE < to; piece++) known?.delete(piece);
       if (error.name !== "AbortError") throw error;
     }
   }
 
   async #read(path, more) {
-    try {
-      return await get(path + asked({...search(), version: this.version, ...more}));
-    } catch (error) {
-      if (!(error instanceof Failure && error.status === 409)) throw error;
-      this.dispatchEvent(new Event("moved"));  // the library changed: positions no longer fit together
-      return null;
+    for (let tries = 0; ; tries++) {
+      await this.#pending;
+      const {version} = this;
+      try {
+        return await get(path + asked({...search(), version, ...more}));
+      } catch (error) {
+        if (!(error instanceof Failure && error.status === 409)) throw error;
+        await this.#pending;
+        if (this.version !== version && tries < 3) continue;
+        this.dispatchEvent(new Event("moved"));  // the library changed: positions no longer fit together
+        return null;
+      }
     }
   }
 
@@ -152,4 +186,18 @@ export class Timeline extends EventTarget {
     }
     this.dispatchEvent(new Event("changed"));
   }
+}
+
+// The months, each alone or with the sparse ones beside it: [name, count, photos before it in the entry].
+function gathered(months) {
+  const found = [];
+  let open = false;
+  for (const [name, count] of months) {
+    const last = found.at(-1), size = last ? last.at(-1)[2] + last.at(-1)[1] : 0;
+    const sparse = count < FEW && name !== "0000-00";
+    if (open && sparse && size + count <= TOGETHER) last.push([name, count, size]);
+    else found.push([[name, count, 0]]);
+    open = sparse;
+  }
+  return found;
 }

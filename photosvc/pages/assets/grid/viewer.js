@@ -8,7 +8,7 @@ import {Panel} from "./panel.js";
 import {number} from "./words.js";
 
 const SIZES = [["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200], ["fit_2560", 2560, 1600], ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
-const PANEL = 340;
+const PANEL = 340, BELOW = 0.55;  // pixels beside the picture, or a share of the screen below it
 const VIDEO = "3", LIVE = "2";
 
 export class Viewer {
@@ -41,7 +41,10 @@ export class Viewer {
       initialZoomLevel: (zoom) => Math.min(zoom.fit, 1 / devicePixelRatio || 1, 1),
       secondaryZoomLevel: (zoom) => Math.max(1 / (devicePixelRatio || 1), Math.min(zoom.fit * 2, 1)),
       maxZoomLevel: (zoom) => Math.max(2, zoom.fit),
-      getViewportSizeFn: () => ({x: innerWidth - (this.#panel?.isOpen && innerWidth >= 900 ? PANEL : 0), y: innerHeight}),
+      getViewportSizeFn: () => {
+        const open = this.#panel?.isOpen, beside = innerWidth >= 900;
+        return {x: innerWidth - (open && beside ? PANEL : 0), y: open && !beside ? Math.round(innerHeight * (1 - BELOW)) : innerHeight};
+      },
       closeTitle: "Close (Esc)", zoomTitle: "Zoom (z)", arrowPrevTitle: "Previous", arrowNextTitle: "Next", errorMsg: "This picture cannot be shown.",
     });
     swipe.addFilter("numItems", () => this.#timeline.total);

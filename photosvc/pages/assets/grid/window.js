@@ -246,8 +246,8 @@ export class Window extends EventTarget {
   }
 
   #day(month, number, box) {
-    const [name] = this.#timeline.months[month];
-    const title = make("h2", {}, dayName(name, box.day, box.width), " ", make("small", {textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
+    const name = this.#timeline.nameOf(month, box.first);
+    const title = make("h2", {}, dayName(name, box.day, box.width - (innerWidth < 700 ? 24 : 0)), " ", make("small", {textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
     const list = make("ul", {className: "tiles"});
     const day = make("div", {className: "box"}, title, list);
     Object.assign(day.style, {top: `${box.top}px`, left: `${box.left}px`, width: `${box.width}px`, height: `${box.height}px`});
@@ -275,7 +275,7 @@ export class Window extends EventTarget {
     if (photo && tile.shown !== photo.uid) {
       tile.photo = photo; tile.shown = photo.uid;
       tile.link.href = photoPage(photo.uid);
-      const [name] = this.#timeline.months[month], {w, h} = this.#size_(tile);
+      const name = this.#timeline.nameOf(month, index), {w, h} = this.#size_(tile);
       const day = this.#layout(month).days.find((box) => index >= box.first && index < box.last);
       tile.image.alt = photo.text || [tile.kind === VIDEO ? "Video" : "Photo", dayPlain(name, day.day)].filter(Boolean).join(", ");
       tile.box.setAttribute("aria-label", `Select ${tile.image.alt}`);
