@@ -2,8 +2,9 @@
 
 import logging
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from flask import Flask, Response, request
 from flask_sqlalchemy import SQLAlchemy
@@ -28,6 +29,12 @@ from photosvc.web.parts import PAGES, chosen_parts
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
+
+
+class _App(Flask):
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """The function itself: none of ours is `async`, which Flask would look for in seven functions a request."""
+        return func
 
 
 def create_app(
@@ -57,7 +64,7 @@ def create_app(
     environ = os.environ if environ is None else environ
     instance_folder = make_instance(instance, environ)
     require_finished(instance_folder)
-    app = Flask("photosvc", instance_path=str(instance_folder), static_folder=None)
+    app = _App("photosvc", instance_path=str(instance_folder), static_folder=None)
     app.template_folder = str(instance_folder / "templates")
     app.url_map.merge_slashes = False
     loaded = load_settings(instance_folder, environ=environ, given=settings)

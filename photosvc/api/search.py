@@ -29,7 +29,7 @@ from photosvc.web.current import Service, current_service
 from photosvc.web.kept_pages import KeptPage
 from photosvc.web.paging import page_headers, page_numbers, page_parameters
 from photosvc.web.parameters import Parameters, describe
-from photosvc.web.protector import principal, require
+from photosvc.web.protector import commits, principal, require
 from photosvc.web.searching import searching
 from photosvc.web.transfers.sending import begin_transfer
 from photosvc.web.unknown_parameters import unknown_parameters
@@ -149,7 +149,7 @@ def search_photos() -> Response:
         ("X-Preview-Token", link_tokens.preview_token(service.settings, who)),
         ("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())),
     ]
-    number = service.commits.number()
+    number = commits()
     state = service.known_state.get(STATE, number)
     if state is not None:
         etag = page_tag(state, asked, sees_private=who.sees_private)

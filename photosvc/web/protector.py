@@ -219,6 +219,12 @@ def principal() -> Principal:
     return who
 
 
+def commits() -> int | None:
+    """The number of commits (`unchanged.Commits`) when the token of this request was checked, or now."""
+    number: int | None = g.get("photosvc_commits")
+    return current_service().commits.number() if number is None else number
+
+
 def verify(service: Service, token: str, instead: Callable[[], Principal | None] = _nobody) -> Principal:
     """The principal behind a token of this request; notes that it was used, or counts the failure.
 
@@ -232,7 +238,8 @@ def verify(service: Service, token: str, instead: Callable[[], Principal | None]
         ThrottledError: the address showed too many such tokens.
 
     """
-    now, number = service.now(), service.commits.number()
+    now = service.now()
+    g.photosvc_commits = number = service.commits.number()
     digest = ids.digest(token)
     try:
         if (known := service.known_tokens.get(digest, number)) is None:
