@@ -2,11 +2,12 @@
 
 import random
 import string
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
 from photosvc.media.metadata import Metadata
+from photosvc.pages import BLUEPRINT as PAGES
 from tests.api_client import check_error, open_api
 from tests.clock import NOW
 from tests.factories.photos import new_extraction, store_extractions
@@ -18,6 +19,10 @@ LONG = {
     "bytes": "é日" * 700,
     "slashes": "a//" * 2000,
     "query": "count=1&q=" + "a+" * 3000,
+}
+ENCODED = {
+    kind: text if kind == "query" else urlencode(dict.fromkeys(("q", "name", "t", "cursor"), text))
+    for kind, text in LONG.items()
 }
 
 
@@ -37,6 +42,7 @@ def size(answer):
 
 
 def test_no_answer_of_any_route_to_long_input_has_long_headers_or_a_redirect(api):
+    """A page may lead to another one."""
     rules = list(api.library.app.url_map.iter_rules())
     token = api.session_of("ann")
     longest = 0
@@ -52,12 +58,13 @@ def test_no_answer_of_any_route_to_long_input_has_long_headers_or_a_redirect(api
                 answer = api.library.app.test_client().open(
                     path,
                     method=method,
-                    query_string=text if kind == "query" else {"q": text, "name": text, "t": text, "cursor": text},
+                    query_string=ENCODED[kind],
                     headers={"X-Auth-Token": token, "Upload-Metadata": text[:8000].encode().decode("latin-1")},
                     buffered=True,
                 )
                 assert answer.status_code < 500 or answer.status_code == 501, (method, path[:80], answer.status)
-                assert answer.status_code // 100 != 3 or answer.status_code == 304, (method, path[:80], answer.status)
+                redirects = {303, 304} if rule.endpoint.startswith(PAGES) else {304}
+                assert answer.status_code // 100 != 3 or answer.status_code in redirects, (method, path[:80])
                 assert size(answer) <= MOST, (method, path[:80], answer.headers)
                 longest = max(longest, size(answer))
     assert len(rules) > 80
