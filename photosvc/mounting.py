@@ -1,5 +1,6 @@
 """What mounting needs from a host app, checked at the start, and the blueprints of each part."""
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -7,17 +8,20 @@ from typing import Final
 
 from flask import Blueprint, Flask
 from flask_sqlalchemy import SQLAlchemy
-from sqlalchemy import Engine
+from sqlalchemy import Engine, StaticPool
 
 from photosvc.api import create_api
 from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.core.errors import SettingError
+from photosvc.core.log_lines import START
 from photosvc.dav import FOLDER, create_dav
 from photosvc.pages import create_pages
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.client_address import TrustedProxies
 from photosvc.web.parts import DAV, OF_API, PAGES, WELL_KNOWN
+
+_LOG = logging.getLogger(START)
 
 _DATABASES: Final = ("sqlite", "postgresql")
 
@@ -79,6 +83,12 @@ def checked_engine(app: Flask, db: SQLAlchemy, bind_key: str | None) -> Engine:
     if engine.dialect.name not in _DATABASES:
         msg = f"photosvc works with SQLite and PostgreSQL, not with {engine.dialect.name}: give it a bind_key"
         raise SettingError(msg, field="bind_key")
+    if isinstance(engine.pool, StaticPool):
+        _LOG.warning(
+            "The database of the app %r is in memory: photosvc shares its only connection with the session of the app, "
+            "and may roll back what that has not committed. Use a file, in tests too.",
+            app.name,
+        )
     return engine
 
 

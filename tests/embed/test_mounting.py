@@ -1,5 +1,8 @@
 """What a host app mounts, what is refused at its start, and where settings come from there."""
 
+import subprocess
+import sys
+
 import pytest
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
@@ -126,6 +129,12 @@ def test_a_bind_key_that_the_host_does_not_have_is_one_sentence_at_mount(tmp_pat
         PhotoService(app, db=db, bind_key="photos")
 
 
+def test_a_database_in_memory_is_warned_of(tmp_path, caplog):
+    app, db = new_app(tmp_path / "host", SQLALCHEMY_BINDS={"media": "sqlite://"})
+    PhotoService(app, db=db, bind_key="media")
+    assert "The database of the app 'host' is in memory: photosvc shares its only connection" in caplog.text
+
+
 def test_a_second_library_in_one_app_is_refused_with_a_sentence(tmp_path):
     sentence = "the app 'host' has a PhotoService already: an app has one library"
     with open_host(tmp_path / "host") as app, pytest.raises(SettingError, match=sentence):
@@ -172,6 +181,11 @@ def test_the_package_exports_what_a_host_needs_and_nothing_that_does_not_exist()
     assert photosvc.PhotoService is PhotoService
     with pytest.raises(AttributeError, match="module 'photosvc' has no attribute 'Photos'"):
         photosvc.Photos  # noqa: B018
+
+
+def test_the_package_imports_neither_flask_nor_the_database_before_they_are_used():
+    program = "import sys, photosvc; print(sorted({'flask', 'sqlalchemy', 'msgspec'} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "[]"
 
 
 def test_the_service_alone_chooses_its_parts_too(tmp_path):
