@@ -94,8 +94,8 @@ def _on_begin(connection: Connection) -> None:
 def _begin_writing(connection: Connection, driver: Any) -> None:  # noqa: ANN401 - the driver's connection
     """BEGIN IMMEDIATE, tried again and again while others hold the write lock, for as long as the busy timeout says.
 
-    SQLite itself would try every 100 ms after the first third of a second: where an index run writes in transactions
-    of 50 ms with as much time between them, a request can meet a transaction each time and wait for seconds.
+    SQLite itself would try every 100 ms after the first third of a second: where an index run writes in short
+    transactions with as much time between them, a request can meet a transaction each time and wait for seconds.
     """
     ((timeout,),) = driver.execute("PRAGMA busy_timeout")
     driver.execute("PRAGMA busy_timeout=0")
