@@ -108,6 +108,9 @@ bench-edits: build/bench-200000 ## Measure edits of one photo and of 10,000
 bench-webdav: $(VENV)/.dev ## Measure WebDAV beside the provider that WsgiDAV ships
 	$(BIN)/python -m bench.webdav
 
+bench-grid: build/bench-1000000 ## Measure the grid of the web page in Chromium
+	$(BIN)/python -m bench.grid $<
+
 lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock
 

@@ -185,6 +185,29 @@ def test_all_of_a_search_are_selected_downloaded_and_added_to_an_album(page, bas
     assert total(page, "album:Christmas") == 0
 
 
+def test_shift_and_arrows_extend_a_selection_and_letters_jump_by_month_and_year(page):
+    page.focus(f"{FIRST} a")
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    page.wait_for_function("() => document.querySelector('.actions .count').textContent === '4 selected'")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    assert page.get_attribute(".scrubber", "aria-valuetext") == "May 2023"
+    page.keyboard.press("y")
+    assert page.get_attribute(".scrubber", "aria-valuetext") == "March 2022"
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog[open] dt:text-is('Ctrl Z')")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+
+
+def test_the_order_of_the_page_or_of_the_query_is_that_of_the_grid(page, base):
+    for address in ("/?order=oldest", "/?q=order%3Aoldest"):
+        page.goto(base + address)
+        page.wait_for_selector(f"{FIRST} img.here")
+        assert "July 3, 2019" in page.inner_text(".box h2")
+
+
 def test_suggestions_complete_a_filter_and_its_value(page):
     page.keyboard.press("/")
     page.keyboard.type("came")

@@ -30,8 +30,8 @@ export class Actions {
       button("favorite", "Favorite (f)", "heart", "favorite", "update"),
       button("private", "Private", "lock", "private", "update"),
       button("album", "Add to album (l)", "album", "album", "albums"),
-      button("archive", site.archive === "1" ? "Take out of the archive (A)" : "Archive (A)", "archive", "archive", "update"),
-      button("download", "Download (D)", "download", "download", "download"));
+      button("archive", site.archive === "1" ? "Take out of the archive (a)" : "Archive (a)", "archive", "archive", "update"),
+      button("download", "Download (d)", "download", "download", "download"));
     this.#bar.setAttribute("role", "toolbar");
     this.#bar.setAttribute("aria-label", "Selected photos");
     this.#line = make("div", {className: "undo", hidden: true});

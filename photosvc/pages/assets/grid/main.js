@@ -7,9 +7,12 @@ import {Scrubber} from "./scrubber.js";
 import {Selection} from "./selection.js";
 import {Timeline} from "./timeline.js";
 import {uploading} from "./upload.js";
+import {help} from "./help.js";
 import {photos} from "./words.js";
 import {Window} from "./window.js";
 
+// Keys that lead to the next and the previous month and year.
+const JUMPS = {m: "ArrowDown", M: "ArrowUp", y: "PageDown", Y: "PageUp"};
 const HASH = /^#(\d{4}-\d\d)(?:\.(\d+))?$/;
 
 async function start(root) {
@@ -53,8 +56,14 @@ async function start(root) {
     if (total?.firstChild) total.firstChild.textContent = `${photos(timeline.total)}${total.childElementCount ? " · " : ""}`;
     if (next) focusOn(timeline, grid, next);
   });
-  keys(root, timeline, grid);
-  const {actions} = new Selection(root, timeline, grid);
+  const selection = new Selection(root, timeline, grid), {actions} = selection;
+  keys(root, timeline, grid, selection);
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector(".pswp, dialog[open]")) return;
+    if (event.target.closest?.("input:not([type=checkbox]), textarea, select")) return;
+    if (event.key === "?") help();
+    else if (JUMPS[event.key]) scrubber.go(JUMPS[event.key]);
+  });
   watchMoving(root, grid);
   viewing(root, timeline, grid, actions);
   return () => timeline.dispatchEvent(new Event("moved"));
@@ -105,13 +114,18 @@ function focusOn(timeline, grid, uid) {
 }
 
 // One Tab stop for the whole grid; arrows lead from tile to tile.
-function keys(root, timeline, grid) {
+function keys(root, timeline, grid, selection) {
   const arrows = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
   let moving = Promise.resolve();
-  const move = async (key, far) => {
+  const move = async (key, far, extends_) => {
     const last = timeline.months.length - 1;
     const to = far ? (key === "Home" ? [0, 0] : [last, timeline.months[last][1] - 1]) : grid.held && await grid.beside(grid.held, key);
-    if (to) await grid.focus(...to);
+    if (!to) return;
+    const from = grid.held && grid.tile(...grid.held);
+    if (extends_ && from) selection.begin(from);
+    await grid.focus(...to);
+    const tile = grid.tile(...to);
+    if (extends_ && tile) await selection.extend(tile);
   };
   root.addEventListener("keydown", (event) => {
     const tile = grid.tileOf(event.target);
@@ -119,7 +133,7 @@ function keys(root, timeline, grid) {
     event.preventDefault();
     const far = event.ctrlKey && (event.key === "Home" || event.key === "End");
     // One step after the other, also while months are loaded between them.
-    moving = moving.then(() => move(event.key, far)).catch(() => {});
+    moving = moving.then(() => move(event.key, far, event.shiftKey)).catch(() => {});
   });
   root.addEventListener("focusin", (event) => {
     const tile = grid.tileOf(event.target);

@@ -116,6 +116,12 @@ export class Scrubber {
   }
 
   #key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || !this.go(event.key)) return;
+    event.preventDefault();
+  }
+
+  // Moves by a month or a year, as the keys of a slider do; whether it is such a key.
+  go(key) {
     const {months} = this.#timeline, {month} = this.#window.place();
     const year = (step) => {
       const own = months[month][0].slice(0, 4);
@@ -127,10 +133,10 @@ export class Scrubber {
       ArrowDown: () => month + 1, ArrowRight: () => month + 1, ArrowUp: () => month - 1, ArrowLeft: () => month - 1,
       PageDown: () => year(1), PageUp: () => year(-1), Home: () => 0, End: () => months.length - 1,
     };
-    if (!moves[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
-    event.preventDefault();
-    const to = Math.min(Math.max(moves[event.key](), 0), months.length - 1);
+    if (!moves[key] || !months[month]) return false;
+    const to = Math.min(Math.max(moves[key](), 0), months.length - 1);
     this.#window.goTo(to, 0);
     this.show({month: to, offset: 0, height: 1});
+    return true;
   }
 }

@@ -54,6 +54,9 @@ export class Selection {
     this.#changed();
   }
 
+  // Where a range begins that keys extend.
+  begin(tile) { this.#anchor ??= this.#position(tile); }
+
   async all() {
     this.#actions.working("Selecting…");
     try {
@@ -111,7 +114,7 @@ export class Selection {
     const tile = this.#grid.tileOf(document.activeElement);
     if (event.key === "x" && tile) { event.preventDefault(); this.toggle(tile); return; }
     if (event.key === "X" && tile) { event.preventDefault(); this.extend(tile); return; }
-    const action = {f: "favorite", A: "archive", D: "download", l: "album"}[event.key];
+    const action = {f: "favorite", a: "archive", A: "archive", d: "download", D: "download", l: "album"}[event.key];
     if (action && (this.#chosen.size || this.focused)) { event.preventDefault(); this.#actions.run(action); }
   }
 }

@@ -116,9 +116,9 @@ export class Viewer {
     }});
     add("moving", 7, "Play the moving picture (Space)", "play", () => this.#live(), {onInit: (element) => { this.#play = element; }});
     if (may("update")) add("favorite", 8, "Favorite (f)", "heart", () => this.#run("favorite"), {onInit: (element) => { this.#heart = element; }});
-    if (may("update")) add("archive", 9, "Archive (A)", "archive", () => this.#run("archive"));
+    if (may("update")) add("archive", 9, "Archive (a)", "archive", () => this.#run("archive"));
     if (may("albums")) add("album", 9, "Add to album (l)", "album", () => this.#run("album"));
-    if (may("download")) add("download", 9, "Download (D)", "download", () => this.#run("download"));
+    if (may("download")) add("download", 9, "Download (d)", "download", () => this.#run("download"));
     add("info", 9, "Details (i)", "info", () => this.#panel.toggle(this.photo), {onInit: (element) => this.#panel.attach(swipe.element, element)});
   }
 
@@ -193,7 +193,7 @@ export class Viewer {
       if (key.key === "z") { key.preventDefault(); this.#actions.undo(); }
       return;
     }
-    const action = {f: "favorite", A: "archive", D: "download", l: "album"}[key.key];
+    const action = {f: "favorite", a: "archive", A: "archive", d: "download", D: "download", l: "album"}[key.key];
     if (action) { key.preventDefault(); this.#run(action); }
     else if (key.key === "i") { key.preventDefault(); this.#panel.toggle(this.photo); }
     else if (key.key === " " && !key.target.closest?.("button, a, video")) { key.preventDefault(); this.#live(); }

@@ -1,0 +1,29 @@
+// The keys, in a dialog.
+
+import {may} from "./api.js";
+import {make} from "./icons.js";
+
+const KEYS = [
+  ["Arrows, Home, End, Page Up, Page Down", "to the next photo, row, screen; with Ctrl to the first and last"],
+  ["Enter", "open the photo"],
+  ["m M, y Y", "to the next and previous month, year"],
+  ["x", "select"],
+  ["Shift with arrows or a click", "select up to here"],
+  ["Ctrl A, Esc", "select all of this search, end the selection"],
+  ["f", "favorite", "update"],
+  ["a", "archive", "update"],
+  ["l", "add to an album", "albums"],
+  ["d", "download", "download"],
+  ["Ctrl Z", "take the last action back", "update"],
+  ["/", "search"],
+  ["In the viewer: z, i, Space", "zoom, details, play"],
+];
+
+export function help() {
+  const list = make("dl", {}, ...KEYS.filter(([, , needed]) => !needed || may(needed)).flatMap(([key, meaning]) => [make("dt", {textContent: key}), make("dd", {textContent: meaning})]));
+  const dialog = make("dialog", {className: "ask help", ariaLabel: "Keys"}, make("h2", {textContent: "Keys"}), list,
+    make("form", {method: "dialog"}, make("button", {className: "primary", textContent: "Close"})));
+  document.body.append(dialog);
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.showModal();
+}
