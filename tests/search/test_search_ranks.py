@@ -182,3 +182,24 @@ def test_where_the_best_rank_is_frequent_others_are_looked_for_behind_it(
     assert (first + behind, best_is_frequent) == (whole, ["others"])
     assert uids(session, "zebra", offset="120")[0] == whole[120:]
     assert uids(session, "zebra", offset=str(len(whole) - 5))[0] == whole[-5:]
+
+
+@pytest.mark.parametrize("words", [("famil",), ("family",), ("famil", "lake")])
+def test_a_reversed_order_is_walked_from_the_last_rank_on(session, words):
+    whole = sorted_by_python(session, *words)[::-1]
+    query = " ".join(words)
+    assert uids(session, query, reverse="true")[0] == whole
+    first, following = uids(session, query, reverse="true", count="40")
+    behind, _ = uids(session, query, reverse="true", cursor=str(following))
+    assert first + behind == whole
+    assert uids(session, query, reverse="true", offset="60")[0] == whole[60:]
+    request = parse_request({"q": query, "order": "relevance", "reverse": "true"})
+    if len(words) == 1:
+        assert explain(session.connection(), request, sees_private=True).plan == WALK
+
+
+def test_where_the_best_rank_is_frequent_a_reversed_order_ends_with_it(session, best_is_frequent):
+    whole = sorted_by_python(session, "zebra")[::-1]
+    first, following = uids(session, "zebra", reverse="true", count="50")
+    assert first == whole[:50]
+    assert uids(session, "zebra", reverse="true", cursor=str(following))[0] == whole[50:]

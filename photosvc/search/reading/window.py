@@ -22,6 +22,7 @@ from photosvc.search.reading.names.resolve import resolve
 from photosvc.search.reading.orders import MANUAL, UNINDEXED_ORDERS, Cursor, Order, order_named
 from photosvc.search.reading.planning.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
 from photosvc.search.reading.planning.ranks import Tier
+from photosvc.search.reading.planning.vocabulary import by_indexes_alone
 from photosvc.search.reading.request import SearchRequest
 
 #: A file in a window: its id and its sort keys.
@@ -56,9 +57,8 @@ class Search:
             rows_needed=request.count + skipped,
             ranked=request.ranked,
         )
-        if plan.tiers and request.order.is_reversed:  # tiers are walked from the best rank down
-            return replace(plan, driver=Driver.SORT_CANDIDATES, tiers=())
-        return plan
+        # A reversed order begins with the last of the tiers, so all of them are looked for.
+        return replace(plan, tiers=tuple(plan.tiers)[::-1]) if request.order.is_reversed else plan
 
     @property
     def is_plain(self) -> bool:
@@ -79,6 +79,9 @@ class Search:
                 return found
             self.__dict__["plan"] = walk.beyond
             query = self.window_query(offset, count)
+        if self.plan.few:
+            with by_indexes_alone(self.connection):
+                return self.connection.execute(query).all()
         return self.connection.execute(query).all()
 
     def window_query(self, offset: int, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
@@ -154,7 +157,9 @@ class Search:
         """The first files, or those behind the cursor, of the tiers of the plan."""
         cursor, found = self.request.cursor, list[Found]()
         for tier in self.plan.tiers:
-            if not (cursor and tier.low > int(cursor.values[0])):
+            last = int(cursor.values[0]) if cursor else None
+            is_before = last is not None and (tier.low > last if self.request.order.falling else tier.high < last)
+            if not is_before:
                 found += self.connection.execute(self._tier_query(tier, count - len(found)))
             if len(found) >= count:  # before the next tier is looked for
                 break
@@ -176,7 +181,8 @@ class Search:
                 shown, SearchRow.photo_id.in_(select_ids(tier.photos, context))
             )
         if behind:
-            query = query.where(tuple_(*keys) < tuple_(*behind))
+            here, there = tuple_(*keys), tuple_(*behind)
+            query = query.where(here < there if request.order.falling else here > there)
         return _in_order(query, request.order, keys).limit(count)
 
     def _run_plain(self, offset: int, count: int, *, with_results: bool = False) -> Sequence[Found]:

@@ -4,7 +4,7 @@ A condition asks whether `SearchText` contains a substring, on both databases al
 `matching` finds photos by their words in the full-text index, where the planner asks for it or all rows are read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +42,8 @@ class _TsQuery(TSQUERY):
 
 #: Terms that count for the rank; further ones only decide whether a photo matches.
 _MOST_RANKED = 16
+#: What stands between a query and another one whose photos are left out, by what stands between two that are wanted.
+_BUT_NOT = {" AND ": " NOT ", " & ": " & !"}
 #: The points of a whole word in each section; a word that only begins so has one less.
 _POINTS = {"title": 6, "keywords": 4, "people": 4, "words": 2}
 
@@ -210,7 +212,7 @@ def as_tsquery(words: Node) -> str:
 
 
 def _written(words: Node, written: Callable[[str, bool], str], both: str, either: str) -> str:
-    """A query of words in the language of an index."""
+    """A query of words in the language of an index. Negations may stand in an `And`, beside what is wanted."""
     match words:
         case Word(text, prefix, forms):
             every = [written(text, prefix), *(written(form, False) for form in forms)]
@@ -218,7 +220,9 @@ def _written(words: Node, written: Callable[[str, bool], str], both: str, either
         case Phrase(parts, prefix):
             return both.join(written(*word) for word in _words(Phrase(parts, prefix)))
         case And(parts):
-            return both.join(f"({_written(part, written, both, either)})" for part in parts)
+            wanted = (f"({_written(part, written, both, either)})" for part in parts if not isinstance(part, Not))
+            others = (_written(part.part, written, both, either) for part in parts if isinstance(part, Not))
+            return both.join(wanted) + "".join(f"{_BUT_NOT[both]}({other})" for other in others)
         case Or(parts):
             return either.join(f"({_written(part, written, both, either)})" for part in parts)
         case _:
@@ -253,6 +257,31 @@ def _prefixes(words: Node) -> Iterator[str]:
 def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
     """The rank of the photo of a search row by its words."""
     return select(points(terms, context)).where(SearchText.photo_id == SearchRow.photo_id).scalar_subquery()
+
+
+def without_ranks(words: Node, ranked: Sequence[Term], ranks: Collection[int]) -> Node:
+    """The query of words without most of the photos with these ranks, as far as the full-text index knows them.
+
+    It knows those that have each term as a whole word of the title, which is the best rank; and of a single term those
+    that have it as a whole word among the keywords, or in no section that counts more.
+    """
+    if not all(isinstance(term, Word) for term in ranked) or len(ranked) > _MOST_RANKED:
+        return words
+    found: list[Node] = []
+    if most_points(ranked) in ranks:
+        found.append(conjunction([in_section(_as_whole(term), "title") for term in ranked]))
+    if len(ranked) == 1:
+        (term,) = ranked
+        begun = {section: in_section(term, section) for section in _POINTS if section in MARKS}
+        if _POINTS["keywords"] in ranks:
+            found.append(And((in_section(_as_whole(term), "keywords"), Not(begun["title"]))))
+        if _POINTS["words"] in ranks:
+            found.append(And((_as_whole(term), Not(Or(tuple(begun.values()))))))
+    return And((words, Not(disjunction(found)))) if found else words
+
+
+def _as_whole(term: Term) -> Term:
+    return replace(term, prefix=False)
 
 
 def most_points(ranked: Sequence[Term]) -> int:

@@ -110,6 +110,8 @@ class Plan:
     """What was counted to choose this plan."""
     tiers: Iterable[Tier] = ()
     """Where the order is by rank and the words are frequent: the photos by their ranks."""
+    few: bool = False
+    """PostgreSQL: whether the rows of few photos are looked up; their table is larger than it assumes."""
     walk: "Walk | None" = None
     """How far its order is walked; None: to its end."""
 
@@ -190,15 +192,17 @@ def make_plan(
         if not context.words_as_sets:
             candidates = expected(parts, context, connection, counter)
             candidates = candidates or found_by_scan(parts, context, connection, counter)
+        few = candidates is not None
         if candidates is None and ranked:
             candidates, found_tiers = _by_rank(parts, ranked, context, connection)
+            few = candidates is not None and not (found_tiers or are_many(candidates, context, connection))
         if candidates is None:
             conditions = shown, compile_all(parts, context)
         else:
             rest = compile_all([part for part in parts if part not in candidates.exact], context)
             conditions = and_(SearchRow.photo_id.in_(candidates.photos), shown), rest
         driver = Driver.WALK_RANKS if found_tiers else Driver.DATABASE
-        return Plan(driver, conditions, taken=taken, counted=tuple(counter.counted), tiers=found_tiers)
+        return Plan(driver, conditions, taken=taken, counted=tuple(counter.counted), tiers=found_tiers, few=few)
     by_value = [compile_query(part, replace(context, may_use_index=True)) for part in valued]
     others = tuple(part for part in parts if part not in valued)
     rest = compile_all(others, context)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, func, select
 from photosvc.models import SearchText
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.context import Context
-from photosvc.search.reading.conditions.full_text import in_index, most_points, points
+from photosvc.search.reading.conditions.full_text import in_index, most_points, points, without_ranks
 from photosvc.search.word_text import Term
 
 #: Photos whose ranks show which are frequent, and the share of them that a frequent rank has.
@@ -32,6 +32,8 @@ class Tier:
 
     low: int
     """The lowest of their ranks."""
+    high: int
+    """The highest of them."""
     photos: tuple[int, ...] | None
     """Their ids; None for all photos of one frequent rank, `low`."""
 
@@ -67,19 +69,21 @@ def tiers(words: Node, ranked: Sequence[Term], context: Context, connection: Con
     frequent = sorted((value for value, count in counts if count >= least), reverse=True)
 
     def others() -> Sequence[tuple[int, int]]:
-        rest = found.where(rank.not_in(frequent)).limit(_MOST_SORTED + 1)
+        among = in_index(without_ranks(words, ranked, frequent), context)
+        rest = select(SearchText.photo_id, rank).where(among, rank.not_in(frequent)).limit(_MOST_SORTED + 1)
         return sorted(((value, photo) for photo, value in connection.execute(rest)), reverse=True)
 
     def behind_best() -> Iterable[Tier]:
         rest = others()
         if len(rest) <= _MOST_SORTED:
             return _between(frequent[1:], rest)
-        ids = connection.scalars(select(SearchText.photo_id).where(in_index(words, context), rank < best))
-        return (Tier(0, tuple(ids)),)
+        among = in_index(without_ranks(words, ranked, [best]), context)
+        ids = connection.scalars(select(SearchText.photo_id).where(among, rank < best))
+        return (Tier(0, best - 1, tuple(ids)),)
 
     best = most_points(ranked)
     if frequent and frequent[0] == best:
-        return BestFirst(Tier(best, None), behind_best)
+        return BestFirst(Tier(best, best, None), behind_best)
     rest = others()
     return tuple(_between(frequent, rest)) if len(rest) <= _MOST_SORTED else ()
 
@@ -91,6 +95,6 @@ def _between(frequent: Sequence[int], others: Sequence[tuple[int, int]]) -> Iter
         above = list(takewhile(lambda pair: pair[0] > value, others[start:]))  # noqa: B023 - used before it changes
         start += len(above)
         if above:
-            yield Tier(above[-1][0], tuple(photo for _, photo in above))
+            yield Tier(above[-1][0], above[0][0], tuple(photo for _, photo in above))
         if value >= 0:
-            yield Tier(value, None)
+            yield Tier(value, value, None)
