@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from shutil import disk_usage
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -20,6 +21,9 @@ from tests.library import Library, migrated_database, new_settings, open_library
 
 _NUMBERS = count()
 _SLOW_TIMEOUT = 900
+#: A database is 300 files, which a disk takes long to make and to delete: dozens of databases, some seconds.
+_MEMORY = Path("/dev/shm")
+_MUCH_MEMORY = 8 << 30
 
 
 def pytest_configure() -> None:
@@ -99,7 +103,8 @@ def settings(tmp_path: Path) -> Settings:
 def postgres_server() -> Iterator[str]:
     """The address of a PostgreSQL server of this test run, with `{}` for the database."""
     # Not among pytest's own folders: other runs at the same time clean those up.
-    with TemporaryDirectory(prefix="photosvc-postgres-", ignore_cleanup_errors=True) as folder:
+    within = _MEMORY if _MEMORY.is_dir() and disk_usage(_MEMORY).free > _MUCH_MEMORY else None
+    with TemporaryDirectory(prefix="photosvc-postgres-", dir=within, ignore_cleanup_errors=True) as folder:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
