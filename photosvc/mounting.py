@@ -62,18 +62,19 @@ def checked_prefix(url_prefix: str) -> str:
     return prefix
 
 
-def checked_engine(app: Flask, db: SQLAlchemy, bind_key: str | None) -> Engine:
+def checked_engine(app: Flask, db: SQLAlchemy | None, bind_key: str | None) -> Engine:
     """The engine of the host that holds our tables.
 
     Raises:
         SettingError: there is none, or it is of a database that photosvc does not work with.
 
     """
-    if app.extensions.get("sqlalchemy") is not db:
+    initialised: SQLAlchemy | None = app.extensions.get("sqlalchemy")
+    if initialised is None or initialised is not db:
         msg = f"db is not initialised on the app {app.name!r}: call db.init_app(app) before photosvc is mounted"
         raise SettingError(msg, field="db")
     with app.app_context():
-        engines = db.engines
+        engines = initialised.engines
     if bind_key not in engines:
         known = ", ".join(repr(key) for key in engines if key is not None) or "none"
         what = "no SQLALCHEMY_DATABASE_URI" if bind_key is None else f"no bind_key {bind_key!r}"

@@ -45,6 +45,7 @@ def search_library(principal: HostUser | Principal | None, parameters: Mapping[s
         parameters: names and values; filters too.
 
     Raises:
+        TypeError: the principal is something else.
         InvalidValueError: a name is unknown, or a value is not valid.
         PermissionDeniedError: the scope of the principal does not cover searching.
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
@@ -55,6 +56,7 @@ def search_library(principal: HostUser | Principal | None, parameters: Mapping[s
     service = current_service()
     who = principal.principal(service.now()) if isinstance(principal, HostUser) else principal
     if who is not None:
+        _check(who)
         decide(who, "photos.search")
     asked = parse_request([(_known(name), _text(value)) for name, value in parameters.items() if value is not None])
     service.require_schema()
@@ -91,6 +93,12 @@ def thumbnail_url(content_hash: str, size: str, user: HostUser) -> str:
         return url_for("photosvc.thumbnail", content_hash=content_hash, token=token, size=size)
     root = service.settings.base_url or service.url_prefix
     return f"{root}/api/v1/t/{quote(content_hash, safe='')}/{token}/{size}"
+
+
+def _check(who: object) -> None:
+    if not isinstance(who, Principal):
+        msg = f"principal must be a photosvc.HostUser or None, not {type(who).__name__}"
+        raise TypeError(msg)
 
 
 def _known(name: str) -> str:

@@ -118,6 +118,8 @@ def test_a_database_extension_that_is_not_initialised_is_one_sentence_at_mount(t
     sentence = r"db is not initialised on the app 'host': call db\.init_app\(app\) before photosvc is mounted"
     with pytest.raises(SettingError, match=sentence):
         PhotoService(app, db=SQLAlchemy())
+    with pytest.raises(SettingError, match=sentence):
+        PhotoService(app, db=None)
     other, _ = new_app(tmp_path / "other")
     with pytest.raises(SettingError, match=sentence):
         PhotoService(app, db=other.extensions["sqlalchemy"])

@@ -44,6 +44,11 @@ def test_a_principal_whose_scope_does_not_cover_searching_is_refused(host):
         host.service.search(principal=HostUser(id="a", scope="albums"))
 
 
+def test_a_principal_that_is_none_is_refused(host):
+    with pytest.raises(TypeError, match=r"principal must be a photosvc\.HostUser or None, not str"):
+        host.service.search(principal="admin")
+
+
 def test_it_takes_the_parameters_and_filters_of_the_api(host):
     search = host.service.search
     page = search("lake|moon", count=1, order="name", total=True, primary=True)
