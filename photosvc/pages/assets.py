@@ -16,6 +16,7 @@ _TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
     ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
 }
 _FOREVER: Final = "public, max-age=31536000, immutable"
 _CHECKED: Final = "public, no-cache"

@@ -259,3 +259,26 @@ def test_markup_in_metadata_runs_nowhere(chromium, base):
             uid = re.search(r"/photos/(p\w{15})", page.content())[1]
             page.goto(f"{base}/photos/{uid}")
             assert page.locator("text=onerror=alert(1)").count() >= 1
+
+
+def test_printed_the_photos_are_a_contact_sheet_also_with_scripts(chromium, base):
+    with open_page(chromium, base) as page:
+        page.wait_for_selector(".tiles li img.here")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")  # as a browser does it, before the media change
+        page.emulate_media(media="print")
+        assert page.locator(".sheet .day img").count() == 5
+        assert page.locator("#grid").is_hidden()
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.locator(".sheet").count() == 0
+
+
+def test_a_browser_could_install_it(chromium, https):
+    address = https.replace("127.0.0.1", "localhost")
+    context = chromium.new_context(ignore_https_errors=True)
+    page = context.new_page()
+    sign_in(page, address)
+    manifest = context.new_cdp_session(page).send("Page.getAppManifest")
+    assert manifest["errors"] == []
+    assert manifest["manifest"]["startUrl"] == f"{address}/"
+    assert [icon["sizes"] for icon in manifest["manifest"]["icons"]] == ["192x192", "512x512", "0x0"]  # of any size
+    context.close()

@@ -36,3 +36,20 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     button.textContent = "Copied";
   });
 }
+
+// A library that is indexed for the first time: look again until there are photos.
+if (document.querySelector("[data-waiting]")) setTimeout(() => location.reload(), 5000);
+
+// Printed, the photos are a contact sheet of those that the page came with, also where scripts show others since.
+const grid = document.querySelector("#grid");
+if (grid) {
+  const sheet = grid.cloneNode(true);
+  sheet.removeAttribute("id");
+  sheet.classList.add("sheet");
+  addEventListener("beforeprint", () => {
+    if (grid.querySelector(":scope > .day")) return;
+    for (const image of sheet.querySelectorAll("img")) image.loading = "eager";
+    grid.before(sheet);
+  });
+  addEventListener("afterprint", () => sheet.remove());
+}
