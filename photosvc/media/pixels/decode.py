@@ -122,7 +122,7 @@ def _opened(source: BinaryIO, row: Format, longest: int) -> Image.Image:
     if row.extra == "vips":
         return open_scaled(source, row.name, longest)
     try:
-        return _read_header(source, row)
+        return read_header(source, row)
     except MissingExtraError:
         raise
     except DecodeError:
@@ -139,8 +139,11 @@ def _is_unusual(source: BinaryIO, row: Format) -> bool:
     return row.name == "tiff" and (source.read(4) in _BIG_TIFF or any(read_exif_file(source).size))
 
 
-def _read_header(source: BinaryIO, row: Format) -> Image.Image:
-    """The picture as its reader opens it; `Image.open` would refuse large ones by a limit of the whole process."""
+def read_header(source: BinaryIO, row: Format) -> Image.Image:
+    """The picture as its reader opens it.
+
+    `Image.open` would refuse large ones by a limit of the whole process, and import readers of five formats first.
+    """
     if row.name not in _READERS:
         raise DecodeError(Reason.NO_PIXELS, row.media_type)
     module, name = _READERS[row.name]

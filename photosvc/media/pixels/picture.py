@@ -17,7 +17,7 @@ from photosvc.media.formats import Format
 from photosvc.media.isobmff import is_whole
 from photosvc.media.look import Look, read_look
 from photosvc.media.metadata import Metadata
-from photosvc.media.pixels.decode import affordable, guarded, open_picture, scaled, size_of
+from photosvc.media.pixels.decode import affordable, guarded, open_picture, read_header, scaled, size_of
 from photosvc.media.text import clean
 from photosvc.media.xmp.regions import upright
 
@@ -175,7 +175,7 @@ def _small(source: BinaryIO, row: Format, opened: Image.Image, exif: Exif) -> Im
     turn = orientation_to_apply(opened, row, exif)
     if exif.thumbnail and row.name == "jpg" and _is_whole_jpeg(source):
         try:
-            with guarded(), Image.open(BytesIO(exif.thumbnail), formats=("JPEG",)) as thumbnail:
+            with guarded(), read_header(BytesIO(exif.thumbnail), row) as thumbnail:
                 if _is_usable(thumbnail.size, opened.size):
                     return scaled(thumbnail, _COLOR_SIZE, turn)
         except DecodeError:
