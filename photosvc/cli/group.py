@@ -78,7 +78,7 @@ class LazyGroup(click.Group):
         """As click's, which knows no commands that are not imported yet, and so has no suggestions of them."""
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
-            msg = f"No such command {name!r}."
+            msg = f"No such command {name!r}." if name.strip() else "The name of the command is empty."
             if near := difflib.get_close_matches(name, self.list_commands(ctx), n=2, cutoff=0.66):
                 msg += f" Did you mean {' or '.join(map(repr, near))}?"
             raise click.UsageError(msg, ctx)

@@ -29,8 +29,8 @@ def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> P
         replace: whether it may be another folder than before, without a question.
 
     Raises:
-        click.UsageError: it is another one, and there is no terminal to ask; or a setting names yet another one.
-        PlainError: it does not exist, and the library shows no photos.
+        PlainError: it is another one, and there is no terminal to ask; a setting names yet another one; or it does not
+            exist, and the library shows no photos of it.
 
     """
     settings, origin = service.settings, service.settings.origins.get("originals", "app")
@@ -39,10 +39,13 @@ def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> P
         wanted = samples.ORIGINALS if is_unset else settings.originals
     elif origin in {"instance/config.py", "environment"} and not is_same(given, settings.originals):
         msg = f"PHOTOSVC_ORIGINALS ({origin}) is {settings.originals}: leave out --photos, or change that setting."
-        raise click.UsageError(msg)
+        raise PlainError(msg, 2)
     else:
         wanted = given
     former = remembered(service.instance)
+    is_former = former is not None and is_same(former, wanted)
+    if not wanted.is_dir() and not is_former and not (given is None and shown_photos(service)):
+        raise PlainError(f"The folder of originals {str(wanted)!r} does not exist.", 2)
     if former is None and origin == "default" and settings.originals.is_dir() and shown_photos(service):
         former = settings.originals
     _require_same(service, former, wanted, replace=replace)
@@ -57,7 +60,7 @@ def keep_folder(service: "Service", *, replace: bool) -> None:
     """Make sure that settings name no other folder than the one that `svc run` remembers.
 
     Raises:
-        click.UsageError: they do, and there is no terminal to ask.
+        PlainError: they do, and there is no terminal to ask.
 
     """
     former = remembered(service.instance)
@@ -80,7 +83,7 @@ def _require_same(service: "Service", former: Path | None, wanted: Path, *, repl
         f"{what}, and one library shows one folder. Pass --replace to index {wanted} instead, "
         "or set PHOTOSVC_INSTANCE to another folder for a second library."
     )
-    raise click.UsageError(msg)
+    raise PlainError(msg, 2)
 
 
 def shown_photos(service: "Service") -> int:

@@ -29,14 +29,16 @@ def config(service: "Service") -> None:
     """Every setting with its value, where that came from, and what it means."""
     from flask import current_app
 
-    from photosvc.core.instance import INSTANCE_VARIABLE
+    from photosvc.core.instance import INSTANCE_VARIABLE, default_instance
     from photosvc.settings import PREFIX, setting_fields
 
     settings = service.settings
+    is_named = service.is_alone and os.environ.get(INSTANCE_VARIABLE)
+    is_default = current_app.instance_path == str(default_instance(os.environ))
     place = {
         "name": INSTANCE_VARIABLE,
         "value": current_app.instance_path,
-        "origin": "environment" if service.is_alone and os.environ.get(INSTANCE_VARIABLE) else "app",
+        "origin": "environment" if is_named else "default" if is_default else "app",
         "meaning": "Folder of the database, keys and configuration",
     }
     rows = [place]

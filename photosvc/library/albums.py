@@ -67,7 +67,7 @@ def album_named(session: Session, name: str) -> Album:
     every = session.scalars(select(Album).where(visible_albums(sees_private=True)).order_by(Album.id))
     found = [album for album in every if fold(album.title) == fold(name)]
     if not found:
-        msg = f"there is no album {name!r}"
+        msg = f"there is no album {name!r}" if name.strip() else "the name of the album is empty"
         raise NotFoundError(msg, field="album")
     if len(found) > 1:
         msg = f"several albums are called {name!r}: use one of {', '.join(album.uid for album in found)}"

@@ -139,11 +139,15 @@ def test_another_folder_for_the_same_library_stops_with_a_sentence(run, tmp_path
         f"Error: The library in {run.instance} shows 2 photos of {first}, and one library shows one folder. Pass "
         f"--replace to index {second} instead, or set PHOTOSVC_INSTANCE to another folder for a second library.\n"
     )
-    assert (done.returncode, done.started) == (2, [])
-    assert done.stderr.endswith(sentence)
+    assert (done.returncode, done.started, done.stderr) == (2, [], sentence)
     assert run().stdout.startswith(f"Photos    {first}\n")
     other = index(instance=run.instance, environ={"PHOTOSVC_ORIGINALS": str(second)})
-    assert (other.returncode, other.stderr.endswith(sentence)) == (2, True)
+    assert (other.returncode, other.stderr) == (2, sentence)
+    nowhere = run("--photos", f"{second}/nowhere", "--replace")
+    assert (nowhere.returncode, nowhere.stderr) == (
+        2,
+        f"Error: The folder of originals '{second}/nowhere' does not exist.\n",
+    )
     assert run("--photos", str(second), "--replace").stdout.startswith(f"Photos    {second}\n")
     assert index(instance=run.instance).stdout.startswith("1 indexed, 0 updated, 0 unchanged, 2 missing")
 
