@@ -9,7 +9,6 @@ from flask import Flask, Response, current_app, request
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth.host_user import HostUser
-from photosvc.auth.oauth.signing_keys import SigningKeys
 from photosvc.auth.principal import Principal
 from photosvc.cli import svc
 from photosvc.core.clock import Clock, system_clock
@@ -103,7 +102,6 @@ class PhotoService:
             clock=clock,
             engine=lambda: db.engines[bind_key],
             instance=instance,
-            signing_keys=SigningKeys(instance / "signing_keys", clock),
             requests=RequestCounts(instance / "metrics"),
             parts=mounted,
             hosts=hosts,

@@ -52,7 +52,9 @@ def create_inserted(issuer: str) -> Blueprint | None:
 def authorization_server() -> Response:
     """The authorization server's metadata (RFC 8414)."""
     service = current_service()
-    return _document(metadata.server_metadata(issuer_of(service), _scopes(), service.signing_keys))
+    issuer = issuer_of(service)
+    service.require_schema()
+    return _document(metadata.server_metadata(issuer, _scopes(), service.signing_keys))
 
 
 @public
@@ -74,7 +76,9 @@ def protected_resource() -> Response:
 @answers(_OBJECT, "An RFC 7517 key set.")
 def jwks() -> Response:
     """The public keys that verify signatures of the service (RFC 7517)."""
-    return _document({"keys": [key.public() for key in current_service().signing_keys.published()]})
+    service = current_service()
+    service.require_schema()
+    return _document({"keys": [key.public() for key in service.signing_keys.published()]})
 
 
 def _blueprint(name: str) -> Blueprint:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import or_, select, text, update
+from sqlalchemy import delete, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from photosvc.auth.errors import OtherServiceKeyError
@@ -24,9 +24,11 @@ from photosvc.auth.service_key import (
     RECOVERY_CODES,
     RECOVERY_KEY,
     SECOND_FACTOR,
+    SIGNING_KEYS,
     claim,
     fingerprint,
     fit_key,
+    key_owner,
     known_keys,
     next_file,
     open_by,
@@ -36,7 +38,7 @@ from photosvc.auth.service_key import (
 )
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.lock import exclusive_lock
-from photosvc.models import RecoveryCode, User
+from photosvc.models import RecoveryCode, StoredKey, User
 from photosvc.settings import Settings
 
 
@@ -124,6 +126,7 @@ def encrypt_again(session: Session, settings: Settings, fresh: str, *, lost: boo
     if present is None and not lost:
         raise OtherServiceKeyError
     outcomes = [_encrypt_account(session, user, known, present, fresh) for user in _accounts(session)]
+    _encrypt_signing_keys(session, known, fresh)
     store_fingerprint(session, fresh)
     return Replaced(accounts=outcomes.count(True), lost=outcomes.count(False))
 
@@ -165,6 +168,19 @@ def _encrypt_account(session: Session, user: User, known: list[str], present: st
         values["recovery_key"] = seal(fresh, kept, purpose=RECOVERY_KEY, owner=user.uid)
     session.execute(update(User).where(User.id == user.id).values(values))
     return True
+
+
+def _encrypt_signing_keys(session: Session, known: list[str], fresh: str) -> None:
+    """Encrypt the signing keys; those that no known key opens are of no use to anybody, and others take their place."""
+    for row in session.scalars(select(StoredKey).order_by(StoredKey.number)):
+        owner = key_owner(row.number)
+        opened = open_by(known, row.sealed, purpose=SIGNING_KEYS, owner=owner)
+        chosen = StoredKey.number == row.number
+        if opened is None:
+            session.execute(delete(StoredKey).where(chosen))
+        else:
+            sealed = seal(fresh, opened, purpose=SIGNING_KEYS, owner=owner)
+            session.execute(update(StoredKey).where(chosen).values(sealed=sealed))
 
 
 def _write(file: Path, key: str, *, like: Path) -> None:

@@ -24,6 +24,7 @@ _LOG = logging.getLogger("photosvc")
 
 #: What the derived keys are for.
 SECOND_FACTOR, RECOVERY_CODES, RECOVERY_KEY = "second factor", "recovery codes", "recovery key"
+SIGNING_KEYS = "signing keys"
 #: The row of the fingerprint.
 _NAME: Final = "service_key"
 
@@ -88,6 +89,11 @@ def open_by(keys: list[str], sealed: str, *, purpose: str, owner: str) -> str | 
 def seal(key: str, secret: str, *, purpose: str, owner: str) -> str:
     """A secret, encrypted for its owner with what is derived from `key` for this purpose."""
     return encrypt(derive_key(key, purpose), secret, owner=owner, nonce=secrets.token_bytes(12))
+
+
+def key_owner(number: int) -> str:
+    """What the signing key of this number is encrypted for."""
+    return f"signing key {number}"
 
 
 def recovery_keys(settings: Settings, user: User) -> list[bytes]:

@@ -16,6 +16,7 @@ from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.dav import DavLock, DavProperty
 from photosvc.models.imports import ImportFailure, ImportReport
 from photosvc.models.journal import PhotoChange
+from photosvc.models.keys import StoredKey
 from photosvc.models.library import (
     CANCELLED,
     CHANGES,
@@ -120,6 +121,7 @@ __all__ = [
     "SearchText",
     "Sidecar",
     "StackKey",
+    "StoredKey",
     "Subject",
     "SubjectName",
     "ThrottleBucket",

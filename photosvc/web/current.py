@@ -64,7 +64,6 @@ class Service:
     engine: Callable[[], Engine]
     instance: Path
     """The folder of the keys, request counts and archive slots."""
-    signing_keys: SigningKeys
     requests: RequestCounts
     parts: frozenset[str]
     """Those that are mounted."""
@@ -75,6 +74,7 @@ class Service:
     address: str = ""
     """Where `svc run` serves it: the issuer while no public address is set."""
     throttle: Throttle = field(init=False)
+    signing_keys: SigningKeys = field(init=False)
     pictures: Pictures = field(init=False)
     archives: Slots = field(init=False)
     transfers: Slots = field(init=False)
@@ -115,6 +115,8 @@ class Service:
     """Whether this process has logged that the headers of a proxy are not read."""
 
     def __post_init__(self) -> None:
+        former = self.instance / "signing_keys"
+        self.signing_keys = SigningKeys(self.reading, self.writing, lambda: self.settings, self.clock, former)
         self.throttle = Throttle(self.reading, self.writing, self.write_if_free)
         self.pictures = Pictures(self.settings)
         self.commits = Commits(self.engine)

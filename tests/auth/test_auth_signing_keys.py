@@ -1,3 +1,4 @@
+import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -5,11 +6,18 @@ import pytest
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
+from sqlalchemy import select, update
 
+from photosvc.auth import key_replacement, service_key
+from photosvc.auth.errors import OtherServiceKeyError
+from photosvc.auth.oauth import signing_keys
 from photosvc.auth.oauth.signing_keys import SigningKey, SigningKeys
 from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.errors import SettingError
+from photosvc.models import StoredKey
+from photosvc.models.database.transactions import write_session
 from tests.clock import NOW, MovedClock
+from tests.library import new_engine, new_settings
 
 
 @pytest.fixture
@@ -18,31 +26,53 @@ def clock():
 
 
 @pytest.fixture
-def keys(tmp_path, clock):
-    return SigningKeys(tmp_path / "keys", clock)
+def engine(tmp_path):
+    engine = new_engine(tmp_path)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return new_settings(tmp_path)
+
+
+@pytest.fixture
+def worker(tmp_path, clock, engine, settings):
+    """A function that gives the keys as one more worker sees them."""
+
+    def start(settings=settings):
+        reading, writing = engine.connect, lambda: write_session(engine)
+        return SigningKeys(reading, writing, lambda: settings, clock, tmp_path / "keys")
+
+    return start
+
+
+@pytest.fixture
+def keys(worker):
+    return worker()
 
 
 def kids(keys):
     return [key.kid for key in keys]
 
 
-def test_there_is_no_key_before_one_is_needed(keys, tmp_path):
+def test_there_is_no_key_before_one_is_needed(keys):
     assert keys.existing() == ()
-    assert not (tmp_path / "keys").exists()
     key = keys.current()
     assert (key.number, key.created_at, key.published_until) == (1, NOW, None)
     assert kids(keys.existing()) == kids(keys.published()) == [key.kid]
     assert keys.current() is key
 
 
-def test_of_many_workers_that_start_at_once_all_get_the_same_key(tmp_path, clock):
-    workers = [SigningKeys(tmp_path / "keys", clock) for _ in range(8)]
+def test_of_many_workers_that_start_at_once_all_get_the_same_key(worker):
+    workers = [worker() for _ in range(8)]
     with ThreadPoolExecutor(8) as pool:
         assert len({key.kid for key in pool.map(SigningKeys.current, workers)}) == 1
 
 
-def test_a_rotation_reaches_other_workers_at_once(keys, tmp_path, clock):
-    other = SigningKeys(tmp_path / "keys", clock)
+def test_a_rotation_reaches_other_workers_at_once(keys, worker):
+    other = worker()
     old = other.current()
     fresh = keys.rotate()
     assert fresh.kid != old.kid
@@ -62,12 +92,13 @@ def test_an_old_key_is_published_until_its_last_token_is_over(keys, clock):
     assert kids(keys.existing()) == [fresh.kid, old.kid]
 
 
-def test_a_rotation_removes_the_keys_that_are_not_needed(keys, clock, tmp_path):
+def test_a_rotation_removes_the_keys_that_are_not_needed(keys, clock, engine):
     keys.current()
     keys.rotate()
     clock.move(seconds=MAX_CLIENT_TOKEN_LIFETIME)
     assert [key.number for key in (keys.rotate(), *keys.existing())] == [3, 3, 2]
-    assert sorted(path.name for path in (tmp_path / "keys").iterdir()) == ["2.json", "3.json"]
+    with engine.connect() as connection:
+        assert sorted(connection.scalars(select(StoredKey.number))) == [2, 3]
 
 
 def test_a_signature_is_checked_with_the_public_half_and_no_other(keys):
@@ -81,26 +112,66 @@ def test_a_signature_is_checked_with_the_public_half_and_no_other(keys):
         jwt.decode(token, RSAKey.import_key(keys.rotate().public()), algorithms=["RS256"])
 
 
-def test_other_files_in_the_folder_are_let_be(keys, tmp_path):
-    (tmp_path / "keys").mkdir()
+def write_former(folder, *texts):
+    folder.mkdir()
+    for number, text in enumerate(texts, 1):
+        (folder / f"{number}.json").write_text(text)
+
+
+def test_the_keys_of_a_former_folder_are_taken_over_once(worker, tmp_path, clock, engine):
+    texts = [signing_keys._new_key(clock()), signing_keys._new_key(clock() + timedelta(days=1))]
+    write_former(tmp_path / "keys", *texts)
     for name in ("README", "x.json", "2.json.old", ".3.json.tmp"):
         (tmp_path / "keys" / name).write_text("x")
-    assert keys.current().number == 1
+    found = worker().published()
+    assert [(key.number, key.created_at) for key in found] == [(2, NOW + timedelta(days=1)), (1, NOW)]
+    assert kids(found) == [RSAKey.import_key(json.loads(text)).thumbprint() for text in reversed(texts)]
+    (tmp_path / "keys" / "3.json").write_text(signing_keys._new_key(clock()))
+    assert len(worker().published()) == 2
+    with engine.connect() as connection:
+        stored = "".join(connection.scalars(select(StoredKey.sealed)))
+    assert json.loads(texts[0])["d"] not in stored
 
 
-def test_a_folder_that_cannot_be_made_is_reported_without_its_path(tmp_path, clock):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(SettingError, match="cannot be used: NotADirectoryError"):
-        SigningKeys(tmp_path / "file" / "keys", clock).current()
+@pytest.mark.parametrize(
+    "text", ["", "{}", '{"kty": "RSA", "created_at": "x"}', '{"kty": "oct", "k": "c2VjcmV0"}', "[]"]
+)
+def test_a_former_key_that_cannot_be_read_is_an_error_without_details(keys, tmp_path, text):
+    write_former(tmp_path / "keys", text)
+    with pytest.raises(SettingError, match=r"^the signing keys cannot be used: \w+$"):
+        keys.current()
 
 
-def test_a_folder_that_takes_no_key_is_an_error_about_the_keys(tmp_path, clock):
-    (tmp_path / "keys").write_text("a file")
-    with pytest.raises(SettingError):
-        SigningKeys(tmp_path / "keys", clock).current()
+def test_a_stored_key_that_cannot_be_read_is_an_error_without_details(keys, worker, engine, settings):
+    keys.current()
+    sealed = service_key.seal(settings.secret_key, "{}", purpose="signing keys", owner="signing key 1")
+    with write_session(engine) as session:
+        session.execute(update(StoredKey).values(sealed=sealed))
+    with pytest.raises(SettingError, match=r"^the signing keys cannot be used: KeyError$"):
+        worker().existing()
 
 
-def test_a_document_is_signed_once_until_it_or_the_key_changes(keys, tmp_path, clock, monkeypatch):
+def test_with_another_service_key_they_cannot_be_read(keys, worker, tmp_path):
+    keys.current()
+    with pytest.raises(OtherServiceKeyError):
+        worker(new_settings(tmp_path, secret_key="x" * 32)).existing()
+
+
+def test_they_outlive_a_replacement_of_the_service_key(keys, worker, engine, settings, tmp_path):
+    kid, fresh = keys.current().kid, "n" * 40
+    with write_session(engine) as session:
+        key_replacement.encrypt_again(session, settings, fresh)
+    assert worker(new_settings(tmp_path, secret_key=fresh)).current().kid == kid
+
+
+def test_when_the_service_key_was_lost_others_take_their_place(keys, worker, engine, tmp_path):
+    kid, fresh = keys.current().kid, new_settings(tmp_path, secret_key="n" * 40)
+    with write_session(engine) as session:
+        key_replacement.encrypt_again(session, fresh, fresh.secret_key, lost=True)
+    assert worker(fresh).current().kid != kid
+
+
+def test_a_document_is_signed_once_until_it_or_the_key_changes(keys, worker, monkeypatch):
     signed = []
     sign = SigningKey.sign
     monkeypatch.setattr(
@@ -111,7 +182,7 @@ def test_a_document_is_signed_once_until_it_or_the_key_changes(keys, tmp_path, c
     assert signed == [1]
     assert keys.sign_document({"a": 1}, kind="JWT") != first
     assert keys.sign_document({"a": 1}, kind="other") != keys.sign_document({"a": 1}, kind="JWT")
-    SigningKeys(tmp_path / "keys", clock).rotate()
+    worker().rotate()
     second = keys.sign_document({"a": 1, "b": 2}, kind="JWT")
     assert jwt.decode(second, keys.current().key, algorithms=["RS256"]).header["kid"] == keys.current().kid
     assert signed == [1, 1, 1, 2]

@@ -46,7 +46,7 @@ def test_an_archive_has_database_keys_and_configuration_and_only_its_owner_may_r
         names = archive.namelist()
         assert archive.testzip() is None
     assert names == [
-        "instance/config.py", "instance/secret_key", "instance/signing_keys/1.json", "database.sqlite", "manifest.json",
+        "instance/config.py", "instance/secret_key", "database.sqlite", "manifest.json",
     ]  # fmt: skip
     manifest = json.loads(content(backed_up.archive, "manifest.json"))
     assert (manifest["format"], manifest["version"], manifest["photosvc"]) == ("photosvc backup", 1, __version__)

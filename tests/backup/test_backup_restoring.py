@@ -41,9 +41,9 @@ def test_on_another_machine_the_library_is_there_with_its_keys_and_configuration
     assert json.loads(done.stdout)["accounts"] == 1
     assert done.stderr.startswith(f"Restored into {new}.\n")
     assert "The former files" not in done.stderr
-    assert names(new) == {DATABASE, "config.py", "secret_key", "signing_keys"}
+    assert names(new) == {DATABASE, "config.py", "secret_key"}
     assert (new / "secret_key").read_text() == backed_up.key()
-    modes = {path.stat().st_mode & 0o777 for path in (new / DATABASE, new / "config.py", new / "signing_keys/1.json")}
+    modes = {path.stat().st_mode & 0o777 for path in (new / DATABASE, new / "config.py", new / "secret_key")}
     assert (modes, new.stat().st_mode & 0o777) == ({0o600}, 0o700)
     assert svc("users", "ls", "--json", instance=new).stdout.count("alice") == 1
     kids = [call_svc("keys", "ls", "--json", instance=folder).stdout for folder in (backed_up.instance, new)]
@@ -62,14 +62,9 @@ def test_pages_of_the_operator_are_restored(backed_up, tmp_path):
     assert (tmp_path / "other" / ASIDE / page).read_text() == "a page of other"
 
 
-def test_machines_that_share_database_key_and_folder_of_signing_keys_answer_alike(tmp_path, empty_postgres):
+def test_machines_that_share_database_and_service_key_have_the_same_signing_keys(tmp_path, empty_postgres):
     settings = {"PHOTOSVC_SECRET_KEY": "k" * 32, "PHOTOSVC_DATABASE_URI": empty_postgres()}
-    (tmp_path / "shared").mkdir()
-    apps = []
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "signing_keys").symlink_to(tmp_path / "shared")
-        apps.append(open_library(tmp_path / name, settings=settings))
+    apps = [open_library(tmp_path / name, settings=settings) for name in ("one", "two")]
 
     def published():
         found = [library.app.test_client().get("/.well-known/jwks.json").json["keys"] for library in apps]
@@ -96,7 +91,7 @@ def test_a_library_that_is_there_makes_way_only_when_told_and_is_kept_aside(back
     restored = restore(backed_up.archive, other, replace=True)
     assert restored.aside == [other / ASIDE]
     assert accounts(other) == ["alice"]
-    assert names(other / ASIDE) >= {DATABASE, "secret_key", "secret_key.next", "signing_keys"}
+    assert names(other / ASIDE) >= {DATABASE, "secret_key", "secret_key.next"}
     assert not (other / "secret_key.next").exists()
     assert accounts(other / ASIDE) == ["bob"]
 

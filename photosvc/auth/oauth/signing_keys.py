@@ -1,23 +1,31 @@
 """The service's own RSA keys, which sign its metadata and JWT access tokens (RFC 7517).
 
-They are files `1.json`, `2.json`, … in a folder only the service can read. The one with the highest number signs. The
-others stay published until every token they signed has expired.
+They are in the database, encrypted with the service key, so that machines that share both share them too. The one with
+the highest number signs. The others stay published until every token they signed has expired.
 
 RS256, because RFC 9068 section 4 requires every resource server to support it, and its signatures are fast to check.
 """
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 from joserfc.errors import JoseError
+from sqlalchemy import Connection, delete, func, select
+from sqlalchemy.orm import Session
 
+from photosvc.auth.errors import OtherServiceKeyError
+from photosvc.auth.service_key import SIGNING_KEYS, encrypting_key, key_owner, open_secret, seal
 from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.clock import Clock
 from photosvc.core.errors import SettingError
-from photosvc.core.paths import read_or_create
+from photosvc.models import StoredKey
+from photosvc.models.database.inserts import insert_into
+from photosvc.settings import Settings
 
 if TYPE_CHECKING:  # 4 MB of memory that only signing needs
     from joserfc.jwk import RSAKey
@@ -26,6 +34,8 @@ ALGORITHM = "RS256"
 _BITS = 2048
 #: Signed documents that are kept. There is one for each base address and set of routes.
 _MOST_SIGNED = 8
+#: Numbers, and the beginnings of what is encrypted, which differ from one encryption to the next.
+_STAMP: Final = select(StoredKey.number, func.substr(StoredKey.sealed, 1, 16)).order_by(StoredKey.number.desc())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +65,32 @@ class SigningKey:
 
 
 class SigningKeys:
-    """The keys in a folder. They are read again when the folder changes, so that every worker notices a rotation.
+    """The keys in the database. Every worker and machine notices a rotation with its next request.
 
     Args:
-        folder: created with the first key.
+        reading: opens a connection in a read transaction.
+        writing: opens a session in a write transaction.
+        settings: have the service key.
         clock: where the time comes from.
+        former: a folder of key files, as earlier versions had it; the first key that is needed takes them over.
 
     """
 
-    def __init__(self, folder: Path, clock: Clock) -> None:
-        self._folder = folder
+    def __init__(
+        self,
+        reading: Callable[[], AbstractContextManager[Connection]],
+        writing: Callable[[], AbstractContextManager[Session]],
+        settings: Callable[[], Settings],
+        clock: Clock,
+        former: Path,
+    ) -> None:
+        self._reading = reading
+        self._writing = writing
+        self._settings = settings
         self._clock = clock
-        self._stamp = 0
+        self._former = former
+        self._stamp: list[Any] = []
+        """Numbers and nonces of the known keys."""
         self._known: tuple[SigningKey, ...] = ()
         self._signed: dict[tuple[str, bytes], str] = {}
         """Kind and claims -> the JWT signed by the newest of the known keys."""
@@ -78,15 +102,11 @@ class SigningKeys:
             SettingError: a key cannot be read.
 
         """
-        try:
-            stamp = self._folder.stat().st_mtime_ns
+        with self._reading() as connection:
+            stamp = list(connection.execute(_STAMP).all())
             if stamp != self._stamp:
-                self._known, self._signed = _read_all(self._folder), {}
-                self._stamp = stamp
-        except FileNotFoundError:
-            self._stamp, self._known, self._signed = 0, (), {}
-        except (OSError, ValueError, KeyError, TypeError, JoseError) as error:
-            raise _unusable(error) from None
+                self._known = self._load(connection)
+                self._stamp, self._signed = stamp, {}
         return self._known
 
     def current(self) -> SigningKey:
@@ -96,7 +116,7 @@ class SigningKeys:
             SettingError: it can be neither read nor created.
 
         """
-        return (self.existing() or self._add(1))[0]
+        return (self.existing() or self._add_first())[0]
 
     def sign_document(self, claims: dict[str, Any], *, kind: str) -> str:
         """`claims` that rarely change as a JWT signed by the current key, which signs them once in each process.
@@ -124,23 +144,44 @@ class SigningKeys:
     def rotate(self) -> SigningKey:
         """A new key that signs from now on; keys that are no longer published are deleted."""
         published = {key.number for key in self.published()}
-        fresh = self._add(self.current().number + 1)[0]
-        for key in self.existing():
-            if key.number not in published | {fresh.number}:
-                self._path(key.number).unlink(missing_ok=True)
-        return fresh
+        number = self.current().number + 1
+        with self._writing() as session:
+            self._insert(session, {number: _new_key(self._clock())})
+            session.execute(delete(StoredKey).where(StoredKey.number.not_in({*published, number})))
+        return self.existing()[0]
 
-    def _add(self, number: int) -> tuple[SigningKey, ...]:
+    def _add_first(self) -> tuple[SigningKey, ...]:
+        """Store the keys of the former folder, or else a new one; of several processes, the first one's count."""
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            read_or_create(self._path(number), lambda: _new_key(self._clock()))
-        except OSError as error:
+            texts = _read_folder(self._former) or {1: _new_key(self._clock())}
+        except (OSError, ValueError, KeyError, TypeError, JoseError) as error:
             raise _unusable(error) from None
-        self._stamp = 0
+        with self._writing() as session:
+            # Others wait for this row: a second process finds the keys of the first one.
+            key = encrypting_key(session, self._settings())
+            if session.scalar(select(func.count()).select_from(StoredKey)) == 0:
+                self._insert(session, texts, key=key)
         return self.existing()
 
-    def _path(self, number: int) -> Path:
-        return self._folder / f"{number}.json"
+    def _insert(self, session: Session, texts: Mapping[int, str], *, key: str | None = None) -> None:
+        key = key or encrypting_key(session, self._settings())
+        for number, text in texts.items():
+            sealed = seal(key, text, purpose=SIGNING_KEYS, owner=key_owner(number))
+            row = {"number": number, "sealed": sealed}
+            session.execute(insert_into(StoredKey, session).values(row).on_conflict_do_nothing())
+
+    def _load(self, connection: Connection) -> tuple[SigningKey, ...]:
+        keys: list[SigningKey] = []
+        rows = connection.execute(select(StoredKey.number, StoredKey.sealed).order_by(StoredKey.number.desc())).all()
+        for number, sealed in rows:
+            text = open_secret(self._settings(), sealed, purpose=SIGNING_KEYS, owner=key_owner(number))
+            if text is None:
+                raise OtherServiceKeyError
+            try:
+                keys.append(_key(number, text, keys[-1] if keys else None))
+            except (ValueError, KeyError, TypeError, JoseError) as error:
+                raise _unusable(error) from None
+        return tuple(keys)
 
 
 def _new_key(now: datetime) -> str:
@@ -150,19 +191,24 @@ def _new_key(now: datetime) -> str:
     return orjson.dumps({**key.as_dict(private=True), "created_at": now}).decode()
 
 
-def _read_all(folder: Path) -> tuple[SigningKey, ...]:
+def _key(number: int, text: str, newer: SigningKey | None) -> SigningKey:
     from joserfc.jwk import RSAKey
 
-    numbers = sorted((int(path.stem) for path in folder.glob("*.json") if path.stem.isdecimal()), reverse=True)
-    keys: list[SigningKey] = []
-    for number in numbers:
-        data = orjson.loads((folder / f"{number}.json").read_bytes())
-        created_at = datetime.fromisoformat(data.pop("created_at"))
-        until = keys[-1].created_at + timedelta(seconds=MAX_CLIENT_TOKEN_LIFETIME) if keys else None
-        keys.append(SigningKey(number, RSAKey.import_key(data), created_at, until))
-    return tuple(keys)
+    data = orjson.loads(text)
+    created_at = datetime.fromisoformat(data.pop("created_at"))
+    until = newer.created_at + timedelta(seconds=MAX_CLIENT_TOKEN_LIFETIME) if newer else None
+    return SigningKey(number, RSAKey.import_key(data), created_at, until)
+
+
+def _read_folder(folder: Path) -> dict[int, str]:
+    """Number -> text of the key files `1.json`, `2.json`, …; all of them can be used."""
+    numbers = sorted(int(path.stem) for path in folder.glob("*.json") if path.stem.isdecimal())
+    texts = {number: (folder / f"{number}.json").read_text("utf-8") for number in numbers}
+    for number, text in texts.items():
+        _key(number, text, None)
+    return texts
 
 
 def _unusable(error: Exception) -> SettingError:
-    msg = f"the signing keys in the instance folder cannot be used: {type(error).__name__}"
+    msg = f"the signing keys cannot be used: {type(error).__name__}"
     return SettingError(msg)

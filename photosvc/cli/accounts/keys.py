@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.group import LazyGroup, with_service
+from photosvc.cli.group import LazyGroup, with_database, with_service
 from photosvc.cli.prompts import first_line
 from photosvc.cli.report import format_options, print_list, print_record
 
@@ -30,7 +30,7 @@ def keys() -> None:
 
 @keys.command()
 @format_options()
-@with_service
+@with_database
 def ls(service: "Service") -> None:
     """List the keys, the signing one first. The first key is created when it is needed."""
     print_list(_COLUMNS, [_row(key) for key in service.signing_keys.existing()])
@@ -59,6 +59,7 @@ def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_los
         from photosvc.auth.audit.events import Event
         from photosvc.web.auditing import record_alone
 
+        service.require_schema()
         key = service.signing_keys.rotate()
         record_alone(Event.KEY_ROTATED, target=key.kid, detail="signing key")
         print_record(_COLUMNS, _row(key))
