@@ -57,12 +57,12 @@ def meanwhile(monkeypatch, change):
 
 @pytest.mark.parametrize("is_first", [False, True], ids=["any request", "the first request"])
 def test_what_becomes_private_while_a_search_runs_is_not_shown_by_it(open_it, new_database, monkeypatch, is_first):
-    uri = new_database()
-    library = open_it(PHOTOSVC_DATABASE_URI=uri)
+    shared = {"PHOTOSVC_DATABASE_URI": new_database(), "PHOTOSVC_SECRET_KEY": "k" * 32}
+    library = open_it(**shared)
     photos = filled(library)
     token = library.token("photos", role="viewer")
     library.find(token=token)
-    worker = open_it("another worker", PHOTOSVC_DATABASE_URI=uri)
+    worker = open_it("another worker", **shared)
     if not is_first:
         worker.find(token=token)
 

@@ -12,7 +12,7 @@ def test_search_rows_rendered_again_are_the_same_and_no_original_is_opened(libra
     before = library.stored()
     path.write_bytes(b"spoilt")
     done = call_svc("index", "--rebuild-search", instance=library.instance)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "1 search rows rendered again.\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "1 search row rendered again.\n")
     assert library.stored() == before
 
 
@@ -29,7 +29,7 @@ def test_search_rows_of_an_older_version_are_reported_and_rendered_by_the_next_r
     ]
     assert library.index(dry_run=True).rebuilt == 0
     done = call_svc("index", instance=library.instance)
-    assert done.stderr == "1 search rows of an older version rendered again.\n"
+    assert done.stderr == "1 search row of an older version rendered again.\n"
     assert library.stored() == before
     assert call_svc("index", instance=library.instance).stderr == ""
     assert len(call_svc("db", "upgrade", instance=library.instance).stderr.splitlines()) == 1

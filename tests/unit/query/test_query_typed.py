@@ -61,7 +61,7 @@ def test_any_text_at_any_position_has_something_typed_inside_of_it(query, at):
     assert 0 <= found.start <= found.end <= len(query)
 
 
-@given(st.text(min_size=1, max_size=20))
+@given(st.text(min_size=1, max_size=20).filter(str.strip))
 def test_a_quoted_value_is_read_as_it_was(value):
     ((found,),) = read_groups(quote(value), "|!-*&", empties=True)
     assert (found.text, found.negated) == (value, False)
