@@ -23,12 +23,11 @@ _MOST: Final = 1000
 
 def remember_disks(session: Session, originals: Path) -> None:
     """Remember the disks that are mounted now, in a transaction of its own if there are new ones."""
-    new = _mounted(originals) - _remembered(session)
-    if new:
+    remembered = _remembered(session)
+    if new := sorted(_mounted(originals) - remembered)[: max(0, _MOST - len(remembered))]:
         begin_write(session)
-        rows = [{"name": _ROW + folder, "value": 1} for folder in sorted(new)[: _MOST - len(_remembered(session))]]
-        if rows:
-            session.execute(insert_into(LibraryState, session).on_conflict_do_nothing(), rows)
+        rows = [{"name": _ROW + folder, "value": 1} for folder in new]
+        session.execute(insert_into(LibraryState, session).on_conflict_do_nothing(), rows)
         session.commit()
 
 

@@ -1,0 +1,53 @@
+import pytest
+from sqlalchemy import create_engine
+
+from photosvc.index import disks
+from photosvc.index.disks import absent_disks, forget_disks, remember_disks
+from photosvc.models.database.engine import configure_engine
+from photosvc.models.database.transactions import UnitOfWork
+
+
+@pytest.fixture
+def session(new_database):
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    with UnitOfWork(engine) as found:
+        yield found
+    engine.dispose()
+
+
+@pytest.fixture
+def mounted(tmp_path, monkeypatch):
+    """The names of folders on which disks are mounted, in the root that the tests pass."""
+    names = []
+    monkeypatch.setattr(disks, "mounts_below", lambda root: {f"{root}/{name}": "1" for name in names})
+    return names
+
+
+def test_disks_are_remembered_until_they_are_forgotten(session, mounted, tmp_path):
+    assert absent_disks(session, tmp_path) == frozenset()
+    mounted += ["usb", "nas/100%_a", ".snapshots/1", "b" * 2000]
+    remember_disks(session, tmp_path)
+    assert absent_disks(session, tmp_path) == frozenset()
+    mounted[:] = ["other"]
+    remember_disks(session, tmp_path)
+    mounted.clear()
+    assert absent_disks(session, tmp_path) == {"usb", "nas/100%_a", "other"}
+    forget_disks(session, ["usb", "other"])
+    assert absent_disks(session, tmp_path) == {"nas/100%_a"}
+    forget_disks(session, [])
+    mounted.append("nas/100%_a")
+    assert absent_disks(session, tmp_path) == frozenset()
+
+
+def test_no_more_disks_than_the_limit_are_remembered(session, mounted, tmp_path, monkeypatch):
+    monkeypatch.setattr(disks, "_MOST", 2)
+    for name in ("c", "b", "a"):
+        mounted[:] = [name]
+        remember_disks(session, tmp_path)
+    mounted.clear()
+    assert absent_disks(session, tmp_path) == {"b", "c"}
+    monkeypatch.setattr(disks, "_MOST", 1)
+    mounted += ["a", "d"]
+    remember_disks(session, tmp_path)
+    assert absent_disks(session, tmp_path) == {"b", "c"}
