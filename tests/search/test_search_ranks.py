@@ -12,7 +12,7 @@ from photosvc.models import Photo, SearchRow, SearchText
 from photosvc.search.projection.project import project
 from photosvc.search.reading.explain import explain
 from photosvc.search.reading.page import find
-from photosvc.search.reading.planning import candidates, ranks
+from photosvc.search.reading.planning import counting, ranks, word_candidates
 from photosvc.search.reading.request import parse_request
 from tests.clock import NOW
 from tests.factories.photos import add_photos
@@ -71,8 +71,8 @@ def session(new_database):
 def many_begin_early():
     """Words of more than ten photos count as frequent."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(candidates, "_MOST_RANKED", 10)
-        patch.setattr(candidates.Counter, "limit", 10)
+        patch.setattr(word_candidates, "_MOST_RANKED", 10)
+        patch.setattr(counting.Counter, "limit", 10)
         yield
 
 

@@ -1,12 +1,10 @@
-"""Candidates: the photos that the index of one condition finds, and how many they are."""
+"""Which index finds the fewest photos of a query."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, func, literal_column, select, union_all
+from sqlalchemy import Connection, literal_column, select, union_all
 
 from photosvc.models import (
     FILTER_COLUMNS,
@@ -15,20 +13,21 @@ from photosvc.models import (
     RARE_COLUMNS,
     SORT_KEYS,
     VALUE_COLUMNS,
-    FileKey,
     SearchRow,
 )
 from photosvc.models.search.values import RANK_BITS
 from photosvc.query.filters import FILTERS
-from photosvc.query.nodes import Filter, Node, Or, terms
+from photosvc.query.nodes import Filter, Node, Or
 from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Range, Since, TakenOut, Word
 from photosvc.search.reading.conditions import full_text
-from photosvc.search.reading.conditions.columns import in_days, select_ids
+from photosvc.search.reading.conditions.columns import in_days
 from photosvc.search.reading.conditions.compile import compile_query, members
 from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.planning.counting import Candidates, Counter
 from photosvc.search.reading.planning.day_bounds import days_of
 from photosvc.search.reading.planning.value_scan import is_scanned, scan_values
-from photosvc.search.reading.planning.vocabulary import by_indexes_alone, estimate, expand, find_by_index, have_more
+from photosvc.search.reading.planning.vocabulary import by_indexes_alone
+from photosvc.search.reading.planning.word_candidates import few_with
 
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
@@ -39,78 +38,6 @@ _LOOKED_UP = frozenset(
     for name, spec in FILTERS.items()
     if any(FILTER_COLUMNS.get(column, column) in LOOKUP_COLUMNS for column in spec.columns)
 )
-
-
-#: Values that a row of a walk is compared with as fast as it is read.
-_LIGHT_VALUES = 8
-#: Prefixes of many words that are looked up without counting their photos first.
-_FEW_PREFIXES = 4
-#: Photos whose ranks are compared by sorting all of them.
-_MOST_RANKED = 8000
-#: Photos that the index may merge for all such prefixes, as a multiple of the limit.
-_MERGED = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """The photos that the index of some conjuncts finds: all that match, and maybe further ones."""
-
-    parts: tuple[Node, ...]
-    """The conjuncts that the index was asked for."""
-    photos: Any
-    """The SELECT of their ids."""
-    exact: tuple[Node, ...] = ()
-    """The conjuncts that all candidates match; they are not checked again."""
-    scanned: bool = False
-    """Whether the whole index is read to find them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """How many candidates some conjuncts have; an index of files counts the files of the photos."""
-
-    parts: tuple[Node, ...]
-    count: int
-    limit: int
-    """The most candidates that are sorted; counting stops at one more."""
-
-
-class Counter:
-    """Counts candidates up to a limit, and records what it counted."""
-
-    def __init__(self, connection: Connection, rows_needed: int, values: int) -> None:
-        self.counted: list[Counted] = []
-        self.rows_needed = rows_needed
-        self._connection = connection
-        self._weight = max(1, values // _LIGHT_VALUES)
-
-    @cached_property
-    def photos(self) -> int:
-        """The highest photo id, as a measure of the size of the library."""
-        newest = self._connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
-        return FileKey.unpack_photo_id(newest)
-
-    @cached_property
-    def limit(self) -> int:
-        """The most candidates for which sorting them is faster than walking the order (see `plan`)."""
-        return math.isqrt(self.rows_needed * (self.photos + 1) * self._weight) // 2
-
-    def count(self, candidates: Candidates) -> int:
-        """The number of candidates, at most one more than the limit."""
-        some = candidates.photos.limit(self.limit + 1).subquery()
-        return self.record(candidates, self._connection.scalar(select(func.count()).select_from(some)) or 0)
-
-    def find(self, candidates: Candidates, context: Context) -> tuple[Candidates, int]:
-        """The candidates and their number; an index that is read as a whole is read only once."""
-        if not candidates.scanned:
-            return candidates, self.count(candidates)
-        ids = self._connection.scalars(candidates.photos.limit(self.limit + 1)).all()
-        return replace(candidates, photos=select_ids(ids, context)), self.record(candidates, len(ids))
-
-    def record(self, candidates: Candidates, count: int) -> int:
-        """Note how many candidates there are; gives their number."""
-        self.counted.append(Counted(candidates.parts, count, self.limit))
-        return count
 
 
 def most_selective(
@@ -132,25 +59,6 @@ def most_selective(
         if count <= counter.limit and (best is None or count < fewest):
             best, fewest = found, count
     return best
-
-
-def expected(parts: Sequence[Node], context: Context, connection: Connection, counter: Counter) -> Candidates | None:
-    """PostgreSQL: the photos that the words of these conjuncts find, if it expects few.
-
-    Of frequent words it would compare the index's text of each row that it walks, which costs more than a substring.
-    What it expects of any of several words may be far too much, as it knows the shares of frequent words only.
-    """
-    words = full_text.needed(parts)
-    if words is None:
-        return None
-    found = _found_by(words, parts, {}, context)
-    asked = full_text.as_tsquery(words)
-    number = estimate(asked, connection)
-    if number > counter.limit and terms(words) > 1:
-        ids = find_by_index(asked, counter.limit + 1, connection)
-        number = len(ids)
-        found = replace(found, photos=select_ids(ids, context))
-    return found if counter.record(found, number) <= counter.limit else None
 
 
 def found_by_scan(
@@ -178,54 +86,17 @@ def found_by_scan(
     return found if count <= counter.limit else None
 
 
-def with_words(parts: Sequence[Node], context: Context, connection: Connection) -> Candidates | None:
-    """The photos that the words of these conjuncts find, however many; None without words."""
-    words = full_text.needed(parts)
-    if words is None:
-        return None
-    expanded = {} if context.on_postgresql else expand(full_text.prefixes(words), connection)
-    return _found_by(words, parts, expanded, context)
-
-
-def are_many(candidates: Candidates, context: Context, connection: Connection) -> bool:
-    """Whether words find so many photos that not all of them should be sorted."""
-    if context.on_postgresql:
-        return estimate(full_text.as_tsquery(candidates.parts[0]), connection) > _MOST_RANKED
-    some = candidates.photos.limit(_MOST_RANKED + 1).subquery()
-    return (connection.scalar(select(func.count()).select_from(some)) or 0) > _MOST_RANKED
-
-
-def _found_by(words: Node, parts: Sequence[Node], expanded: Mapping[str, list[str]], context: Context) -> Candidates:
-    exact = tuple(part for part in parts if full_text.is_words(part))
-    return Candidates((words,), full_text.matching(words, expanded, context), exact)
-
-
 def _candidates(
     parts: Sequence[Node], walked: Sequence[Node], context: Context, connection: Connection, counter: Counter
 ) -> Iterator[Candidates]:
     words = full_text.needed(parts)
     if words is not None:
-        yield from _few_with(words, parts, context, connection, counter)
+        yield from few_with(words, parts, context, connection, counter)
     by_index = replace(context, may_use_index=True)
     for part in parts:
         photos = None if part in walked else _photos(part, by_index)
         if photos is not None:
             yield Candidates((part,), photos, scanned=_is_pattern(part))
-
-
-def _few_with(
-    words: Node, parts: Sequence[Node], context: Context, connection: Connection, counter: Counter
-) -> Iterator[Candidates]:
-    """The candidates that these words find, unless a glance at the index shows that they are many."""
-    # Words that have more photos than the limit as whole words have even more as prefixes.
-    whole = full_text.whole_words(words)
-    if counter.count(Candidates((whole,), full_text.matching(whole, {}, context))) > counter.limit:
-        return
-    prefixes = full_text.prefixes(words)
-    expanded = expand(prefixes, connection)
-    wide = [prefix for prefix in prefixes if prefix not in expanded]
-    if len(wide) <= _FEW_PREFIXES or not have_more(wide, counter.limit * _MERGED, connection):
-        yield _found_by(words, parts, expanded, context)
 
 
 def _photos_of_any(part: Node, context: Context) -> Any:  # noqa: ANN401

@@ -53,21 +53,12 @@ from photosvc.search.reading.conditions.compile import compile_all, compile_quer
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import visible
 from photosvc.search.reading.orders import MANUAL
-from photosvc.search.reading.planning.candidates import (
-    BY_VALUE,
-    Candidates,
-    Counted,
-    Counter,
-    are_many,
-    expected,
-    found_by_scan,
-    most_selective,
-    value_column,
-    with_words,
-)
+from photosvc.search.reading.planning.candidates import BY_VALUE, found_by_scan, most_selective, value_column
+from photosvc.search.reading.planning.counting import Candidates, Counted, Counter
 from photosvc.search.reading.planning.day_bounds import Bounds, day_bounds
 from photosvc.search.reading.planning.ranks import Tier, tiers
 from photosvc.search.reading.planning.value_scan import is_scanned, most_walked, scan_values
+from photosvc.search.reading.planning.word_candidates import are_many, expected, with_words
 from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]
