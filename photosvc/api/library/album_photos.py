@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import MethodNotAllowed
 
 from photosvc.api.library.albums import MAX_BODY, record_of_album
+from photosvc.core.counted import counted
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import ALBUM, PHOTO, is_uid
 from photosvc.library.album_photos import (
@@ -164,7 +165,7 @@ def _with_photos(
     record = record_of_album(album_uid)
     answer = {
         "code": 200,
-        "message": f"{len(changed)} photos {outcome}: {record['Title']}",
+        "message": f"{counted(len(changed), 'photo')} {outcome}: {record['Title']}",
         "album": record,
         "photos": list(photos.values()),
         outcome: [{"PhotoUID": photos[photo_id], "AlbumUID": album_uid} for photo_id in changed],

@@ -8,6 +8,7 @@ from flask import Blueprint, Response
 from sqlalchemy.orm import Session
 
 from photosvc.api.library.taking import taking_originals
+from photosvc.core.counted import counted
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.index.catalog import PlainCatalog
@@ -170,4 +171,4 @@ def _batch(
             photo_ids = selected_photos(connection, given, most=most, sees_private=who.sees_private)
         with many_pages(session):
             count = change(session, photo_ids, now)
-    return json_answer({"code": 200, "message": f"{count} photos {done}", "photos": count})
+    return json_answer({"code": 200, "message": f"{counted(count, 'photo')} {done}", "photos": count})

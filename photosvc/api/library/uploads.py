@@ -9,6 +9,7 @@ from flask import Blueprint, Response
 from werkzeug.sansio.multipart import Data, File
 
 from photosvc.api.library.adding import add_uploads, albums_by_name, record_of_outcome, wait_for_index
+from photosvc.core.counted import counted
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.library.staging import Part, Staging
 from photosvc.library.uploads.admit import ADDED, DUPLICATE, REFUSED
@@ -119,7 +120,7 @@ def send_files(user_uid: str, token: str) -> Response:
         _discard(who.staging, received)
         raise
     files = [{"name": name, "size": part.size, "hash": part.sha1} for part, name in received]
-    return json_answer({"code": 200, "message": f"{len(files)} files received", "files": files})
+    return json_answer({"code": 200, "message": f"{counted(len(files), 'file')} received", "files": files})
 
 
 @require("files.upload")
@@ -146,7 +147,7 @@ def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
         indexed = wait_for_index(service, outcomes)
     count = sum(outcome.status == ADDED for outcome in outcomes)
     files = [record_of_outcome(service, outcome) for outcome in outcomes]
-    return json_answer({"code": 200, "message": f"{count} files added", "indexed": indexed, "files": files})
+    return json_answer({"code": 200, "message": f"{counted(count, 'file')} added", "indexed": indexed, "files": files})
 
 
 def _check_address(user_uid: str, token: str) -> None:

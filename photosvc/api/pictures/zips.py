@@ -15,6 +15,7 @@ from photosvc.auth import policy
 from photosvc.auth.credentials import tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import Principal
+from photosvc.core.counted import counted
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.models.database.transactions import open_reader
@@ -87,7 +88,7 @@ def select_files(given: dict[str, Any]) -> Response:
         title = _title(connection, selection, now, sees_private=who.sees_private)
     with service.writing() as session:
         filename = selections.store(session, now, who.credential_id, Waiting(title, file_ids))
-    message = f"{len(file_ids)} files selected"
+    message = f"{counted(len(file_ids), 'file')} selected"
     return json_answer({"code": 200, "message": message, "filename": filename, "count": len(file_ids), "size": size})
 
 

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
+from photosvc.core.counted import counted
 from photosvc.library.problems import failed_files, forget_import_failures
 from photosvc.records.upkeep.failed_file import FailedFileSchema
 from photosvc.web.answer import json_answer
@@ -49,4 +50,4 @@ def clear_failures() -> Response:
     """Forget the files that imports failed at. What index runs cannot read is still listed."""
     with current_service().writing() as session:
         files = forget_import_failures(session)
-    return json_answer({"code": 200, "message": f"{files} failures of imports forgotten", "files": files})
+    return json_answer({"code": 200, "message": f"{counted(files, 'failure')} of imports forgotten", "files": files})

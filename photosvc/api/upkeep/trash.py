@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
+from photosvc.core.counted import counted
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.library.journal import Actor
@@ -94,7 +95,7 @@ def restore_trash(given: dict[str, Any]) -> Response:
         raise NotFoundError(msg, field="items")
     done = restore(service.changing, service.settings, files[:MOST_RESTORED], Actor.of(principal()), service.now())
     answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": len(files) <= MOST_RESTORED}
-    return json_answer({"code": 200, "message": f"{len(done.files)} files restored", **answer})
+    return json_answer({"code": 200, "message": f"{counted(len(done.files), 'file')} restored", **answer})
 
 
 @require("trash.empty")
@@ -119,9 +120,9 @@ def empty_trash(given: dict[str, Any]) -> Response:
         raise ConflictError(msg, field="expected")
     end = time.monotonic() + _PATIENCE
     done = empty(service.changing, trash, before, goes_on=lambda: time.monotonic() < end)
-    message = f"{done.files} files deleted for good"
-    counted = {"files": done.files, "bytes": done.size, "complete": done.is_complete}
-    return json_answer({"code": 200, "message": message, **counted})
+    message = f"{counted(done.files, 'file')} deleted for good"
+    emptied = {"files": done.files, "bytes": done.size, "complete": done.is_complete}
+    return json_answer({"code": 200, "message": message, **emptied})
 
 
 def _every(trash: Trash) -> Iterable[Kept]:

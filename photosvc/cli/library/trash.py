@@ -95,7 +95,7 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
         done = give_back(service.changing, service.settings, files, Actor("", "svc trash"), service.now())
     _report_restored(done, dry_run=dry_run, as_json=as_json)
     if done.taken:
-        msg = f"{len(done.taken)} names are those of other files by now; rename these first"
+        msg = f"Not restored: {counted(len(done.taken), 'name')} that other files have by now; rename these first"
         raise PlainError(msg, 1)
 
 

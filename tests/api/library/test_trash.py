@@ -227,7 +227,7 @@ def test_the_trash_is_emptied_of_what_is_old(library):
     sizes = {row["Name"]: row["Size"] for row in listed(library)}
     would = json.loads(svc(library, "trash", "empty", "--older-than", "15", "--dry-run", "--json").stdout)
     assert would == {"files": 1, "bytes": sizes["b/1.jpg"], "dry_run": True}
-    assert "1 files" in svc(library, "trash", "empty", "--older-than", "15d", "--yes").stdout
+    assert "1 file with" in svc(library, "trash", "empty", "--older-than", "15d", "--yes").stdout
     assert [row["Name"] for row in listed(library)] == ["b/2.jpg"]
     done = json.loads(svc(library, "trash", "empty", "--yes", "--json").stdout)
     assert done == {"files": 1, "bytes": sizes["b/2.jpg"], "dry_run": False}

@@ -62,7 +62,7 @@ def test_a_photo_comes_back_with_its_edits_under_its_uid(library):
     assert kept["Size"] == len(jpeg(100, 80, exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
     done = call(library, "POST", "/trash/restore", json={"photos": [uid]}, role="user")
     assert done == {
-        "code": 200, "message": "1 files restored", "files": ["a/lake.jpg"], "photos": [uid], "taken": [],
+        "code": 200, "message": "1 file restored", "files": ["a/lake.jpg"], "photos": [uid], "taken": [],
         "complete": True,
     }  # fmt: skip
     assert hashes(library.originals) == originals

@@ -44,7 +44,7 @@ def test_a_picture_is_added_by_the_time_it_was_taken_and_found_at_once(api, toke
     answer = post(api, token, "first", ("IMG_1.JPG", data))
     assert answer.json == {
         "code": 200,
-        "message": "1 files received",
+        "message": "1 file received",
         "files": [{"name": "IMG_1.JPG", "size": len(data), "hash": sha1(data)}],
     }
     assert len(parts(api)) == 1
@@ -54,7 +54,7 @@ def test_a_picture_is_added_by_the_time_it_was_taken_and_found_at_once(api, toke
     (found,) = api.call("GET", f"/photos?q=hash:{sha1(data)}", token).json
     assert answer.json == {
         "code": 200,
-        "message": "1 files added",
+        "message": "1 file added",
         "indexed": True,
         "files": [
             {
@@ -181,7 +181,7 @@ def test_an_account_uploads_no_more_than_its_quota(api):
         assert post(api, token, "quota", ("a.jpg", data), name="ann").status_code == 200
         error = check_error(post(api, token, "quota", ("b.jpg", data + b"0"), name="ann"), 507)
         assert "PHOTOSVC_UPLOAD_QUOTA" in error["error"]
-        assert put(api, token, "quota", name="ann").json["message"] == "1 files added"
+        assert put(api, token, "quota", name="ann").json["message"] == "1 file added"
         check_error(post(api, token, "quota", ("b.jpg", data + b"0"), name="ann"), 507)
         assert post(api, api.app_password("alice", "*"), "quota", ("b.jpg", b"x")).status_code == 200
     assert len(parts(api)) == 1

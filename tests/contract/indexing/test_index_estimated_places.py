@@ -113,7 +113,7 @@ def test_an_estimate_follows_its_neighbours_and_goes_with_them(trip):
 def test_an_estimate_follows_neighbours_that_were_purged(trip):
     (trip.originals / "a.jpg").unlink()
     done = CliRunner().invoke(svc, ["purge", "--hard", "--yes"], obj=lambda: trip.app)
-    assert done.stdout == "1 files, 1 photos and 0 thumbnails removed\n"
+    assert done.stdout == "1 file, 1 photo and 0 thumbnails removed\n"
     trip.index()
     assert estimated(trip) == {"b.jpg": (0.0, 0.0, "Versailles")}
 
