@@ -279,6 +279,42 @@ def test_two_pages_that_change_one_photo_do_not_overwrite_each_other(base, chrom
         says(other, "Taken back")
 
 
+def test_a_grid_follows_a_library_that_others_change(base, chromium):
+    with open_page(chromium, base, expected="409") as page, open_page(chromium, base) as other:
+        page.wait_for_selector(f"{FIRST} img.here")
+        other.wait_for_selector(f"{FIRST} img.here")
+        other.focus(f"{FIRST} a")
+        other.keyboard.press("a")
+        says(other, "1 photo archived")
+        page.focus(".scrubber")
+        page.keyboard.press("End")
+        page.wait_for_selector(f"{TILE}[aria-posinset='{TOTAL - 1}'][aria-setsize='{TOTAL - 1}'] img.here")
+        other.keyboard.press("Control+z")
+        says(other, "Taken back")
+        page.keyboard.press("Home")
+        page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL}'] img.here")
+
+
+def test_who_may_only_look_is_offered_no_changes(base, chromium):
+    with open_page(chromium, base, name="vera") as page:
+        page.wait_for_selector(f"{FIRST} img.here")
+        page.focus(f"{FIRST} a")
+        page.keyboard.press("x")
+        labels = [
+            button.get_attribute("aria-label") for button in page.query_selector_all(".actions button[aria-label]")
+        ]
+        assert labels == ["End the selection", "Download (d)"]
+        page.keyboard.press("f")
+        page.keyboard.press("a")
+        page.keyboard.press("Escape")
+        assert page.query_selector("input[type=file]") is None
+        page.click(f"{FIRST} a")
+        page.wait_for_selector(".pswp__img")
+        page.keyboard.press("i")
+        page.wait_for_selector(".panel dl")
+        assert page.query_selector(".panel input, .history li") is None
+
+
 def test_files_are_uploaded_with_what_became_of_each(page, base, tmp_path):
     new, broken = tmp_path / "new <b>.jpg", tmp_path / "broken.jpg"
     new.write_bytes(jpeg(90, 60, exif=exif({}, {0x9003: "2018:08:08 08:08:08"})))
