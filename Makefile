@@ -32,8 +32,9 @@ $(VENV)/.dev: $(VENV)/bin/python setup.cfg pyproject.toml requirements.lock
 run: $(VENV)/.run ## Index PHOTOS=dir (or the samples) and serve it on PORT=8080
 	@$(BIN)/svc run $(if $(PHOTOS),--photos "$(PHOTOS)") $(ARGS) --host "$(HOST)" --port "$(PORT)"
 
-example: $(VENV)/.dev ## Run a host app that contains photosvc: examples/embed, on PORT=8080
-	@cd examples/embed && export PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" && flask="$(abspath $(BIN))/flask" && \
+example: $(VENV)/.dev ## Run a host app that contains photosvc (examples/embed) on PORT=8080, with PHOTOS=dir or the samples
+	@PHOTOS="$(PHOTOS)"; case "$$PHOTOS" in ""|/*|"~"*) ;; *) PHOTOS="$(CURDIR)/$$PHOTOS";; esac; export PHOTOS; \
+		cd examples/embed && flask="$(abspath $(BIN))/flask" && \
 		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
