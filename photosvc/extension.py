@@ -155,7 +155,7 @@ class PhotoService:
 
         Args:
             q: words and filters.
-            principal: who searches; by default somebody who sees no private photos, not who is signed in.
+            principal: who searches; by default private photos are left out, for users who are signed in too.
             count: the most files on the page; 100 by default.
             parameters: `offset cursor order reverse seed merged total s filter`, and every filter by its name.
 

@@ -59,7 +59,7 @@ def readyz() -> Response:
 @public
 @answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer.")
 def status() -> Response:
-    """`operational`; 503 while /readyz answers that, looked at anew for each request."""
+    """`operational`; 503 while /readyz answers that, checked again for each request."""
     current_service().check_database()
     return json_answer({"status": "operational", "version": __version__})
 

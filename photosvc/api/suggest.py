@@ -1,4 +1,4 @@
-"""GET /suggest: what the search field may suggest while somebody types."""
+"""GET /suggest: what the search field may suggest while a query is typed."""
 
 from dataclasses import asdict
 from typing import Any, Final

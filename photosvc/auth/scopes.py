@@ -3,7 +3,7 @@
     scope    = word (blank word)*
     word     = "*" | "read" | "write" | resource [":true" | ":false"]
 
-- The name of a resource opens it, `*` opens all; `name:false` closes one, whatever the other words open.
+- The name of a resource opens it, `*` opens all; `name:false` closes one, even if other words open it.
 - `read` or `write` alone limits the open resources to reading or writing; both together, or neither, limit nothing.
 - A scope of modes only (`read`, `write`, `read write`) opens all resources.
 - The empty scope opens nothing.

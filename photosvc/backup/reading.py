@@ -134,7 +134,7 @@ def open_backup(path: Path) -> Iterator[Archive]:
 
 @contextmanager
 def _telling() -> Iterator[None]:
-    """Wrap the reading of an archive: whatever is wrong with it is a `NotABackupError`."""
+    """Wrap the reading of an archive: every defect of it becomes a `NotABackupError`."""
     try:
         yield
     except _BROKEN as error:
@@ -156,7 +156,7 @@ def require_room(folder: Path, size: int) -> None:
 
 
 class _BoundedFile(io.FileIO):
-    """A file of which nobody reads much at once, or before its beginning: a table of contents may say so."""
+    """A file that refuses large reads and positions before its beginning: a table of contents may ask for them."""
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
         """Go to a place in the file.

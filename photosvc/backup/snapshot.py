@@ -79,7 +79,7 @@ def copy(connection: sqlite3.Connection, target: Path, *, progress: Callable[[],
 
 
 def state_of(connection: sqlite3.Connection) -> State:
-    """What the database says about itself, whichever schema it has.
+    """What the database says about itself, with any schema.
 
     Raises:
         NothingToBackUpError: it has no photosvc tables.
@@ -96,7 +96,7 @@ def state_of(connection: sqlite3.Connection) -> State:
 
 
 def check(database: Path, *, thoroughly: bool) -> State:
-    """Make sure that a file that nobody uses is a whole database of photosvc.
+    """Make sure that a file that no process uses is a whole database of photosvc.
 
     Args:
         database: may be anything: it is only read, and nothing in it is run.

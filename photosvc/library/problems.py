@@ -46,7 +46,7 @@ def failed_files(session: Session, *, text: str, count: int, offset: int) -> Seq
 
     Args:
         session: for reading.
-        text: part of their names, whatever its case; empty: any.
+        text: part of their names, in any case; empty: any name.
         count: files at most.
         offset: files before them.
 

@@ -1,4 +1,4 @@
-"""Errors as pages; whoever is not signed in is led to the sign-in page, and back."""
+"""Errors as pages; users who are not signed in are led to the sign-in page, and back."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ def render_page(failure: Failure) -> Response:
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a browser opens an address that is nobody's: neither of the API nor of WebDAV."""
+    """Whether a browser opens an address that belongs neither to the API nor to WebDAV."""
     inside = request.path.startswith(("/api/", "/.well-known/", "/originals/"))
     return not inside and request.method == "GET" and "text/html" in request.headers.get("Accept", "")
 

@@ -1,4 +1,4 @@
-"""The first account of a library, made in the browser of whoever started the service."""
+"""The first account of a library, made in the browser of the person who started the service."""
 
 from flask import Blueprint, Response, request, url_for
 from sqlalchemy.orm import Session
@@ -65,7 +65,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
 
 
 def _add(session: Session, service: Service, user: User) -> bool:
-    """Store the account, unless somebody else was first."""
+    """Store the account, unless another one was stored before."""
     if first_account.has_accounts(session) or not first_account.is_offered(service.instance):
         return False
     users.add_user(session, user)

@@ -10,7 +10,7 @@ from photosvc.auth.principal import Principal
 from photosvc.web.current import current_service
 from photosvc.web.protector import is_mounted
 
-#: What somebody may do, by the names that the scripts have for it.
+#: What a user may do, by the names that the scripts have for it.
 _RIGHTS: Final = {
     "update": ("photos.update",),
     "albums": ("albums.update", "albums.create"),

@@ -53,7 +53,7 @@ class Found:
     total: int
     """Photos of the whole search."""
     hidden: int
-    """Photos that it would find besides, of low quality."""
+    """The number of further photos that it would find, of low quality."""
     more: bool
     """Whether there is a page behind this one."""
 

@@ -47,7 +47,7 @@ class Tile:
     width: int
     height: int
     badge: str
-    """What it is, besides a picture; of a video how long."""
+    """Its kind if it is no plain picture; for a video its length."""
     playable: bool
     favorite: bool
     private: bool

@@ -1,4 +1,4 @@
-"""What somebody is typing at a position of a query, which need not be valid yet."""
+"""The part of a query that is being typed at a position; the query need not be valid yet."""
 
 import re
 from dataclasses import dataclass

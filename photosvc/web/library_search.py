@@ -29,7 +29,7 @@ from photosvc.web.searching import searching_apart
 _PARAMETERS: Final = frozenset(
     {"q", "filter", "s", "count", "offset", "cursor", "order", "reverse", "seed", "merged", "total"}
 )
-#: Whose turns the costly searches take that are made for nobody in particular.
+#: The owner of the turns that costly searches without a principal take.
 _NOBODY: Final = "host app"
 
 Value: TypeAlias = str | float | bool | date | None
@@ -41,7 +41,7 @@ def search_library(principal: HostUser | Principal | None, parameters: Mapping[s
     Call it in an app context of its own, at whose end its transaction ends.
 
     Args:
-        principal: who searches; None: somebody who sees no private photos.
+        principal: who searches; with None, private photos are left out.
         parameters: names and values; filters too.
 
     Raises:

@@ -1,8 +1,9 @@
 """Whether a request that carries the session cookie comes from a page of ours.
 
-Browsers send a cookie with every request to a host, whoever caused it: other ports and, within limits, other sites. So
-it counts only where `Sec-Fetch-Site` or, where that is absent (plain http in a home network), `Origin` says that one of
-our own pages sent the request; and at the API only with a header that pages of others cannot set.
+Browsers send a cookie with every request to a host, also with requests that pages of other ports and, within limits, of
+other sites cause. So it counts only where `Sec-Fetch-Site` or, where that is absent (plain http in a home network),
+`Origin` says that one of our own pages sent the request; and at the API only with a header that pages of others cannot
+set.
 """
 
 from enum import Enum

@@ -1,4 +1,4 @@
-"""The first account of a library: whoever started the service makes it in a browser, by a code that was printed there.
+"""The first account of a library: the person who started the service makes it in a browser, with a code printed there.
 
 The code is for typing, so that no address and no log of a proxy contains it. The instance folder keeps its digest until
 there is an account; starting the service again replaces it.

@@ -1,7 +1,7 @@
 """Whether anything was committed to an SQLite database since it was last asked: in microseconds, without reading it.
 
 What was read stays true until then, in all processes: credentials, the state of the library. PostgreSQL has no such
-number; what depends on it is read anew there.
+number; what depends on it is read again there.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""Suggestions for what somebody is typing: filters, and the values that the library has for them."""
+"""Suggestions while a query is typed: filters, and the values that the library has for them."""

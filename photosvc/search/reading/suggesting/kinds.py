@@ -77,7 +77,7 @@ KINDS: Final[dict[str, Kind]] = {
 
 
 def compare(connection: Connection, kind: str, keys: Sequence[object], most: int) -> int:
-    """How many photos or files have one of these values, at most `most`, whoever may see them."""
+    """How many photos or files have one of these values, at most `most`, private ones too."""
     return _run(_comparing(connection.dialect, kind), connection, keys, most)
 
 

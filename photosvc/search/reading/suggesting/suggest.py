@@ -1,4 +1,4 @@
-"""What to suggest for what somebody is typing."""
+"""What to suggest while a query is typed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -161,7 +161,7 @@ def _counted(
     *,
     sees_private: bool,
 ) -> Iterator[Suggestion]:
-    """Those of these values that somebody may see, with the numbers of their photos."""
+    """Those of these values that the caller may see, with the numbers of their photos."""
     given = dict.fromkeys(KINDS, 0)
     for *_, kind, one in found:
         if given[kind] == of_kind or sum(given.values()) == MOST_SUGGESTED:
