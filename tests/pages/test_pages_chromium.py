@@ -282,3 +282,22 @@ def test_a_browser_could_install_it(chromium, https):
     assert manifest["manifest"]["startUrl"] == f"{address}/"
     assert [icon["sizes"] for icon in manifest["manifest"]["icons"]] == ["192x192", "512x512", "0x0"]  # of any size
     context.close()
+
+
+@pytest.mark.parametrize("query", ["", "?order=title"])  # with the grid, and as the server makes it
+def test_a_thumbnail_that_was_refused_is_asked_for_again(chromium, base, query):
+    with open_page(chromium, base, expected="503") as page:
+        refused = []
+
+        def refuse_once(route):
+            if route.request.url in refused:
+                return route.continue_()
+            refused.append(route.request.url)
+            return route.fulfill(status=503)
+
+        page.route("**/api/v1/t/**", refuse_once)
+        page.goto(f"{base}/{query}")
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.day img, .tiles img')].filter(i => i.naturalWidth > 0).length == 5"
+        )
+        assert refused

@@ -53,3 +53,20 @@ if (grid) {
   });
   addEventListener("afterprint", () => sheet.remove());
 }
+
+// A thumbnail for which too many others had to be made at once: ask again, less and less often.
+const tries = new WeakMap();
+document.addEventListener("error", ({target}) => {
+  if (!target.matches?.(".day img, .tiles img, figure img")) return;
+  const {src, srcset} = target;
+  const known = tries.get(target);
+  const number = known?.src === src ? known.number + 1 : 1;
+  if (!src || number > 6) return;
+  tries.set(target, {src, number});
+  setTimeout(() => {
+    if (target.src !== src || !target.isConnected) return; // the tile shows another photo by now
+    target.removeAttribute("srcset");
+    target.src = src;
+    if (srcset) target.srcset = srcset;
+  }, 1000 * number);
+}, true);
