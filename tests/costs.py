@@ -46,6 +46,10 @@ def hash_passwords_cheaply() -> None:
     passwords._HASHER = TEST_HASHER
 
 
+#: How the service makes a signing key.
+SERVICE_NEW_KEY = signing_keys._new_key
+
+
 def share_signing_keys() -> None:
     """Make eight RSA keys for all services of this process in turn, and check each once: both take long."""
     make, load = RSAKey.generate_key, RSAKey.import_key

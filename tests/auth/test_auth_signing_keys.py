@@ -16,6 +16,7 @@ from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.errors import SettingError
 from photosvc.models import StoredKey
 from photosvc.models.database.transactions import write_session
+from tests import costs
 from tests.clock import NOW, MovedClock
 from tests.library import new_engine, new_settings
 
@@ -63,6 +64,14 @@ def test_there_is_no_key_before_one_is_needed(keys):
     assert (key.number, key.created_at, key.published_until) == (1, NOW, None)
     assert kids(keys.existing()) == kids(keys.published()) == [key.kid]
     assert keys.current() is key
+
+
+def test_a_new_key_has_2048_bits_and_the_time_when_it_was_made():
+    made = json.loads(costs.SERVICE_NEW_KEY(NOW))
+    assert made.pop("created_at") == "2026-03-01T12:00:00+00:00"
+    key = RSAKey.import_key(made)
+    assert key.is_private
+    assert key.private_key.key_size == 2048
 
 
 def test_of_many_workers_that_start_at_once_all_get_the_same_key(worker):
