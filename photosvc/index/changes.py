@@ -22,6 +22,7 @@ from photosvc.index.worklist import Worklist
 from photosvc.media.errors import MODULES
 from photosvc.media.formats import by_extension, is_sidecar, may_have_pixels
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar
+from photosvc.models.database.below import is_below
 
 #: Rows that are read from the database at once.
 _PORTION = 1000
@@ -89,11 +90,12 @@ def known_files(session: Session, folder: str) -> Known:
 
 
 def _rows(session: Session, folder: str, table: type[File | RejectedFile | Sidecar], *columns: Any) -> Known:  # noqa: ANN401 - columns
-    by_name = collate(table.name, "C") if session.get_bind().dialect.name == "postgresql" else table.name
+    dialect = session.get_bind().dialect.name
+    by_name = collate(table.name, "C") if dialect == "postgresql" else table.name
     query = select(table.name, table.size, table.mtime_ns, *columns)
     query = query.where(table.root == ORIGINALS_ROOT, table.size != GONE)
     if folder:
-        query = query.where(table.name.startswith(clean_name(folder) + "/", autoescape=True))
+        query = query.where(is_below(table.name, clean_name(folder), dialect))
     if table is Sidecar:  # scans leave hidden folders out, as that of the trash: what lies there is not gone
         query = query.where(~table.name.startswith("."))
     rows = session.execute(query.order_by(by_name).execution_options(yield_per=_PORTION))

@@ -16,6 +16,7 @@ from photosvc.index.check.faults import Fault, Finding, Report
 from photosvc.index.check.originals import KnownOriginal, fault_of
 from photosvc.index.scan import start_folder
 from photosvc.models import ORIGINALS_ROOT, File, LibraryState, Photo
+from photosvc.models.database.below import is_below
 from photosvc.models.database.transactions import begin_write
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.verify import is_sound
@@ -106,7 +107,7 @@ class Check:
         """The files to check, in the order of ids, or of hashes for a sample."""
         which: list[ColumnElement[bool]] = [File.root == ORIGINALS_ROOT, File.missing.is_(False)]
         if folder:
-            which.append(File.name.startswith(folder + "/", autoescape=True))
+            which.append(is_below(File.name, folder, self.session.get_bind().dialect.name))
         total = self.session.scalar(select(func.count()).select_from(File).where(*which)) or 0
         number = self.options.sample
         if self.options.percent is not None:

@@ -203,3 +203,14 @@ def test_what_people_said_stays_whatever_the_file_says(library):
     (after,) = library.find()
     assert (after["Title"], after["Description"]) == ("Mine", "Mine too")
     assert (after["Lat"], after["Lng"], after["Favorite"]) == (1.5, 2.5, True)
+
+
+def test_a_run_of_one_folder_leaves_those_whose_names_differ_in_case_or_go_on(library):
+    names = ["Trip/a.jpg", "trip/b.jpg", "trip-2/c.jpg", "trip0/d.jpg", "trip_/e.jpg"]
+    for width, name in enumerate(names, start=60):
+        library.put(name, jpeg(width, 48))
+    library.index()
+    (library.originals / "trip/b.jpg").unlink()
+    assert library.index(subfolder="trip").missing == 1
+    assert library.names() == sorted(set(names) - {"trip/b.jpg"})
+    assert call_svc("check", "Trip", instance=library.instance).stdout.startswith("1 ")

@@ -1,0 +1,20 @@
+from sqlalchemy import create_engine, select
+
+from photosvc.models import LibraryState
+from photosvc.models.database.below import is_below
+from photosvc.models.database.engine import configure_engine
+from photosvc.models.database.transactions import UnitOfWork, begin_write
+
+
+def test_what_lies_below_a_folder_is_told_by_its_whole_name_in_its_case(new_database):
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    below = ["trip/", "trip/%", "trip/B", "trip/a", "trip/ä/b", "trip/\U0001f600"]
+    others = ["Trip/a", "tRip/a", "trip", "trip-/a", "trip0", "trip /a", "tri/a", "trip.jpg", "tríp/a", "a/trip/b"]
+    with UnitOfWork(engine) as session:
+        begin_write(session)
+        session.add_all(LibraryState(name=name) for name in below + others)
+        session.flush()
+        query = select(LibraryState.name).where(is_below(LibraryState.name, "trip", engine.dialect.name))
+        assert sorted(session.scalars(query)) == below
+    engine.dispose()
