@@ -4,6 +4,7 @@ import {call, get, may, post, site} from "./api.js";
 import {icon, make} from "./icons.js";
 import {number, photos as counted} from "./words.js";
 
+export const MOST = 20000;  // photos that one action takes
 const MANY = 500;      // photos from which on an action that is easily seen as a loss asks first
 const MOST_ALBUMS = 500;
 const SHOWN = 12000;   // milliseconds that the line stands
@@ -44,8 +45,8 @@ export class Actions {
     const {size} = this.#selection;
     this.#bar.hidden = size === 0;
     this.#count.replaceChildren(number(size), make("span", {textContent: " selected"}));
-    this.#all.hidden = size >= total;
-    this.#all.textContent = `All ${number(total)} of this search`;
+    this.#all.hidden = size >= Math.min(total, MOST);
+    this.#all.textContent = `${total > MOST ? `First ${number(MOST)}` : `All ${number(total)}`} of this search`;
     const favorites = size > 0 && this.#selection.photos.every((photo) => photo.favorite);
     this.#buttons.favorite?.setAttribute("aria-pressed", favorites);
     const hidden = size > 0 && this.#selection.photos.every((photo) => photo.private);

@@ -1,10 +1,8 @@
 // Which photos are selected: by mouse, with Shift, by keyboard, by touch; or all of this search.
 
-import {may} from "./api.js";
-import {Actions} from "./actions.js";
+import {Actions, MOST} from "./actions.js";
 
 const HOLD = 450;  // milliseconds of a touch that begins a selection
-export const MOST = 20000;  // photos that one action takes
 
 export class Selection {
   #root; #timeline; #grid; #chosen = new Map(); #anchor = null; #actions; #touch = 0;
@@ -118,5 +116,3 @@ export class Selection {
     if (action && (this.#chosen.size || this.focused)) { event.preventDefault(); this.#actions.run(action); }
   }
 }
-
-export const canChange = () => may("update");

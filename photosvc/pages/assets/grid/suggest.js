@@ -14,7 +14,7 @@ export function suggestIn(field) {
   for (const [name, value] of Object.entries({role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "suggestions"})) {
     field.setAttribute(name, value);
   }
-  let timer = 0, running = null, found = null, chosen = -1, typed = false;
+  let timer = 0, running = null, found = null, chosen = -1;
 
   const close = () => {
     list.hidden = true;
@@ -78,11 +78,10 @@ export function suggestIn(field) {
   };
 
   field.addEventListener("input", () => {
-    typed = true;
     clearTimeout(timer);
     timer = setTimeout(ask, WAIT);
   });
-  field.addEventListener("blur", () => { typed = false; close(); });
+  field.addEventListener("blur", close);
   field.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     if (event.key === "Escape" && !list.hidden) { event.preventDefault(); close(); return; }
@@ -95,7 +94,6 @@ export function suggestIn(field) {
     else if (event.key === "Tab" && chosen >= 0) { event.preventDefault(); take(chosen); }
     else if (event.key === "ArrowLeft" || event.key === "ArrowRight") { clearTimeout(timer); timer = setTimeout(ask, WAIT); }
   });
-  return () => typed;
 }
 
 const field = document.querySelector(".search input[type=search]");

@@ -36,8 +36,6 @@ export class Window extends EventTarget {
     timeline.addEventListener("changed", () => this.refresh());
   }
 
-  get size() { return this.#size; }
-
   #measure() {
     const style = getComputedStyle(this.#root), phone = innerWidth < 700;
     this.#size = {
