@@ -3,11 +3,14 @@
 import json
 import os
 import subprocess
-import sys
+
+from click.testing import CliRunner
+from flask import Flask
+from flask.cli import ScriptInfo
 
 from photosvc.app import create_app
+from photosvc.cli import svc
 from tests.embed.host import NAMES, open_host
-from tests.forks import SURROUNDINGS
 
 
 def test_the_runner_of_the_hosts_tests_finds_the_commands(tmp_path):
@@ -70,15 +73,7 @@ def test_svc_run_refuses_an_app_whose_code_gives_settings_that_the_server_would_
     assert "without what the code of this one sets (PHOTOSVC_SITE_NAME)" in done.output
 
 
-def test_a_host_without_photosvc_is_told_so_by_the_command(tmp_path):
-    (tmp_path / "app.py").write_text("from flask import Flask\napp = Flask('bare')\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "flask", "svc", "search"],
-        cwd=tmp_path,
-        env=SURROUNDINGS,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
+def test_a_host_without_photosvc_is_told_so_by_the_command():
+    done = CliRunner().invoke(svc, ["search"], obj=ScriptInfo(create_app=lambda: Flask("bare")))
+    assert done.exit_code == 2
     assert "The app 'bare' has no PhotoService" in done.stderr
