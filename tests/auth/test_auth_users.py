@@ -161,7 +161,7 @@ def test_who_was_removed_meanwhile_is_not_found(session):
     session.commit()
     for change in (
         lambda: users.remove_user(session, stale),
-        lambda: users.change_user(session, stale, NOW, email="x"),
+        lambda: users.change_user(session, stale, NOW, email="x@example.org"),
     ):
         with pytest.raises(NotFoundError):
             change()

@@ -67,13 +67,13 @@ def test_afterwards_writers_wait_as_long_as_before(api):
 def test_a_log_in_succeeds_though_nothing_can_be_swept(api, monkeypatch):
     over = api.access_token("photos", lifetime=60)
     api.clock.move(seconds=61)
-    sweep = session_api._sweep
+    sweep = session_api.sweep_sessions
 
     def sweep_while_another_process_writes(service):
         with another_process_writes(api):
             sweep(service)
 
-    monkeypatch.setattr(session_api, "_sweep", sweep_while_another_process_writes)
+    monkeypatch.setattr(session_api, "sweep_sessions", sweep_while_another_process_writes)
     answer = api.log_in()
     assert answer.status_code == 200
     assert len(last_uses(api)) == 2

@@ -74,7 +74,7 @@ def test_missing_files_are_not_read_again(outdated):
 
 
 def test_the_command_reports_how_many_files_it_reads_again(outdated):
-    words = "unchanged files {} again: this version reads more than the one that read them."
+    words = "unchanged files {} again: this version reads more than the one before."
     dry = call_svc("index", "--dry-run", instance=outdated.instance)
     assert "3 " + words.format("would be read") in dry.stderr.splitlines()
     done = call_svc("index", "--json", instance=outdated.instance)
