@@ -286,5 +286,6 @@ def test_fifty_apps_that_come_and_go_leave_no_handles_and_no_threads(tmp_path, o
     for _ in range(50):
         come_and_go()
     after = open_things()
-    assert abs(after[0] - handles) <= 2
-    assert abs(after[1] - threads) <= 2
+    # Fewer are right: what tests before this one left may be closed meanwhile.
+    assert after[0] - handles <= 2
+    assert after[1] - threads <= 2
