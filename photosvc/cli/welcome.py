@@ -38,7 +38,7 @@ def print_welcome(service: "Service", folder: Path, address: str, *, token_file:
     steps = (
         (f"curl -H \"X-Auth-Token: $TOKEN\" '{address}/api/v1/photos?count=3'", "search over HTTP"),
         (f"{svc} status", "what the library has, and what failed"),
-        (f"{svc} users add alice --role admin", "an account to log in with"),
+        (f"{svc} search 'year:2020-2026' --count 5", "search without HTTP"),
     )
     for command, meaning in steps:
         click.echo(f"  {command}  # {meaning}")

@@ -90,7 +90,7 @@ def test_it_prints_the_folder_the_library_the_address_and_three_things_to_try(ru
     assert [line.split(" # ")[0].split("/")[-1].strip() for line in tries[1:]] == [
         "photos?count=3'",
         "svc status",
-        "svc users add alice --role admin",
+        "svc search 'year:2020-2026' --count 5",
     ]
     assert token not in done.stdout
 
