@@ -59,6 +59,7 @@ def test_an_account_is_made_of_what_is_given(session):
         ({"name": "alice.smith", "password": "Alice.Smith"}, "password"),
         ({"display_name": "a\nb"}, "display_name"),
         ({"email": "a" * 256}, "email"),
+        ({"email": "a.example.org"}, "email"),
     ],
 )
 def test_a_value_unfit_for_an_account_is_refused_by_name(session, values, field):

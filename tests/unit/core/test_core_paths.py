@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.paths import clamped_time, clean_name, disk_name, inside, open_folder, open_inside
+from photosvc.core.paths import clamped_time, clean_name, disk_name, full_path, inside, open_folder, open_inside
 from tests.examples import examples
 
 NAMES = st.binary(min_size=1, max_size=60).filter(lambda raw: b"\0" not in raw).map(os.fsdecode)
@@ -184,3 +184,27 @@ def test_times_beyond_64_bits_are_clamped():
     assert clamped_time(status) == (1 << 63) - 1
     assert clamped_time(SimpleNamespace(st_mtime_ns=-(1 << 70))) == -(1 << 63)
     assert clamped_time(SimpleNamespace(st_mtime_ns=5)) == 5
+
+
+def test_a_leading_tilde_is_the_home_folder(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    assert [full_path(path) for path in (" ~/x ", Path("~"), "/a/~")] == [
+        Path("/home/me/x"),
+        Path("/home/me"),
+        Path("/a/~"),
+    ]
+    assert full_path("x") == Path.cwd() / "x"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("", "expected a path that is not empty"),
+        (5, "expected a path that is not empty"),
+        ("a\0b", "expected a path without NUL characters"),
+        ("~no-such-user/x", "there is no home folder for ~no-such-user"),
+    ],
+)
+def test_what_is_no_path_is_refused(value, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        full_path(value)
