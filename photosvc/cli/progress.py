@@ -28,12 +28,16 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
 
 
 def progress_lines(what: str) -> Callable[[int, int], None]:
-    """A line on stderr every ten seconds."""
-    next_at = time.monotonic() + _PAUSE
+    """A line on stderr every ten seconds of one run; short runs have none."""
+    next_at, last = 0.0, sys.maxsize
 
     def show(done: int, total: int) -> None:
-        nonlocal next_at
-        if (now := time.monotonic()) >= next_at:
+        nonlocal next_at, last
+        now, is_new = time.monotonic(), done <= last
+        last = done
+        if is_new:  # watchers make many runs, with long pauses between them
+            next_at = now + _PAUSE
+        elif now >= next_at:
             next_at = now + _PAUSE
             click.echo(f"{what}: {done:,} of {total:,} files", err=True)
 

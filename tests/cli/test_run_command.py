@@ -237,6 +237,11 @@ def test_it_warns_when_other_machines_reach_it_without_a_proxy(run, host, proxie
     assert f"{'[' * (':' in host)}{host}{']' * (':' in host)}:{done.port}" in done.started[1]
 
 
+def answers(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
 @pytest.mark.slow
 def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(library):
     library.put("a.jpg", jpeg())
@@ -254,6 +259,7 @@ def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(libra
         wait(lambda: watchers(server.pid), 40)
         (watcher,) = watchers(server.pid)
         library.put("b.jpg", jpeg(80, 48))
+        wait(lambda: answers(port), 40)
         issuer = requests.get(f"http://127.0.0.1:{port}/.well-known/openid-configuration", timeout=20).json()["issuer"]
         assert issuer == f"http://localhost:{port}"
         with library.session() as session:

@@ -183,6 +183,7 @@ def test_by_keyboard_alone_with_a_second_factor(chromium, library, base):
     page.keyboard.type(codes[0])
     page.keyboard.press("Enter")
     page.wait_for_selector("input[name=q]")
+    page.wait_for_load_state("domcontentloaded")  # then the script hears keys
     page.keyboard.press("/")
     page.wait_for_selector("input[name=q]:focus")
     page.keyboard.type("year:2023")

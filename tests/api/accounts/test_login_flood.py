@@ -22,7 +22,7 @@ def served(request, tmp_path_factory):
         options = ["--worker-class", "photosvc.serving.Worker"]
         with api.library.session() as session:  # at the cost that passwords have outside of tests
             session.query(User).update({"password_hash": SERVICE_HASHER.hash(PASSWORD)})
-        instance, environ = api.library.instance, {"PHOTOSVC_PROXIES": "1"}
+        instance, environ = api.library.instance, {"PHOTOSVC_PROXIES": "1", "PHOTOSVC_BASE_URL": "http://localhost"}
         with serve(instance, workers=workers, threads=threads, options=options, environ=environ) as address:
             yield api, urlsplit(address)
 
