@@ -55,9 +55,9 @@ if (grid) {
 }
 
 // A thumbnail for which too many others had to be made at once: ask again, less and less often.
+const thumbnails = ".day img, .tiles img, figure img";
 const tries = new WeakMap();
-document.addEventListener("error", ({target}) => {
-  if (!target.matches?.(".day img, .tiles img, figure img")) return;
+function askAgain(target) {
   const {src, srcset} = target;
   const known = tries.get(target);
   const number = known?.src === src ? known.number + 1 : 1;
@@ -69,4 +69,11 @@ document.addEventListener("error", ({target}) => {
     target.src = src;
     if (srcset) target.srcset = srcset;
   }, 1000 * number);
+}
+document.addEventListener("error", ({target}) => {
+  if (target.matches?.(thumbnails)) askAgain(target);
 }, true);
+// Some were refused before this script was there.
+for (const image of document.querySelectorAll(thumbnails)) {
+  if (image.complete && image.currentSrc && !image.naturalWidth) askAgain(image);
+}
