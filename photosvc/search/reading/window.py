@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Label, bindparam, func, literal, select, tuple_
 from sqlalchemy.engine import Dialect
+from sqlalchemy.util import memoized_property
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocument, SearchRow
@@ -44,7 +45,7 @@ class Search:
     node: Node
     """The resolved query, inside the request's album."""
 
-    @cached_property
+    @memoized_property  # the one of Python 3.11 holds a lock of all searches meanwhile, and this one asks the database
     def plan(self) -> Plan:
         """How its rows are found."""
         request = self.request

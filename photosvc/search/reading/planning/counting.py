@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Connection, func, select
+from sqlalchemy.util import memoized_property
 
 from photosvc.models import FileKey, SearchRow
 from photosvc.query.nodes import Node
@@ -49,13 +49,13 @@ class Counter:
         self._connection = connection
         self._weight = max(1, values // _LIGHT_VALUES)
 
-    @cached_property
+    @memoized_property  # without a lock: see `Search.plan`
     def photos(self) -> int:
         """The highest photo id, as a measure of the size of the library."""
         newest = self._connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
         return FileKey.unpack_photo_id(newest)
 
-    @cached_property
+    @memoized_property
     def limit(self) -> int:
         """The most candidates for which sorting them is faster than walking the order (see `plan`)."""
         return math.isqrt(self.rows_needed * (self.photos + 1) * self._weight) // 2
