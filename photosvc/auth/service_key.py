@@ -36,8 +36,12 @@ def fingerprint(key: str) -> int:
 
 def known_keys(settings: Settings) -> list[str]:
     """The key of this process, that of the file, and that of a replacement which is under way or was killed."""
-    files = () if settings.key_file is None else (settings.key_file, next_file(settings.key_file))
-    return list(dict.fromkeys([settings.secret_key, *filter(None, map(read_key, files))]))
+    if settings.key_file is None:
+        return [settings.secret_key]
+    # In this order: a key that is renamed meanwhile, from where it waits to its place, is read in one of them.
+    waiting = read_key(next_file(settings.key_file))
+    placed = read_key(settings.key_file)
+    return list(dict.fromkeys(filter(None, [settings.secret_key, placed, waiting])))
 
 
 def stored_fingerprint(session: Session | Connection) -> int | None:

@@ -282,3 +282,17 @@ def test_a_start_between_the_steps_of_a_replacement_says_that_it_was_not_finishe
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "run svc keys rotate --service again" in caplog.text
     assert settings.secret_key not in caplog.text
+
+
+def test_a_key_that_is_put_in_place_between_two_reads_is_known(session, settings, monkeypatch):
+    fresh = prepare(session, settings, OTHER)
+    read_key, put = service_key.read_key, iter([True])
+
+    def read(file):
+        found = read_key(file)
+        if next(put, False):
+            replacement.put_in_place(settings)
+        return found
+
+    monkeypatch.setattr(service_key, "read_key", read)
+    assert service_key.known_keys(settings) == [settings.secret_key, fresh]
