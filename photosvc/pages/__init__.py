@@ -4,8 +4,11 @@ from typing import Final
 
 from flask import Blueprint, Response, request
 
-from photosvc.pages import account, apps, assets, errors, first_account, photo, photos, signing_in, two_factor
+from photosvc.pages import asset_files, errors
 from photosvc.pages.layout import add_page_headers
+from photosvc.pages.photos import listing, photo
+from photosvc.pages.settings import account, apps, two_factor
+from photosvc.pages.signing_in import first_account, sign_in
 from photosvc.web.answer import count_request, start_timer
 from photosvc.web.auditing import write_due_refusals
 from photosvc.web.blueprint import OwnBlueprint
@@ -15,7 +18,7 @@ from photosvc.web.protector import token_of
 from photosvc.web.same_origin import OtherSiteError, is_own
 
 BLUEPRINT: Final = "photosvc_pages"
-_PAGES: Final = (photos, photo, signing_in, first_account, account, apps, two_factor, assets)
+_PAGES: Final = (listing, photo, sign_in, first_account, account, apps, two_factor, asset_files)
 _CHANGING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 

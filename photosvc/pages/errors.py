@@ -1,12 +1,14 @@
 """Errors as pages; users who are not signed in are led to the sign-in page, and back."""
 
+from http import HTTPStatus
 from typing import Final
 
 from flask import Blueprint, Request, Response, request, url_for
 
 from photosvc.auth.errors import InvalidTokenError
+from photosvc.core.errors import PhotosvcError
 from photosvc.pages.layout import add_page_headers, see_other, show
-from photosvc.pages.return_path import present_path
+from photosvc.pages.signing_in.return_path import present_path
 from photosvc.web.errors import Failure, error_answer
 from photosvc.web.same_origin import OtherSiteError
 from photosvc.web.session_cookie import by_cookie, clear_cookie
@@ -55,3 +57,10 @@ def _lead_to_sign_in() -> Response:
     if by_cookie():  # what it holds has ended
         clear_cookie(answer, request)
     return answer
+
+
+def error_status(error: PhotosvcError | None) -> int:
+    """The status of a page that tells an error beside a form; 401 is for credentials in headers."""
+    if error is None:
+        return HTTPStatus.OK
+    return HTTPStatus.BAD_REQUEST if error.status == HTTPStatus.UNAUTHORIZED else error.status

@@ -8,7 +8,7 @@ from jinja2 import Environment
 
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
-from photosvc.pages.assets import asset_version
+from photosvc.pages.asset_files import asset_version
 from photosvc.web.current import current_service
 from photosvc.web.protector import public, require
 from photosvc.web.same_origin import Place

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import Photo
-from photosvc.pages import photos as page_of_photos
+from photosvc.pages.photos import listing as page_of_photos
 from photosvc.search.projection.project import project
 from tests.api_client import open_api
 from tests.factories.photos import add_photos, edit_photos

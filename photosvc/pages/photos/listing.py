@@ -9,10 +9,10 @@ from flask import Blueprint, Response, request, url_for
 from photosvc.auth.credentials import link_tokens
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.pages.chips import Chip, chips_of
-from photosvc.pages.grid_data import grid_data
 from photosvc.pages.layout import page, show
-from photosvc.pages.tiles import Day, days_of
+from photosvc.pages.photos.chips import Chip, chips_of
+from photosvc.pages.photos.grid_data import grid_data
+from photosvc.pages.photos.tiles import Day, days_of
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits.errors import SearchTooLongError
 from photosvc.search.reading.overview.photos import PhotoQuery, find_photos

@@ -12,8 +12,8 @@ from photosvc.core.clock import ZERO_TIME
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.pages.layout import page, show
-from photosvc.pages.photos import link, search_pairs, thumbnails, where
-from photosvc.pages.tiles import alt_text, date_label, duration_text
+from photosvc.pages.photos.listing import link, search_pairs, thumbnails, where
+from photosvc.pages.photos.tiles import alt_text, date_label, duration_text
 from photosvc.pictures.geometry import thumbnail_size
 from photosvc.pictures.sizes import SIZES
 from photosvc.records.entity import PhotoSchema

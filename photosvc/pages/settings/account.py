@@ -1,6 +1,5 @@
 """Settings > Account: name, address and password of the own account."""
 
-from http import HTTPStatus
 from typing import Final
 
 from flask import Blueprint, Response, request, url_for
@@ -8,6 +7,7 @@ from flask import Blueprint, Response, request, url_for
 from photosvc.auth.accounts import users
 from photosvc.auth.errors import LoginError, ThrottledError
 from photosvc.core.errors import InvalidValueError, PhotosvcError
+from photosvc.pages.errors import error_status
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import page, see_other, show
 from photosvc.web import own_account
@@ -70,13 +70,6 @@ def change_password() -> Response:
 def own_uid() -> str:
     """The UID of the account that is signed in."""
     return principal().user_uid or ""
-
-
-def error_status(error: PhotosvcError | None) -> int:
-    """The status of a page that tells an error beside a form; 401 is for credentials in headers."""
-    if error is None:
-        return HTTPStatus.OK
-    return HTTPStatus.BAD_REQUEST if error.status == HTTPStatus.UNAUTHORIZED else error.status
 
 
 def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, done: str = "") -> Response:

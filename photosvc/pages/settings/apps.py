@@ -11,9 +11,10 @@ from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import APP_PASSWORD
 from photosvc.pages import wording
-from photosvc.pages.account import error_status, own_uid
+from photosvc.pages.errors import error_status
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.settings.account import own_uid
 from photosvc.web import own_account
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal

@@ -8,9 +8,10 @@ from photosvc.auth.accounts import users
 from photosvc.auth.accounts.second_factor import Enrolment
 from photosvc.auth.errors import LoginError, SecondFactorStateError, ThrottledError
 from photosvc.core.errors import InvalidValueError, PhotosvcError
-from photosvc.pages.account import error_status, own_uid
+from photosvc.pages.errors import error_status
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.settings.account import own_uid
 from photosvc.web import own_account
 from photosvc.web.current import current_service
 

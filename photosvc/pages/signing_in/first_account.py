@@ -9,7 +9,7 @@ from photosvc.auth.errors import BusyError, InvalidCredentialsError, LoginError,
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import User
-from photosvc.pages.account import error_status
+from photosvc.pages.errors import error_status
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import public_page, see_other, show
 from photosvc.web.auditing import record

@@ -20,7 +20,7 @@ from photosvc.auth.principal import Principal
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import public_page, see_other, show
-from photosvc.pages.return_path import safe_path
+from photosvc.pages.signing_in.return_path import safe_path
 from photosvc.web.auditing import record
 from photosvc.web.current import Service, current_service
 from photosvc.web.logging_in import finish_log_in, log_in, sweep_sessions

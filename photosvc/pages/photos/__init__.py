@@ -1,0 +1,1 @@
+"""The photos: a page for each search and each photo of it."""

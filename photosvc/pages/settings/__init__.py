@@ -1,0 +1,1 @@
+"""Settings > Account: what people change of their own account, its app passwords and sessions."""
