@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-import orjson
 
 from photosvc.cli.group import PlainError
 
@@ -118,6 +117,8 @@ def printing_secret(service: "Service", undo: "Callable[[Session], object]") -> 
 
 
 def _write_json(value: object) -> None:
+    import orjson
+
     click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
 
 

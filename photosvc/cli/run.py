@@ -2,8 +2,6 @@
 
 import ipaddress
 import os
-import socket
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,6 +94,8 @@ def _require_alone(app: "Flask") -> None:
 
 def _start_indexer(command: str) -> None:
     """A process of its own, so that indexing takes no time from requests; it ends with this process, the server."""
+    import subprocess
+
     program = "from photosvc.main import main; main()"
     options = [sys.executable, "-c", program, command, "--parent", str(os.getpid())]
     subprocess.Popen(options, stdin=subprocess.DEVNULL)  # noqa: S603 - our own interpreter
@@ -148,6 +148,8 @@ def _offer_account(service: "Service") -> str:
 
 
 def _check_free(host: str, port: int) -> None:
+    import socket
+
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -5,7 +5,6 @@
 
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -168,7 +167,7 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
         return path.read_text("utf-8").strip()
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -1,7 +1,6 @@
 """The folder of originals that `svc run` was given, remembered in the instance folder for all commands after it."""
 
 import os
-import secrets
 from pathlib import Path
 from typing import Final
 
@@ -41,7 +40,7 @@ def remember(instance: Path, folder: Path) -> None:
 
     """
     data = _SAMPLES if is_samples(folder) else os.fsencode(folder.absolute())
-    temporary = instance / f".{FILE}.{secrets.token_hex(8)}"
+    temporary = instance / f".{FILE}.{os.urandom(8).hex()}"
     try:
         temporary.write_bytes(data + b"\n")
         temporary.chmod(0o600)
