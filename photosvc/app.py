@@ -20,12 +20,12 @@ from photosvc.extension import PhotoService
 from photosvc.models.database.engine import configure_engine, engine_options
 from photosvc.pages.errors import render_page, wants_page
 from photosvc.settings import load_settings
-from photosvc.web import access_log
-from photosvc.web.answer import add_security_headers
-from photosvc.web.client_address import TrustedProxies
+from photosvc.web.answers.answer import add_security_headers
+from photosvc.web.answers.errors import Failure, register_errors, render_by_path
 from photosvc.web.current import EXTENSION, current_service
-from photosvc.web.errors import Failure, register_errors, render_by_path
-from photosvc.web.parts import PAGES, chosen_parts
+from photosvc.web.requests import access_log
+from photosvc.web.requests.client_address import TrustedProxies
+from photosvc.web.service.parts import PAGES, chosen_parts
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
@@ -53,8 +53,8 @@ def create_app(
         settings: `PHOTOSVC_*` names and values that override all other sources.
         environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
         clock: returns the current time.
-        parts: the parts to serve, keys of `photosvc.web.parts.PARTS`; by default all that can be served. Files in
-            `templates/photosvc/` of the instance folder replace those of the web page.
+        parts: the parts to serve, keys of `photosvc.web.service.parts.PARTS`; by default all that can be served. Files
+            in `templates/photosvc/` of the instance folder replace those of the web page.
         address: where it is served, the issuer of OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
 
     Raises:

@@ -17,14 +17,14 @@ from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_blueprints, settings_in_host
 from photosvc.records.results import SearchResults
 from photosvc.settings import Settings
-from photosvc.web.addresses import warn_of_missing_address
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.current import EXTENSION, Service
-from photosvc.web.host_users import PrincipalLoader, host_users
-from photosvc.web.library_search import Value, search_library, thumbnail_url
 from photosvc.web.oauth.server import OAUTH_EXTENSION, OAuthServer
-from photosvc.web.parts import PAGES, chosen_parts
-from photosvc.web.request_counts import RequestCounts
+from photosvc.web.requests.request_counts import RequestCounts
+from photosvc.web.searches.library_search import Value, search_library, thumbnail_url
+from photosvc.web.service.addresses import warn_of_missing_address
+from photosvc.web.service.host_users import PrincipalLoader, host_users
+from photosvc.web.service.parts import PAGES, chosen_parts
 
 
 class Exempting(Protocol):
@@ -77,8 +77,8 @@ class PhotoService:
                 defaults.
             environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
             clock: where the time comes from.
-            parts: what is mounted, keys of `photosvc.web.parts.PARTS`; by default all that can be served, but without a
-                prefix not the web page: `/` is the host's.
+            parts: what is mounted, keys of `photosvc.web.service.parts.PARTS`; by default all that can be served, but
+                without a prefix not the web page: `/` is the host's.
             principal_loader: gives the `HostUser` who is signed in to the host in the current request, or None. It is
                 asked when a request has no token of photosvc.
             principal_actions: the actions of the policy for which the host's user counts; by default all that are open

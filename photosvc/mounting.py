@@ -18,8 +18,8 @@ from photosvc.dav import FOLDER, create_dav
 from photosvc.pages import create_pages
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.blueprint import OwnBlueprint
-from photosvc.web.client_address import TrustedProxies
-from photosvc.web.parts import DAV, OF_API, PAGES, WELL_KNOWN
+from photosvc.web.requests.client_address import TrustedProxies
+from photosvc.web.service.parts import DAV, OF_API, PAGES, WELL_KNOWN
 
 _LOG = logging.getLogger(START)
 

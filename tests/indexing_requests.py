@@ -7,7 +7,7 @@ from photosvc.cli.library.chores import chores_of
 from photosvc.core.errors import PhotosvcError
 from photosvc.index.watch.on_request import RequestedIndexer
 from photosvc.web.current import Service
-from photosvc.web.indexer import Indexer
+from photosvc.web.service.indexer import Indexer
 
 
 def index_at_once(service: Service) -> Indexer:

@@ -31,13 +31,13 @@ from photosvc.api.library import (
 from photosvc.api.names import labels, markers, photo_labels, subjects
 from photosvc.api.pictures import covers, downloads, thumbnails, videos, zips
 from photosvc.api.upkeep import failures, imports, index_runs, trash
-from photosvc.web import parts
-from photosvc.web.answer import add_security_headers, count_request, start_timer
+from photosvc.web.answers.answer import add_security_headers, count_request, start_timer
+from photosvc.web.answers.errors import register_errors
 from photosvc.web.auditing import write_due_refusals
 from photosvc.web.blueprint import OwnBlueprint
-from photosvc.web.client_address import warn_of_unread_proxy
 from photosvc.web.current import current_service
-from photosvc.web.errors import register_errors
+from photosvc.web.requests.client_address import warn_of_unread_proxy
+from photosvc.web.service import parts
 
 #: The resources of each part, and those that all have.
 _RESOURCES = {

@@ -9,10 +9,10 @@ from photosvc.query.canonical import canonical_text
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.overview.clusters import DEEPEST_ZOOM, MOST_CLUSTERS, find_clusters, parse_box
 from photosvc.search.reading.overview.photos import parse_number, parse_query, version_of
-from photosvc.web.answer import is_fresh, json_answer, not_modified
+from photosvc.web.answers.answer import is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 _DEGREES = {"type": "number"}
 _CLUSTER = {"type": "array", "prefixItems": [_DEGREES, _DEGREES, NUMBER, TEXT, TEXT], "minItems": 5, "maxItems": 5}

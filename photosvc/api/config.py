@@ -12,12 +12,12 @@ from photosvc.auth.principal import Principal
 from photosvc.pictures.sizes import SIZES, Size
 from photosvc.records.config import ConfigSchema
 from photosvc.search.reading.overview.counts import Counts
-from photosvc.web.addresses import address_of
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import answers
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
+from photosvc.web.service.addresses import address_of
 
 
 def add_routes(api: Blueprint) -> None:

@@ -15,13 +15,13 @@ from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.names.library_albums import FOLDER, MONTH
 from photosvc.search.reading.overview.albums import AlbumsRequest
 from photosvc.search.reading.overview.folders import files_in, folders_in
-from photosvc.web.answer import is_fresh, json_answer, not_modified
+from photosvc.web.answers.answer import is_fresh, json_answer, not_modified
+from photosvc.web.answers.paging import page_parameters, read_page
 from photosvc.web.contract import ETAG, FLAG, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
-from photosvc.web.paging import page_parameters, read_page
-from photosvc.web.parameters import describe, read_switch
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
+from photosvc.web.requests.parameters import describe, read_switch
+from photosvc.web.searches.searching import searching
 
 _ORIGINALS, _IMPORT = "originals", "import"
 #: More folders and months than any library has.

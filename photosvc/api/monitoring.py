@@ -15,16 +15,16 @@ from photosvc.search.reading.library import Figures, figures
 from photosvc.web.contract import TEXT, answers
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
-from photosvc.web.request_counts import BOUNDS, Latency, Series
+from photosvc.web.requests.request_counts import BOUNDS, Latency, Series
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
 from photosvc.models.database.transactions import session_on
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import json_object
 from photosvc.web.protector import public
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -2,9 +2,9 @@
 
 from flask import Blueprint, Response
 
+from photosvc.web.answers.errors import oauth_error, register_errors, render_oauth
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_client_form, undocumented
-from photosvc.web.errors import oauth_error, register_errors, render_oauth
 from photosvc.web.oauth.server import current_oauth_server
 from photosvc.web.protector import public, uses
 

@@ -16,11 +16,11 @@ from photosvc.auth.scopes import SCOPES
 from photosvc.models import CLIENT_TOKEN
 from photosvc.records.fields import NullableTimestamp, Timestamp
 from photosvc.records.photo import OPTIONAL
-from photosvc.web.addresses import address_of
-from photosvc.web.answer import json_text
+from photosvc.web.answers.answer import json_text
 from photosvc.web.contract import TEXT, Contract, Header, Shape, answers, contract_of, json_object
 from photosvc.web.current import current_service
 from photosvc.web.protector import ACTION, PUBLIC, is_mounted, mounted_actions, public
+from photosvc.web.service.addresses import address_of
 
 #: Seconds a client may cache it; it changes with the version and the settings only.
 _MAX_AGE = 300

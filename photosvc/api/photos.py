@@ -18,7 +18,7 @@ from photosvc.records.yaml_text import yaml_text
 from photosvc.search.reading.entity import load_file, load_photo
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_photo
-from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, not_modified
+from photosvc.web.answers.answer import JSON, ReadyResponse, cache_headers, is_fresh, not_modified
 from photosvc.web.contract import ETAG, answers, refuses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require

@@ -22,17 +22,17 @@ from photosvc.search.reading.library import library_state, page_tag, state_tag
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
 from photosvc.search.reading.page import Page, find
 from photosvc.search.reading.request import is_short, parse_node, parse_request
-from photosvc.web.addresses import address_of
-from photosvc.web.answer import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, not_modified
+from photosvc.web.answers.answer import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, not_modified
+from photosvc.web.answers.kept_pages import KeptPage
+from photosvc.web.answers.paging import page_headers, page_numbers, page_parameters
 from photosvc.web.contract import ETAG, NUMBER, TEXT, Header, answers, json_object, refuses, takes_query
 from photosvc.web.current import Service, current_service
-from photosvc.web.kept_pages import KeptPage
-from photosvc.web.paging import page_headers, page_numbers, page_parameters
-from photosvc.web.parameters import Parameters, describe
 from photosvc.web.protector import commits, principal, require
-from photosvc.web.searching import searching
+from photosvc.web.requests.parameters import Parameters, describe
+from photosvc.web.requests.unknown_parameters import unknown_parameters
+from photosvc.web.searches.searching import searching
+from photosvc.web.service.addresses import address_of
 from photosvc.web.transfers.sending import begin_transfer
-from photosvc.web.unknown_parameters import unknown_parameters
 
 _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
 _FLAG = {"type": "boolean"}

@@ -11,11 +11,11 @@ from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.overview.photos import parse_number
 from photosvc.search.reading.suggesting.kinds import KINDS
 from photosvc.search.reading.suggesting.suggest import MOST_SUGGESTED, suggest
-from photosvc.web.answer import ReadyResponse, cache_headers, is_fresh, json_answer
+from photosvc.web.answers.answer import ReadyResponse, cache_headers, is_fresh, json_answer
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 _KINDS: Final = {"type": "string", "enum": ["filter", "value", *KINDS]}
 _SUGGESTION: Final = json_object(

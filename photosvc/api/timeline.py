@@ -23,10 +23,10 @@ from photosvc.search.reading.overview.timeline import (
     photos_of_month,
     write_month,
 )
-from photosvc.web.answer import is_fresh, json_answer, not_modified
+from photosvc.web.answers.answer import is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 #: No library has as many photos.
 _LAST_POSITION = 2**31 - 1

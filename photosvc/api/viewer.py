@@ -15,11 +15,11 @@ from photosvc.query.nodes import conjunction
 from photosvc.search.reading.library import library_state, page_tag
 from photosvc.search.reading.page import Page, find
 from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
-from photosvc.web.answer import cache_headers, is_fresh, not_modified
+from photosvc.web.answers.answer import cache_headers, is_fresh, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 Record: TypeAlias = dict[str, Any]
 

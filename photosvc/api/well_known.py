@@ -6,13 +6,13 @@ from flask import Blueprint, Response, request
 
 from photosvc.auth.oauth import metadata
 from photosvc.auth.policy import scopes_in_use
-from photosvc.web.addresses import issuer_of
-from photosvc.web.answer import add_security_headers, count_request, json_answer, start_timer
+from photosvc.web.answers.answer import add_security_headers, count_request, json_answer, start_timer
+from photosvc.web.answers.errors import register_errors
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import answers
 from photosvc.web.current import current_service
-from photosvc.web.errors import register_errors
 from photosvc.web.protector import mounted_actions, public
+from photosvc.web.service.addresses import issuer_of
 
 _CACHED = "public, max-age=300"
 _OBJECT = {"type": "object"}

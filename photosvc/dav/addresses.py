@@ -15,8 +15,8 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.dav.errors import ForeignAddressError, UnfitPathError
 from photosvc.library.staging.names import is_staging_folder
-from photosvc.web.addresses import known_issuer
 from photosvc.web.current import current_service
+from photosvc.web.service.addresses import known_issuer
 
 _ADDRESS: Final = re.compile(r"(?:(https?)://([^/?#]*))?(/[^/?#][^?#]*|/)?(?:[?#].*)?\Z", re.IGNORECASE | re.DOTALL)
 _PORTS: Final = {"http": ":80", "https": ":443"}

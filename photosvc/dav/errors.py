@@ -9,8 +9,8 @@ from wsgidav.dav_error import HTTP_LOCKED, DAVError, DAVErrorCondition
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
-from photosvc.web import errors
-from photosvc.web.errors import Failure, render
+from photosvc.web.answers import errors
+from photosvc.web.answers.errors import Failure, render
 
 _LOG = logging.getLogger("photosvc")
 _CHALLENGE = 'Basic realm="photosvc", charset="UTF-8"'

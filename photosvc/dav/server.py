@@ -23,7 +23,7 @@ from photosvc.dav.properties.proppatch import proppatch
 from photosvc.dav.tree import Environ, Originals
 from photosvc.library.relocation import is_junk
 from photosvc.web.current import Service
-from photosvc.web.indexer import wake_indexer
+from photosvc.web.service.indexer import wake_indexer
 
 
 class Server:

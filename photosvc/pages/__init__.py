@@ -9,13 +9,13 @@ from photosvc.pages.layout import add_page_headers
 from photosvc.pages.photos import listing, photo
 from photosvc.pages.settings import account, apps, two_factor
 from photosvc.pages.signing_in import first_account, sign_in
-from photosvc.web.answer import count_request, start_timer
+from photosvc.web.answers.answer import count_request, start_timer
 from photosvc.web.auditing import write_due_refusals
 from photosvc.web.blueprint import OwnBlueprint
-from photosvc.web.client_address import warn_of_unread_proxy
 from photosvc.web.current import current_service
 from photosvc.web.protector import token_of
-from photosvc.web.same_origin import OtherSiteError, is_own
+from photosvc.web.requests.client_address import warn_of_unread_proxy
+from photosvc.web.requests.same_origin import OtherSiteError, is_own
 
 BLUEPRINT: Final = "photosvc_pages"
 _PAGES: Final = (listing, photo, sign_in, first_account, account, apps, two_factor, asset_files)

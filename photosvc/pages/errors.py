@@ -9,9 +9,9 @@ from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
 from photosvc.pages.layout import add_page_headers, see_other, show
 from photosvc.pages.signing_in.return_path import present_path
-from photosvc.web.errors import Failure, error_answer
-from photosvc.web.same_origin import OtherSiteError
-from photosvc.web.session_cookie import by_cookie, clear_cookie
+from photosvc.web.answers.errors import Failure, error_answer
+from photosvc.web.requests.same_origin import OtherSiteError
+from photosvc.web.sessions.session_cookie import by_cookie, clear_cookie
 
 _TITLES: Final = {
     400: "That does not work",

@@ -11,8 +11,8 @@ from photosvc.auth.principal import Principal
 from photosvc.pages.asset_files import asset_version
 from photosvc.web.current import current_service
 from photosvc.web.protector import public, require
-from photosvc.web.same_origin import Place
-from photosvc.web.session_cookie import PLACE, by_cookie
+from photosvc.web.requests.same_origin import Place
+from photosvc.web.sessions.session_cookie import PLACE, by_cookie
 
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")

@@ -1,1 +1,1 @@
-"""Where Flask begins: the current service, the resource protector, error answers."""
+"""Where Flask begins: the current service, the resource protector, contracts of views."""

@@ -37,8 +37,8 @@ from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError, SchemaError
 from photosvc.models import Client, User
-from photosvc.web.client_address import client_address, is_behind_proxy
 from photosvc.web.current import Service, current_service
+from photosvc.web.requests.client_address import client_address, is_behind_proxy
 
 _LOG = logging.getLogger("photosvc")
 

@@ -33,10 +33,10 @@ from photosvc.search.reading.overview.kept import Kept
 from photosvc.search.reading.overview.people import Label, Person, labels, people
 from photosvc.search.reading.suggesting.names import Names, read_names
 from photosvc.settings import Settings
-from photosvc.web.host_users import HostUsers
-from photosvc.web.kept_pages import KeptPages
-from photosvc.web.request_counts import RequestCounts
-from photosvc.web.starter import Starter
+from photosvc.web.answers.kept_pages import KeptPages
+from photosvc.web.requests.request_counts import RequestCounts
+from photosvc.web.service.host_users import HostUsers
+from photosvc.web.service.starter import Starter
 
 EXTENSION = "photosvc"
 #: Archives that one owner downloads at the same time.

@@ -15,10 +15,10 @@ from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError
 from photosvc.web.auditing import refuse
-from photosvc.web.client_address import client_address, origin_of
 from photosvc.web.current import Service, current_service
-from photosvc.web.same_origin import Place
-from photosvc.web.session_cookie import PLACE, cookie_token
+from photosvc.web.requests.client_address import client_address, origin_of
+from photosvc.web.requests.same_origin import Place
+from photosvc.web.sessions.session_cookie import PLACE, cookie_token
 
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")

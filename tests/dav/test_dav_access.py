@@ -8,7 +8,7 @@ import pytest
 from photosvc.auth.throttle.attempts import TOKEN_BY_ADDRESS
 from photosvc.core import ids
 from photosvc.models import LOGIN_SESSION, Credential, User
-from photosvc.web.parts import PARTS
+from photosvc.web.service.parts import PARTS
 from tests.api_client import HASH, PASSWORD, check_error, open_api
 from tests.dav.client import DavClient
 from tests.factories.accounts import add_client, add_credential, add_user

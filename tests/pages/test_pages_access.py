@@ -5,8 +5,8 @@ import pytest
 from photosvc.auth.policy import RULES
 from photosvc.pages import BLUEPRINT
 from photosvc.web.protector import ACTION, PUBLIC
-from photosvc.web.same_origin import Place
-from photosvc.web.session_cookie import PLACE
+from photosvc.web.requests.same_origin import Place
+from photosvc.web.sessions.session_cookie import PLACE
 from tests.api_client import PASSWORD
 from tests.pages.browser import OWN, Browser
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.web.parts import PAGES, PARTS
+from photosvc.web.service.parts import PAGES, PARTS
 from tests.api_client import ApiClient, check_error
 from tests.library import open_library
 from tests.pages.browser import OWN, TYPED, Browser

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from photosvc.web.request_counts import BOUNDS, Latency, RequestCounts, Series
+from photosvc.web.requests.request_counts import BOUNDS, Latency, RequestCounts, Series
 
 SERIES = Series("/photos", "GET", 200)
 

@@ -8,11 +8,11 @@ from photosvc.auth.accounts import users
 from photosvc.auth.credentials import bearer
 from photosvc.models import APP_PASSWORD
 from photosvc.records.accounts import CredentialSchema, NewAppPasswordSchema
-from photosvc.web import own_account
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import MESSAGE, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
+from photosvc.web.sessions import own_account
 
 _CREDENTIAL, _CREDENTIALS = CredentialSchema(), CredentialSchema(many=True)
 _MOST = 1000

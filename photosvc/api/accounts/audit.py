@@ -8,11 +8,11 @@ from photosvc.auth.audit import table
 from photosvc.core.since import parse_since
 from photosvc.records.audit import AuditEntrySchema
 from photosvc.search.reading.overview.photos import parse_number
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import TEXT, answers, refuses, takes_query
 from photosvc.web.current import current_service
-from photosvc.web.parameters import describe
 from photosvc.web.protector import require
+from photosvc.web.requests.parameters import describe
 
 _MOST: Final = 1000
 _LAST: Final = 10**10 - 1

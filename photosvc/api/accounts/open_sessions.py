@@ -5,11 +5,11 @@ from flask import Blueprint, Response
 from photosvc.auth.accounts import users
 from photosvc.auth.credentials import open_sessions
 from photosvc.records.accounts import OpenSessionSchema
-from photosvc.web import own_account
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.sessions import own_account
 
 _ENDED = json_object("code message ended", code=NUMBER, message=TEXT, ended=NUMBER)
 

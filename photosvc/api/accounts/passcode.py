@@ -8,12 +8,12 @@ from photosvc.auth.accounts import second_factor, users
 from photosvc.auth.audit.events import Event
 from photosvc.auth.errors import OwnSecondFactorError
 from photosvc.records.accounts import EnrolmentSchema, PasscodeSchema, PasswordSchema, ProofSchema
-from photosvc.web import own_account
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.auditing import record
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+from photosvc.web.sessions import own_account
 
 _ENROLMENT = EnrolmentSchema()
 _CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type": "array", "items": TEXT})

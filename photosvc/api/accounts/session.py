@@ -16,13 +16,13 @@ from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.auditing import record
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
-from photosvc.web.logging_in import log_in as log_in_account
-from photosvc.web.logging_in import sweep_sessions
 from photosvc.web.protector import principal, proving, public, require, roles_of, token_of, uses
+from photosvc.web.sessions.logging_in import log_in as log_in_account
+from photosvc.web.sessions.logging_in import sweep_sessions
 
 _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
 

@@ -20,8 +20,8 @@ from photosvc.library.uploads.waiting_albums import fill_albums
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, Sidecar, Upload
 from photosvc.search.reading.lookup import file_with_hash
 from photosvc.web.current import Service, current_service
-from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
+from photosvc.web.service.indexer import Indexer, wake_indexer
 from photosvc.web.transfers.receiving import Sender
 
 #: Seconds in which an indexer that has nothing else to do indexes some files, and those given to another run.

@@ -25,11 +25,11 @@ from photosvc.models.database.transactions import session_on
 from photosvc.records.album import ArrangementSchema
 from photosvc.records.zip import ZipSelectionSchema
 from photosvc.search.reading.selection import MOST_SELECTED, find_album, parse_selection
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 _UIDS: Final = {"type": "array", "items": TEXT}
 _ALBUM: Final = {"type": "object"}

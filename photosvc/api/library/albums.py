@@ -15,7 +15,8 @@ from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.names.library_albums import kind_of
 from photosvc.search.reading.overview.albums import ORDERS, TYPES, AlbumRecord, parse_albums_request
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
-from photosvc.web.answer import is_fresh, json_answer, not_modified
+from photosvc.web.answers.answer import is_fresh, json_answer, not_modified
+from photosvc.web.answers.paging import page_headers, page_parameters, read_page
 from photosvc.web.contract import (
     ETAG,
     MESSAGE,
@@ -28,10 +29,9 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
-from photosvc.web.paging import page_headers, page_parameters, read_page
-from photosvc.web.parameters import describe
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
+from photosvc.web.requests.parameters import describe
+from photosvc.web.searches.searching import searching
 
 #: Bytes of a selection: 20,000 UIDs take 400 KB.
 MAX_BODY: Final = 1 << 20

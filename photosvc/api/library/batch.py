@@ -24,11 +24,11 @@ from photosvc.library.selected import selected_photos
 from photosvc.library.trash import originals
 from photosvc.models.database.transactions import many_pages
 from photosvc.records.edits.batch import BatchSchema, EditBatchSchema, PrivateBatchSchema
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import limiting
+from photosvc.web.searches.searching import limiting
 
 #: Photos in one batch: while it runs, others wait for the database, SQLite's for at most 15 seconds.
 MOST: Final = 20_000

@@ -21,7 +21,7 @@ from photosvc.models import Photo
 from photosvc.records.edits.edit import PhotoEditSchema
 from photosvc.records.entity import PhotoSchema
 from photosvc.search.reading.lookup import files_of_photo
-from photosvc.web.answer import JSON, ReadyResponse, cache_headers, json_text
+from photosvc.web.answers.answer import JSON, ReadyResponse, cache_headers, json_text
 from photosvc.web.contract import ETAG, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require

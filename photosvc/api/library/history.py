@@ -13,11 +13,11 @@ from photosvc.library.journal import changes_of, find_change, shown
 from photosvc.records.edits.change import ChangeSchema
 from photosvc.search.reading.lookup import files_of_photo
 from photosvc.search.reading.overview.photos import parse_number
-from photosvc.web.answer import json_answer, json_text
+from photosvc.web.answers.answer import json_answer, json_text
 from photosvc.web.contract import answers, refuses, takes_query
 from photosvc.web.current import current_service
-from photosvc.web.parameters import describe
 from photosvc.web.protector import principal, require
+from photosvc.web.requests.parameters import describe
 
 _MOST: Final = 1000
 _LAST: Final = 10**10 - 1

@@ -21,7 +21,7 @@ from photosvc.library.values import FILES
 from photosvc.models import File, Photo
 from photosvc.records.edits.edit import OrientationSchema
 from photosvc.records.entity import PhotoSchema
-from photosvc.web.answer import json_text
+from photosvc.web.answers.answer import json_text
 from photosvc.web.contract import answers, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require

@@ -18,7 +18,7 @@ from photosvc.library.uploads.admit import REFUSED
 from photosvc.library.uploads.waiting import find_upload
 from photosvc.models import Upload
 from photosvc.web.current import current_service
-from photosvc.web.indexer import wake_indexer
+from photosvc.web.service.indexer import wake_indexer
 from photosvc.web.transfers.multipart import read_piece
 from photosvc.web.transfers.receiving import Sender, receiving
 from photosvc.web.transfers.tus import ChecksumError

@@ -25,7 +25,7 @@ from photosvc.models import Upload
 from photosvc.pictures.names import safe_name
 from photosvc.records.upload import AdditionSchema
 from photosvc.settings import Settings
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import (
     FLAG,
     NUMBER,

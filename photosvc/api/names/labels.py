@@ -12,11 +12,11 @@ from photosvc.library.labels import PORTION, check_name, mark_favorite, photos_w
 from photosvc.query.fold import fold
 from photosvc.records.people import LabelEditSchema, LabelEntitySchema, LabelSchema, LabelSelectionSchema
 from photosvc.search.reading.overview.people import Label
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import ETAG, NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 _label, _entity = LabelSchema(), LabelEntitySchema()
 _UIDS: Final = {"type": "array", "items": TEXT}

@@ -11,12 +11,12 @@ from photosvc.query.fold import fold
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.overview.kept import Kept
 from photosvc.search.reading.overview.people import Label, Person
-from photosvc.web.answer import is_fresh, json_answer, not_modified
+from photosvc.web.answers.answer import is_fresh, json_answer, not_modified
+from photosvc.web.answers.paging import page_headers, page_parameters, read_page
 from photosvc.web.contract import TEXT
-from photosvc.web.paging import page_headers, page_parameters, read_page
-from photosvc.web.parameters import describe, read_switch
 from photosvc.web.protector import principal
-from photosvc.web.searching import searching
+from photosvc.web.requests.parameters import describe, read_switch
+from photosvc.web.searches.searching import searching
 
 PAGE_HEADERS: Final = page_headers("entries")
 #: Orders of the lists: by name, the most frequent first, or favourites first.

@@ -17,7 +17,7 @@ from photosvc.models import File, Marker, Photo
 from photosvc.query.fold import words
 from photosvc.records.people import MarkerEditSchema
 from photosvc.records.photo import MarkerSchema
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import answers, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import require

@@ -11,11 +11,11 @@ from photosvc.library.people import MOST_RENAMED, choose_name, mark_favorite, ph
 from photosvc.query.fold import words
 from photosvc.records.people import SubjectEditSchema, SubjectSchema
 from photosvc.search.reading.overview.people import Person
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import ETAG, answers, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 _subject = SubjectSchema()
 

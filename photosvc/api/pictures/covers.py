@@ -11,11 +11,11 @@ from photosvc.models import SearchRow, photo_keywords
 from photosvc.search.reading.conditions.visible import visible
 from photosvc.search.reading.lookup import files_with_ids, matching_ids
 from photosvc.search.reading.request import parse_request
+from photosvc.web.answers.icons import or_icon
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import current_service
-from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require_link_token
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 
 def add_routes(api: Blueprint) -> None:

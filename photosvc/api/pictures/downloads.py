@@ -9,9 +9,9 @@ from photosvc.core.errors import NotFoundError
 from photosvc.pictures.names import download_name
 from photosvc.pictures.originals import descriptor_of
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_photo
+from photosvc.web.answers.icons import or_icon
 from photosvc.web.contract import answers, refuses, takes_query
 from photosvc.web.current import current_service
-from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require_download
 from photosvc.web.transfers.files import FileAnswer, disposition, original_of, send_file
 

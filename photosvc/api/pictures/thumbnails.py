@@ -14,9 +14,9 @@ from photosvc.pictures.geometry import Target
 from photosvc.pictures.sizes import SIZES, WHOLE, Area
 from photosvc.pictures.thumbnails import Thumbnail, file_name
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, marked_areas
+from photosvc.web.answers.icons import accepts, or_icon
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
-from photosvc.web.icons import accepts, or_icon
 from photosvc.web.protector import principal, require_link_token
 from photosvc.web.transfers.files import FileAnswer, Headers, disposition, original_of, send_bytes, send_file
 from photosvc.web.transfers.ranges import check_preconditions

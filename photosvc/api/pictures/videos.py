@@ -13,9 +13,9 @@ from photosvc.media.video.tracks import read_tracks
 from photosvc.pictures.originals import descriptor_of
 from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_photo
+from photosvc.web.answers.icons import or_icon
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
-from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require_link_token
 from photosvc.web.transfers.files import FileAnswer, disposition, original_of, send_file
 

@@ -26,11 +26,11 @@ from photosvc.pictures.names import safe_name
 from photosvc.records.zip import ZipSelectionSchema
 from photosvc.search.reading.lookup import SeenFile, files_with_ids
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
-from photosvc.web.answer import ReadyResponse, json_answer
+from photosvc.web.answers.answer import ReadyResponse, json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require, require_download
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 from photosvc.web.transfers.files import disposition, original_of
 from photosvc.web.transfers.sending import begin_transfer
 

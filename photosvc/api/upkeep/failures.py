@@ -7,12 +7,12 @@ from flask import Blueprint, Response, request
 from photosvc.core.counted import counted
 from photosvc.library.problems import failed_files, forget_import_failures
 from photosvc.records.upkeep.failed_file import FailedFileSchema
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
+from photosvc.web.answers.paging import page_headers, page_parameters, read_page
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, takes_query
 from photosvc.web.current import current_service
-from photosvc.web.paging import page_headers, page_parameters, read_page
-from photosvc.web.parameters import describe
 from photosvc.web.protector import require
+from photosvc.web.requests.parameters import describe
 
 _failed = FailedFileSchema()
 #: Characters of a name to look for.

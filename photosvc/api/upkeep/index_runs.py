@@ -7,11 +7,11 @@ from flask import Blueprint, Response
 from photosvc.index import wishes
 from photosvc.index.run_lock import cancel_run
 from photosvc.records.upkeep.runs import IndexRunSchema
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import require
+from photosvc.web.service.indexer import Indexer, wake_indexer
 
 INDEXER: Final = {"type": "string", "enum": [indexer.value for indexer in Indexer]}
 MESSAGES: Final = {

@@ -19,12 +19,12 @@ from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import Kept, is_deletion
 from photosvc.library.trash.restore import chosen, photos_of, restore
 from photosvc.records.upkeep.trash import EmptySchema, KeptSchema, RestoreSchema
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
+from photosvc.web.answers.paging import page_headers, page_parameters, read_page
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
 from photosvc.web.current import Service, current_service
-from photosvc.web.paging import page_headers, page_parameters, read_page
-from photosvc.web.parameters import describe
 from photosvc.web.protector import principal, require
+from photosvc.web.requests.parameters import describe
 
 #: Files that one request restores.
 MOST_RESTORED: Final = 10_000

@@ -7,7 +7,7 @@ from flask import Response
 
 from photosvc.dav.files.slots import patiently
 from photosvc.dav.tree import OriginalFile, etag_of
-from photosvc.web.answer import cache_headers
+from photosvc.web.answers.answer import cache_headers
 from photosvc.web.transfers.files import FileAnswer, send_file
 
 if TYPE_CHECKING:

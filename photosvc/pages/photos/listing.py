@@ -21,7 +21,7 @@ from photosvc.search.reading.planning.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 #: Files on a page.
 COUNT: Final = 120

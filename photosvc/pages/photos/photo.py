@@ -26,7 +26,7 @@ from photosvc.search.reading.neighbours import Neighbours, neighbours
 from photosvc.search.reading.request import parse_request
 from photosvc.web.current import current_service
 from photosvc.web.protector import is_mounted, principal
-from photosvc.web.searching import searching
+from photosvc.web.searches.searching import searching
 
 _dump_photo = compile_schema(PhotoSchema())
 _SIZES: Final = tuple(SIZES[name] for name in ("fit_720", "fit_1280", "fit_1920", "fit_2560", "fit_3840"))

@@ -10,9 +10,9 @@ from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.pages.errors import error_status
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import page, see_other, show
-from photosvc.web import own_account
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
+from photosvc.web.sessions import own_account
 
 _DONE: Final = {
     "name": "Your name is changed.",

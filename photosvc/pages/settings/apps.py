@@ -15,9 +15,9 @@ from photosvc.pages.errors import error_status
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.settings.account import own_uid
-from photosvc.web import own_account
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
+from photosvc.web.sessions import own_account
 
 _MOST: Final = 1000
 _DONE: Final = {"revoked": "The app password is revoked.", "ended": "Signed out there."}

@@ -12,8 +12,8 @@ from photosvc.pages.errors import error_status
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.settings.account import own_uid
-from photosvc.web import own_account
 from photosvc.web.current import current_service
+from photosvc.web.sessions import own_account
 
 _DONE: Final = {"off": "Two-factor log-in is off."}
 _REFUSED: Final = (InvalidValueError, LoginError, ThrottledError, SecondFactorStateError)

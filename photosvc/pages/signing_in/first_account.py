@@ -13,10 +13,10 @@ from photosvc.pages.errors import error_status
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import public_page, see_other, show
 from photosvc.web.auditing import record
-from photosvc.web.client_address import client_address
 from photosvc.web.current import Service, current_service
-from photosvc.web.logging_in import log_in
-from photosvc.web.session_cookie import set_cookie
+from photosvc.web.requests.client_address import client_address
+from photosvc.web.sessions.logging_in import log_in
+from photosvc.web.sessions.session_cookie import set_cookie
 
 
 def add_routes(pages: Blueprint) -> None:

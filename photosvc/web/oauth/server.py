@@ -31,11 +31,11 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.auth.throttle import buckets
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
-from photosvc.web.addresses import issuer_of, known_issuer
 from photosvc.web.auditing import record, refuse_client
-from photosvc.web.client_address import client_address
 from photosvc.web.current import Service, current_service
 from photosvc.web.oauth.request import ClientAssertion, ClientCredentials, OAuthRequest
+from photosvc.web.requests.client_address import client_address
+from photosvc.web.service.addresses import issuer_of, known_issuer
 
 
 class InvalidTargetError(OAuth2Error):  # type: ignore[misc] # Authlib has no types

@@ -19,7 +19,7 @@ from photosvc.core.paths import disk_name
 from photosvc.pictures.originals import Original
 from photosvc.search.reading.lookup import SeenFile
 from photosvc.settings import Settings
-from photosvc.web.answer import ReadyResponse
+from photosvc.web.answers.answer import ReadyResponse
 from photosvc.web.current import current_service
 from photosvc.web.transfers.ranges import (
     Range,

@@ -6,8 +6,8 @@ import pytest
 
 from photosvc.auth.policy import RULES
 from photosvc.web.contract import answers
-from photosvc.web.parts import PARTS
 from photosvc.web.protector import ACTION, PUBLIC, USES, mounted_actions, public, uses
+from photosvc.web.service.parts import PARTS
 from tests.api_client import open_api
 
 SERVER, RESOURCE = "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"

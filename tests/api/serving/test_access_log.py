@@ -8,7 +8,7 @@ import urllib.request
 import pytest
 
 from photosvc.core.log_lines import FIELDS
-from photosvc.web.access_log import LOGGER, masked_path, masked_query
+from photosvc.web.requests.access_log import LOGGER, masked_path, masked_query
 from tests.api_client import PASSWORD, open_api
 from tests.library import svc
 from tests.server import serve

@@ -9,7 +9,7 @@ from photosvc.cli.library.chores import chores_of
 from photosvc.library.imports.wishes import MOST_WAITING
 from photosvc.models import ImportWish
 from photosvc.web.current import current_service
-from photosvc.web.indexer import Indexer
+from photosvc.web.service.indexer import Indexer
 from tests.api_client import check_error, open_api
 from tests.indexing_requests import InlinePool, index_at_once
 from tests.upload_client import changed, originals, parts, picture, sha1

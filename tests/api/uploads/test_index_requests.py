@@ -8,7 +8,7 @@ from photosvc.index.run_lock import RunCancelledError
 from photosvc.index.summary import IndexOptions
 from photosvc.index.wishes import waiting
 from photosvc.web.current import current_service
-from photosvc.web.indexer import Indexer
+from photosvc.web.service.indexer import Indexer
 from tests.api_client import check_error, open_api
 from tests.indexing_requests import InlinePool
 from tests.pictures import clouds, encoded

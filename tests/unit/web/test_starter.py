@@ -4,7 +4,7 @@ from threading import Event
 
 import pytest
 
-from photosvc.web.starter import Starter
+from photosvc.web.service.starter import Starter
 from tests.watching import wait
 
 

@@ -22,8 +22,8 @@ from photosvc.records.results import SearchResults, read_results
 from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request
 from photosvc.web.current import current_service
-from photosvc.web.parts import MEDIA
-from photosvc.web.searching import searching_apart
+from photosvc.web.searches.searching import searching_apart
+from photosvc.web.service.parts import MEDIA
 
 #: The parameters of the search that are no filters.
 _PARAMETERS: Final = frozenset(

@@ -12,7 +12,7 @@ from photosvc.auth.host_user import HostUser
 from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.core.errors import SettingError
 from photosvc.settings import Settings
-from photosvc.web.same_origin import OtherSiteError, is_own
+from photosvc.web.requests.same_origin import OtherSiteError, is_own
 
 #: Gives the user who is signed in to the host in the current request, or None.
 PrincipalLoader: TypeAlias = Callable[[], HostUser | None]

@@ -7,8 +7,8 @@ import orjson
 from flask import Response, g, request
 from werkzeug.datastructures import Headers
 
-from photosvc.web.access_log import note_access
 from photosvc.web.current import current_service
+from photosvc.web.requests.access_log import note_access
 
 JSON = "application/json; charset=utf-8"
 

@@ -28,12 +28,12 @@ from photosvc.auth.oauth.metadata import API, resource_metadata_url
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.models.database.engine import DAMAGED, is_damaged
-from photosvc.web.addresses import known_issuer
-from photosvc.web.answer import json_answer
+from photosvc.web.answers.answer import json_answer
 from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.current import current_service
-from photosvc.web.parts import WELL_KNOWN
 from photosvc.web.protector import TokenRequiredError, TwoTokensError, required_action
+from photosvc.web.service.addresses import known_issuer
+from photosvc.web.service.parts import WELL_KNOWN
 
 _LOG = logging.getLogger("photosvc")
 

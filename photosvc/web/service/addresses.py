@@ -13,7 +13,7 @@ from flask import Request
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.log_lines import START
 from photosvc.web.current import Service
-from photosvc.web.parts import OAUTH, WELL_KNOWN
+from photosvc.web.service.parts import OAUTH, WELL_KNOWN
 
 _LOG = logging.getLogger(START)
 

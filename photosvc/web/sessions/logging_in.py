@@ -14,8 +14,8 @@ from photosvc.auth.credentials import bearer, half_login, login_sessions
 from photosvc.auth.credentials.origin import Origin
 from photosvc.auth.throttle import buckets
 from photosvc.web.auditing import record, refusing_login
-from photosvc.web.client_address import origin_of
 from photosvc.web.current import Service
+from photosvc.web.requests.client_address import origin_of
 
 #: Of one process. `svc watch` deletes what has expired as well.
 _SWEEP_INTERVAL: Final = timedelta(minutes=5)

@@ -6,7 +6,7 @@ from flask import Response, request
 
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
 from photosvc.web.contract import Header, Headers
-from photosvc.web.parameters import Parameters
+from photosvc.web.requests.parameters import Parameters
 
 
 @dataclass(frozen=True, slots=True)

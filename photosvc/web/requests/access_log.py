@@ -16,7 +16,7 @@ from flask import Response, g, request
 from photosvc.auth.principal import Principal
 from photosvc.core.log_lines import FIELDS, as_text
 from photosvc.web.auditing import request_id
-from photosvc.web.client_address import client_address
+from photosvc.web.requests.client_address import client_address
 
 #: The logger of these lines, which are for information.
 LOGGER: Final = "photosvc.access"

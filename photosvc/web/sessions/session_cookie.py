@@ -12,7 +12,7 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.service_key import fingerprint
 from photosvc.core import ids
 from photosvc.web.current import Service, current_service
-from photosvc.web.same_origin import Place, cookie_counts
+from photosvc.web.requests.same_origin import Place, cookie_counts
 
 #: The attribute of a view that says what its cookie is shown to; of the API, unless it is there.
 PLACE: Final = "photosvc_place"

@@ -8,7 +8,7 @@ from typing import Final, ParamSpec
 from flask import Response, request
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.web.errors import error_answer
+from photosvc.web.answers.errors import error_answer
 
 Args = ParamSpec("Args")
 

@@ -1,0 +1,1 @@
+"""What a request says and from where it comes; its line in the access log and its count."""

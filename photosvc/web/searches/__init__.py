@@ -1,0 +1,1 @@
+"""Searches of a request or of a host app, within their limits."""
