@@ -27,8 +27,8 @@ from PIL import Image
 from sqlalchemy import func, select
 
 from photosvc.app import create_app
-from photosvc.index.job import rebuild_search, run_index
-from photosvc.index.summary import IndexOptions, Summary
+from photosvc.index.running.job import rebuild_search, run_index
+from photosvc.index.running.summary import IndexOptions, Summary
 from photosvc.models import SearchRow, migrate
 from photosvc.models.database.transactions import UnitOfWork
 from photosvc.web.current import current_service

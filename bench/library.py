@@ -22,7 +22,7 @@ from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.geo import cell_token
 from photosvc.core.ids import BASE36
-from photosvc.index.file_columns import dump_metadata
+from photosvc.index.describing.file_columns import dump_metadata
 from photosvc.media.metadata import Metadata
 from photosvc.models import (
     Album,

@@ -24,7 +24,7 @@ from werkzeug.wsgi import get_current_url
 
 from photosvc.auth.accounts import passwords
 from photosvc.auth.oauth import signing_keys
-from photosvc.index import job, run_lock
+from photosvc.index.running import job, run_lock
 from photosvc.models.database import engine
 from photosvc.workers import process
 from photosvc.workers.pool import WorkerPool

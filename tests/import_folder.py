@@ -66,7 +66,7 @@ def open_imports(folder: Path, **settings: object) -> Iterator[Imports]:
     library = open_library(folder / "instance", settings=settings)
     (folder / "card").mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("photosvc.library.uploads.inspect", "photosvc.index.job"):
+        for name in ("photosvc.library.uploads.inspect", "photosvc.index.running.job"):
             patch.setattr(f"{name}.WorkerPool", InlinePool)
         yield Imports(library, folder / "card")
     library.close()

@@ -88,7 +88,12 @@ def run(kills: int, lines: int, seed: int) -> dict[str, int]:
 
 if __name__ == "__main__":
     os.environ["PHOTOSVC_INSTANCE"] = sys.argv[1]
-    for module in ("photosvc.app", "photosvc.cli.library.index", "photosvc.index.job", "photosvc.pictures.ahead"):
+    for module in (
+        "photosvc.app",
+        "photosvc.cli.library.index",
+        "photosvc.index.running.job",
+        "photosvc.pictures.ahead",
+    ):
         import_module(module)
     Gazetteer.load()
     sys.stdout.write(json.dumps(run(*map(int, sys.argv[2:5]))))

@@ -25,8 +25,8 @@ from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.cli import svc as commands
 from photosvc.core.problems import Problem
-from photosvc.index.job import run_index
-from photosvc.index.summary import IndexOptions, Outcome, Status, Summary
+from photosvc.index.running.job import run_index
+from photosvc.index.running.summary import IndexOptions, Outcome, Status, Summary
 from photosvc.models import SCHEMA_VERSION, Base, LibraryState, SearchDocument, SearchRow, migrate
 from photosvc.models.database.engine import configure_engine
 from photosvc.models.database.schema import schema_version

@@ -26,7 +26,7 @@ def open_uploads(folder: Path) -> Iterator[ApiClient]:
     with open_api(folder) as api, pytest.MonkeyPatch.context() as patch:
         for module in ("adding", "pieces"):
             patch.setattr(f"photosvc.api.library.{module}.wake_indexer", index_at_once)
-        for name in ("photosvc.library.uploads.inspect", "photosvc.index.job"):
+        for name in ("photosvc.library.uploads.inspect", "photosvc.index.running.job"):
             patch.setattr(f"{name}.WorkerPool", InlinePool)
         yield api
 

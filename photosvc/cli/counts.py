@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from photosvc.core.counted import counted
 
 if TYPE_CHECKING:
-    from photosvc.index.summary import Summary
+    from photosvc.index.running.summary import Summary
 
 
 def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = False) -> str:

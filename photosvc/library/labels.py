@@ -8,8 +8,8 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.index.catalog import Catalog, PlainCatalog
 from photosvc.index.places import Gazetteer
+from photosvc.index.storing.catalog import Catalog, PlainCatalog
 from photosvc.library.edits.apply import apply, keep_keywords
 from photosvc.library.edits.changing import changing
 from photosvc.library.edits.loading import load_photos

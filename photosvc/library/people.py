@@ -7,10 +7,10 @@ from typing import Final
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.index.catalog import PlainCatalog
-from photosvc.index.describe import describe
+from photosvc.index.describing.describe import describe
 from photosvc.index.places import Gazetteer
 from photosvc.index.sidecars.links import sidecars_of
+from photosvc.index.storing.catalog import PlainCatalog
 from photosvc.library.edits.loading import load_photos
 from photosvc.models import STATE, File, LibraryState, Marker, Subject, SubjectName
 from photosvc.models.database.inserts import insert_into

@@ -20,12 +20,12 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason
 from photosvc.core.stacks import parse_kinds
-from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
-from photosvc.index.scan import is_hidden, is_left_out
+from photosvc.index.running.wishes import wish
+from photosvc.index.scanning.scan import is_hidden, is_left_out
 from photosvc.index.sidecars.names import is_read
+from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Store
-from photosvc.index.wishes import wish
 from photosvc.library.journal import Actor, Change, record
 from photosvc.library.trash.names import GONE_FOLDER
 from photosvc.library.values import FILES, Difference

@@ -8,9 +8,9 @@ from typing import Any, Final
 import orjson
 
 from photosvc.core.sources import MANUAL
-from photosvc.index.catalog import Catalog
-from photosvc.index.file_columns import choose_orientation
-from photosvc.index.markers import chosen_names, set_chosen_names
+from photosvc.index.describing.file_columns import choose_orientation
+from photosvc.index.describing.markers import chosen_names, set_chosen_names
+from photosvc.index.storing.catalog import Catalog
 from photosvc.models import Camera, Lens, Photo, Place
 
 #: Source column -> the columns that it is the source of.

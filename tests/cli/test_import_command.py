@@ -11,7 +11,7 @@ from tests.upload_client import originals, picture, sha1
 
 @pytest.fixture
 def api(tmp_path, monkeypatch):
-    for name in ("photosvc.library.uploads.inspect", "photosvc.index.job"):
+    for name in ("photosvc.library.uploads.inspect", "photosvc.index.running.job"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
     with open_api(tmp_path) as api:
         (tmp_path / "card").mkdir()

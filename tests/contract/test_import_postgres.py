@@ -12,7 +12,7 @@ from tests.upload_client import picture
 
 
 def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypatch):
-    for name in ("photosvc.library.uploads.inspect", "photosvc.index.job"):
+    for name in ("photosvc.library.uploads.inspect", "photosvc.index.running.job"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
     settings = {"PHOTOSVC_DATABASE_URI": new_postgres(), "PHOTOSVC_WATCH_SETTLE": 0}
     library = open_library(tmp_path / "instance", settings=settings)

@@ -12,7 +12,7 @@ from tests.pictures import encoded, exif, jpeg, quarters, rational
 
 
 def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_run(library, monkeypatch):
-    from photosvc.index import job
+    from photosvc.index.running import job
 
     changing, vanishing = library.put("changing.jpg", jpeg()), library.put("vanishing.jpg", jpeg(80, 48))
     library.put("quiet.jpg", jpeg(90, 48))
@@ -132,7 +132,7 @@ def test_a_picture_too_large_for_a_worker_is_found_by_its_date_and_with_error(tm
 
 
 def test_a_file_that_kills_its_decoder_keeps_its_metadata(tmp_path, monkeypatch):
-    from photosvc.index import job
+    from photosvc.index.running import job
 
     library = open_library(tmp_path, settings={"PHOTOSVC_INDEX_TIMEOUT": "1"})
     block = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from photosvc.index.wishes import waiting, wish
+from photosvc.index.running.wishes import waiting, wish
 from photosvc.models import File
 from photosvc.models.database.transactions import write_session
 from photosvc.web.current import current_service

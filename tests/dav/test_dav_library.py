@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.index import wishes
+from photosvc.index.running import wishes
 from photosvc.library.relocation import Relocation
 from photosvc.library.trash.names import TRASH_FOLDER
 from photosvc.models import Album, AlbumPhoto, File, IndexWish, Photo, RejectedFile
@@ -15,7 +15,7 @@ from tests.pictures import dng, jpeg
 @pytest.fixture(scope="module")
 def dav(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("dav")) as api, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.index.job.WorkerPool", InlinePool)
+        patch.setattr("photosvc.index.running.job.WorkerPool", InlinePool)
         library = api.library
         for number, name in enumerate(
             ("trip/a.jpg", "trip/deep/b.jpg", "trip/pair.jpg", "file.jpg", "gone.jpg", "folder/gone.jpg", "edited.jpg",

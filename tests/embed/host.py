@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from photosvc import HostUser, PhotoService
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
-from photosvc.index.job import run_index
-from photosvc.index.summary import IndexOptions
+from photosvc.index.running.job import run_index
+from photosvc.index.running.summary import IndexOptions
 from photosvc.models import File
 from photosvc.models.database.transactions import begin_write
 from photosvc.web.current import current_service

@@ -16,7 +16,7 @@ from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import SettingError
 from photosvc.extension import PhotoService
-from photosvc.index.job import IndexOptions, run_index
+from photosvc.index.running.job import IndexOptions, run_index
 from photosvc.models import migrate
 from photosvc.web.current import current_service
 from tests.clock import MovedClock

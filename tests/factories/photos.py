@@ -6,10 +6,10 @@ from pathlib import Path
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.places import Gazetteer
-from photosvc.index.scan import FoundFile
+from photosvc.index.scanning.scan import FoundFile
+from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Store
 from photosvc.media.metadata import Metadata
 from photosvc.models import Photo

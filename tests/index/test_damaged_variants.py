@@ -7,8 +7,8 @@ from itertools import islice
 import pytest
 
 from photosvc.core.problems import FileProblemError, Problem, Reason
+from photosvc.index.describing.file_columns import dump_metadata, load_metadata
 from photosvc.index.extract import Extraction, extract
-from photosvc.index.file_columns import dump_metadata, load_metadata
 from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerTimeoutError
 from tests.damage import samples, variants
 from tests.library import CAMERA_ORIGINALS

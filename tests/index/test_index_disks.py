@@ -1,8 +1,8 @@
 import pytest
 from sqlalchemy import create_engine
 
-from photosvc.index import disks
-from photosvc.index.disks import absent_disks, forget_disks, remember_disks
+from photosvc.index.scanning import disks
+from photosvc.index.scanning.disks import absent_disks, forget_disks, remember_disks
 from photosvc.models.database.engine import configure_engine
 from photosvc.models.database.transactions import UnitOfWork
 

@@ -10,12 +10,12 @@ from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError
 from photosvc.core.stacks import KINDS
-from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
-from photosvc.index.scan import FoundFile
+from photosvc.index.scanning.scan import FoundFile
 from photosvc.index.stacking import groups
 from photosvc.index.stacking.library import restack_library
 from photosvc.index.stacking.unstack import unstack
+from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Store
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, File, Photo, SearchRow

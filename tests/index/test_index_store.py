@@ -5,11 +5,11 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.catalog import Catalog
+from photosvc.index.describing.file_columns import read_extraction
 from photosvc.index.extract import Extraction
-from photosvc.index.file_columns import read_extraction
 from photosvc.index.places import Gazetteer
-from photosvc.index.scan import FoundFile
+from photosvc.index.scanning.scan import FoundFile
+from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText

@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from photosvc.core.errors import ConflictError
-from photosvc.index.run_lock import RunCancelledError
-from photosvc.index.summary import Summary
+from photosvc.index.running.run_lock import RunCancelledError
+from photosvc.index.running.summary import Summary
+from photosvc.index.running.wishes import waiting, wish
 from photosvc.index.watch import watcher as module
 from photosvc.index.watch.events import FolderEvents
 from photosvc.index.watch.on_request import RequestedIndexer, indexer_lock, takes_wishes
 from photosvc.index.watch.watcher import Chores, Reporter, Watcher
-from photosvc.index.wishes import waiting, wish
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.library import Library, open_library

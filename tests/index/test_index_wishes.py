@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import create_engine
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.index import wishes
-from photosvc.index.wishes import fulfil, waiting, wish
+from photosvc.index.running import wishes
+from photosvc.index.running.wishes import fulfil, waiting, wish
 from photosvc.models import Base
 from photosvc.models.database.engine import configure_engine
 from photosvc.models.database.transactions import write_session

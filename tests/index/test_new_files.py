@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import create_engine, func, select
 
 from photosvc.core.stacks import KINDS
-from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
-from photosvc.index.scan import FoundFile
+from photosvc.index.scanning.scan import FoundFile
+from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Base, File, Photo

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.policy import decide
 from photosvc.core import ids
 from photosvc.core.errors import NotFoundError
-from photosvc.index.run_lock import is_running
+from photosvc.index.running.run_lock import is_running
 from photosvc.library.albums import album_named, album_of_people, make_album
 from photosvc.library.staging.errors import NameTakenError, PartMissingError
 from photosvc.library.uploads.admit import ADDED, Admission, Admitted

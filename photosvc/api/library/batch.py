@@ -11,8 +11,8 @@ from photosvc.api.library.taking import taking_originals
 from photosvc.core.counted import counted
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
+from photosvc.index.storing.catalog import PlainCatalog
 from photosvc.library.edits import flags
 from photosvc.library.edits.apply import apply
 from photosvc.library.edits.changing import changing

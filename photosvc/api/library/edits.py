@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from photosvc.api.photos import record_of
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
+from photosvc.index.storing.catalog import PlainCatalog
 from photosvc.library.edits.apply import apply, approve
 from photosvc.library.edits.changing import changing
 from photosvc.library.edits.loading import LoadedPhotos, load_photo

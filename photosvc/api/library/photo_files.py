@@ -10,10 +10,10 @@ from photosvc.api.library.edits import Editing, change_one
 from photosvc.api.library.taking import taking_originals
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.sources import MANUAL
-from photosvc.index.catalog import Catalog
-from photosvc.index.file_columns import choose_orientation
+from photosvc.index.describing.file_columns import choose_orientation
 from photosvc.index.places import Gazetteer
 from photosvc.index.stacking.unstack import unstack
+from photosvc.index.storing.catalog import Catalog
 from photosvc.library.journal import Actor, Change, record
 from photosvc.library.removal import remove_file
 from photosvc.library.trash import originals

@@ -10,8 +10,8 @@ from sqlalchemy import select
 from photosvc.api.library.edits import Editing, change_one
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.ids import MARKER, is_uid
-from photosvc.index.describe import areas_of
-from photosvc.index.markers import choose_name, own_markers
+from photosvc.index.describing.describe import areas_of
+from photosvc.index.describing.markers import choose_name, own_markers
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.models import File, Marker, Photo
 from photosvc.query.fold import words

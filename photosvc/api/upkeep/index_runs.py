@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from flask import Blueprint, Response
 
-from photosvc.index import wishes
-from photosvc.index.run_lock import cancel_run
+from photosvc.index.running import wishes
+from photosvc.index.running.run_lock import cancel_run
 from photosvc.records.upkeep.runs import IndexRunSchema
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes

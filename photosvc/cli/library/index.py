@@ -17,8 +17,8 @@ from photosvc.core.counted import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from photosvc.index.job import Progress
-    from photosvc.index.summary import IndexOptions, Outcome, Summary
+    from photosvc.index.running.job import Progress
+    from photosvc.index.running.summary import IndexOptions, Outcome, Summary
     from photosvc.web.current import Service
 
 
@@ -60,7 +60,7 @@ def index(
     if wished:
         _index_wished(service)
         return
-    from photosvc.index.summary import IndexOptions
+    from photosvc.index.running.summary import IndexOptions
 
     keep_folder(service, replace=replace)
     if parent is None:
@@ -79,7 +79,7 @@ def run_and_report(
     service: "Service", options: "IndexOptions", progress: "Progress | None" = None, *, as_json: bool = False
 ) -> "Summary":
     """Index and print the summary."""
-    from photosvc.index.job import run_index
+    from photosvc.index.running.job import run_index
     from photosvc.models.database.transactions import UnitOfWork
 
     if not options.dry_run:
@@ -122,7 +122,7 @@ def _index_wished(service: "Service") -> None:
 
 
 def _rebuild(service: "Service") -> None:
-    from photosvc.index.job import rebuild_search
+    from photosvc.index.running.job import rebuild_search
     from photosvc.models.database.transactions import UnitOfWork
 
     with UnitOfWork(service.engine()) as session:

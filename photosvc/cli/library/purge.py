@@ -9,7 +9,7 @@ from photosvc.cli.prompts import confirm, yes_option
 from photosvc.core.counted import counted, which
 
 if TYPE_CHECKING:
-    from photosvc.index.purge import Survey
+    from photosvc.index.running.purge import Survey
     from photosvc.web.current import Service
 
 
@@ -28,8 +28,8 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
     when the files come back. With --hard their rows are removed, with what people wrote about the photos. Originals are
     never changed.
     """
-    from photosvc.index.disks import absent_disks, forget_disks
-    from photosvc.index.purge import Removed, mark, remove, survey
+    from photosvc.index.running.purge import Removed, mark, remove, survey
+    from photosvc.index.scanning.disks import absent_disks, forget_disks
     from photosvc.models.database.transactions import UnitOfWork
 
     with UnitOfWork(service.engine()) as session:

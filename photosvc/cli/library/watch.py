@@ -19,7 +19,7 @@ from photosvc.cli.progress import progress_lines
 if TYPE_CHECKING:
     from types import FrameType
 
-    from photosvc.index.summary import Outcome, Summary
+    from photosvc.index.running.summary import Outcome, Summary
     from photosvc.web.current import Service
 
 #: Seconds in which the watcher must end after a signal; a call of the database or of the disk may take longer.

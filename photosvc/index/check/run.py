@@ -14,7 +14,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from photosvc.core.paths import clean_name
 from photosvc.index.check.faults import Fault, Finding, Report
 from photosvc.index.check.originals import KnownOriginal, fault_of
-from photosvc.index.scan import start_folder
+from photosvc.index.scanning.scan import start_folder
 from photosvc.models import ORIGINALS_ROOT, File, LibraryState, Photo
 from photosvc.models.database.below import is_below
 from photosvc.models.database.transactions import begin_write

@@ -7,14 +7,14 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.core.clock import Clock
 from photosvc.core.sources import AUTO, ESTIMATE
-from photosvc.index.catalog import Catalog
-from photosvc.index.describe import describe
+from photosvc.index.describing.describe import describe
 from photosvc.index.estimates.due import sighting
 from photosvc.index.estimates.neighbours import Neighbours
 from photosvc.index.estimates.positions import Estimate, estimate
 from photosvc.index.places import Gazetteer
-from photosvc.index.run_lock import Lease
+from photosvc.index.running.run_lock import Lease
 from photosvc.index.sidecars.links import sidecars_of
+from photosvc.index.storing.catalog import Catalog
 from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, File, LibraryState, Photo, Place
 from photosvc.models.database.pace import Pace
 from photosvc.models.database.transactions import begin_write, lock_library

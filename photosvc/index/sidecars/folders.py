@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from photosvc.core.paths import clean_name, disk_name
-from photosvc.index.scan import is_gone
+from photosvc.index.scanning.scan import is_gone
 from photosvc.index.sidecars.names import companions
 
 #: Folders that are kept in memory; batches are sorted by name, so few are in use at a time.

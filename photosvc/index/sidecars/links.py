@@ -14,9 +14,9 @@ from sqlalchemy import Column, and_, delete, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
+from photosvc.index.describing.file_columns import dump_metadata, load_metadata
 from photosvc.index.extract import READER_VERSION, Extraction
-from photosvc.index.file_columns import dump_metadata, load_metadata
-from photosvc.index.scan import FoundFile
+from photosvc.index.scanning.scan import FoundFile
 from photosvc.index.sidecars.albums import FolderAlbums
 from photosvc.index.sidecars.folders import Folders
 from photosvc.index.sidecars.merge import StoredSidecar

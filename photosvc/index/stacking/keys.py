@@ -8,7 +8,7 @@ from typing import Final
 
 from photosvc.core.geo import cell_token
 from photosvc.core.stacks import BURST, DOCUMENT, LIVE, MOMENT, NAMES
-from photosvc.index.compose import split_name
+from photosvc.index.describing.compose import split_name
 from photosvc.index.extract import Extraction
 from photosvc.index.stacking.names import burst_of, original_of, series_of, still_of
 from photosvc.media.metadata import Metadata

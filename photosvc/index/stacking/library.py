@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.stacks import KINDS
-from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
-from photosvc.index.run_lock import Lease
+from photosvc.index.running.run_lock import Lease
+from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Store
 from photosvc.models import STACKING, File, LibraryState
 from photosvc.models.database.pace import Pace

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from photosvc.index.compose import split_name
+from photosvc.index.describing.compose import split_name
 from photosvc.index.stacking.groups import MAX_FILES, Member
 from photosvc.index.stacking.keys import name_key
 from photosvc.models import File, Photo, StackKey

@@ -5,12 +5,12 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError
-from photosvc.index.catalog import Catalog
-from photosvc.index.compose import split_name
-from photosvc.index.describe import describe
+from photosvc.index.describing.compose import split_name
+from photosvc.index.describing.describe import describe
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.stacking.merge import inherit
 from photosvc.index.stacking.restack import new_photo
+from photosvc.index.storing.catalog import Catalog
 from photosvc.models import File, Photo
 from photosvc.search.projection.project import project
 

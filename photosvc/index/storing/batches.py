@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason, Validity
-from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.places import Gazetteer
-from photosvc.index.run_lock import Lease
-from photosvc.index.scan import FoundFile
+from photosvc.index.running.run_lock import Lease
+from photosvc.index.running.summary import Outcome, Status, Summary
+from photosvc.index.scanning.scan import FoundFile
 from photosvc.index.sidecars.folders import Folders
+from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Store
-from photosvc.index.summary import Outcome, Status, Summary
 from photosvc.models.database.pace import Pace
 
 #: Files that the first transaction stores, and the most. The first one also compiles the statements.

@@ -14,10 +14,10 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
-from photosvc.index.compose import split_name
+from photosvc.index.describing.compose import split_name
+from photosvc.index.describing.file_columns import write_extraction
 from photosvc.index.extract import READER_VERSION, Extraction
-from photosvc.index.file_columns import write_extraction
-from photosvc.index.scan import FoundFile
+from photosvc.index.scanning.scan import FoundFile
 from photosvc.index.sidecars.folders import Folders
 from photosvc.index.stacking.keys import keys_of
 from photosvc.index.storing.stored_files import StoredFiles

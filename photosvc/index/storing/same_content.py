@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 from photosvc.core.paths import disk_name
-from photosvc.index.scan import clamped_time, is_hidden
+from photosvc.index.scanning.scan import clamped_time, is_hidden
 from photosvc.index.storing.stored_files import StoredFiles
 from photosvc.models import File
 

@@ -10,17 +10,17 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.catalog import Catalog
-from photosvc.index.compose import split_name
-from photosvc.index.describe import describe
+from photosvc.index.describing.compose import split_name
+from photosvc.index.describing.describe import describe
+from photosvc.index.describing.file_columns import read_extraction, write_extraction
 from photosvc.index.estimates.due import Sighting, mark_due, sighting
 from photosvc.index.extract import READER_VERSION, Extraction
-from photosvc.index.file_columns import read_extraction, write_extraction
-from photosvc.index.scan import FoundFile
+from photosvc.index.scanning.scan import FoundFile
 from photosvc.index.sidecars.folders import Folders
 from photosvc.index.sidecars.links import Sidecars, sidecars_of
 from photosvc.index.stacking.keys import keys_of
 from photosvc.index.stacking.restack import new_photo, restack
+from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.missing import mark_files
 from photosvc.index.storing.new_files import NewFiles
 from photosvc.index.storing.same_content import same_content

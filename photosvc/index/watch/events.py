@@ -28,7 +28,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 
 from photosvc.core.paths import clean_name
-from photosvc.index.scan import is_left_out
+from photosvc.index.scanning.scan import is_left_out
 from photosvc.index.watch.mounts import mounts_below
 from photosvc.index.watch.pending import parent
 

@@ -13,10 +13,10 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError
 from photosvc.core.lock import exclusive_lock
 from photosvc.core.paths import disk_name
-from photosvc.index import wishes
-from photosvc.index.job import run_index
-from photosvc.index.run_lock import RunCancelledError
-from photosvc.index.summary import IndexOptions
+from photosvc.index.running import wishes
+from photosvc.index.running.job import run_index
+from photosvc.index.running.run_lock import RunCancelledError
+from photosvc.index.running.summary import IndexOptions
 from photosvc.index.watch.runs import fulfil_run, gathered_runs
 from photosvc.index.watch.watcher import Chores
 from photosvc.models.database.transactions import UnitOfWork

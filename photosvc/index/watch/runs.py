@@ -7,10 +7,10 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from photosvc.core.paths import disk_name
-from photosvc.index import wishes
-from photosvc.index.scan import is_left_out
+from photosvc.index.running import wishes
+from photosvc.index.running.wishes import Wish
+from photosvc.index.scanning.scan import is_left_out
 from photosvc.index.watch.pending import around, gathered
-from photosvc.index.wishes import Wish
 from photosvc.models.database.transactions import write_session
 
 

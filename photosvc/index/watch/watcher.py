@@ -12,10 +12,10 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason, Validity
-from photosvc.index import wishes
-from photosvc.index.job import Progress, run_index
-from photosvc.index.run_lock import RunCancelledError
-from photosvc.index.summary import IndexOptions, Outcome, Status, Summary
+from photosvc.index.running import wishes
+from photosvc.index.running.job import Progress, run_index
+from photosvc.index.running.run_lock import RunCancelledError
+from photosvc.index.running.summary import IndexOptions, Outcome, Status, Summary
 from photosvc.index.watch.events import FolderEvents
 from photosvc.index.watch.mounts import is_remote
 from photosvc.index.watch.pending import Pending, parent

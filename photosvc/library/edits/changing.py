@@ -6,10 +6,10 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from photosvc.index.catalog import PlainCatalog
-from photosvc.index.describe import describe, score_again
+from photosvc.index.describing.describe import describe, score_again
 from photosvc.index.estimates.due import mark_due, sighting
 from photosvc.index.sidecars.links import sidecars_of
+from photosvc.index.storing.catalog import PlainCatalog
 from photosvc.library.edits.loading import LoadedPhotos
 from photosvc.library.journal import Change, record
 from photosvc.library.values import difference, has_effects, snapshot

@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.sources import MANUAL
-from photosvc.index.describe import REVIEW_BELOW
+from photosvc.index.describing.describe import REVIEW_BELOW
 from photosvc.library.journal import Change, record
 from photosvc.library.values import Difference, difference
 from photosvc.models import Photo

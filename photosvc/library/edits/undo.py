@@ -1,7 +1,7 @@
 """Undo: write back what a change of a photo replaced."""
 
 from photosvc.core.errors import ConflictError
-from photosvc.index.catalog import Catalog
+from photosvc.index.storing.catalog import Catalog
 from photosvc.library.journal import values_of
 from photosvc.library.values import decided, restore, restore_marks, snapshot, wire_name
 from photosvc.models import Photo, PhotoChange

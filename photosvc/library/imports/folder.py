@@ -12,7 +12,7 @@ from typing import Final
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import clean_name, disk_name, open_folder, open_inside
 from photosvc.core.problems import FileProblemError, Reason, system_symbol
-from photosvc.index.scan import FoundFile, Unreachable, is_left_out, look_at, scan_folders
+from photosvc.index.scanning.scan import FoundFile, Unreachable, is_left_out, look_at, scan_folders
 from photosvc.index.sidecars.names import companions, is_read, key
 
 #: Files of one group; those beyond are another one.

@@ -15,7 +15,7 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import open_inside
 from photosvc.core.problems import FileProblemError, Problem, Reason, system_symbol
-from photosvc.index.scan import FoundFile
+from photosvc.index.scanning.scan import FoundFile
 from photosvc.library.imports.folder import ImportFolder, is_as_found
 from photosvc.library.imports.known_sizes import KnownSizes
 from photosvc.library.imports.outcome import Fate, Imported, ImportOptions, Observer

@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 from photosvc.core.clock import Clock
 from photosvc.core.lock import exclusive_lock
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.scan import FoundFile, Unreachable
+from photosvc.index.scanning.scan import FoundFile, Unreachable
 from photosvc.library.imports.folder import ImportFolder
 from photosvc.library.imports.known_sizes import KnownSizes
 from photosvc.library.imports.outcome import Imported, ImportOptions, Observer

@@ -3,7 +3,7 @@
 from typing import Final
 
 from photosvc.core.paths import clean_name
-from photosvc.index.scan import MAX_DEPTH, is_too_long
+from photosvc.index.scanning.scan import MAX_DEPTH, is_too_long
 from photosvc.library.staging.errors import NameRefusedError
 
 #: The staging folder below the originals. Scans skip it, because its name begins with a dot.

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.stacks import parse_kinds
-from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
-from photosvc.index.scan import clamped_time, disk_path
+from photosvc.index.scanning.scan import clamped_time, disk_path
+from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Store
 from photosvc.library import disk
 from photosvc.library.journal import Actor, Change, record

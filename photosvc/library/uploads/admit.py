@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import open_inside
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.scan import is_gone
-from photosvc.index.wishes import wish
+from photosvc.index.running.wishes import wish
+from photosvc.index.scanning.scan import is_gone
 from photosvc.library.staging.errors import NameTakenError
 from photosvc.library.uploads.inspect import Content, InspectionPool, ReceivedFile, inspect
 from photosvc.library.uploads.names import Named, common_names, grouped

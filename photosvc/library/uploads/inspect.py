@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.compose import StackedFile
-from photosvc.index.dated_names import date_in
+from photosvc.index.describing.compose import StackedFile
+from photosvc.index.describing.dated_names import date_in
+from photosvc.index.describing.taken import taken
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.sidecars.names import is_read
-from photosvc.index.taken import taken
 from photosvc.media.errors import UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, by_extension, may_have_pixels, sniff
 from photosvc.settings import Settings

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from photosvc.index.job import rebuild_search
+from photosvc.index.running.job import rebuild_search
 from photosvc.models import Photo
 from photosvc.models.database.transactions import UnitOfWork
 from photosvc.search.projection.verify import differing
@@ -38,7 +38,7 @@ def filled(tmp_path_factory):
 
 @pytest.fixture
 def library(filled, tmp_path, monkeypatch):
-    monkeypatch.setattr("photosvc.index.job.WorkerPool", InlinePool)
+    monkeypatch.setattr("photosvc.index.running.job.WorkerPool", InlinePool)
     library = copy_library(filled, tmp_path / "instance", settings=NO_ESTIMATES)
     yield library
     library.close()

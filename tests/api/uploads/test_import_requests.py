@@ -17,7 +17,7 @@ from tests.upload_client import changed, originals, parts, picture, sha1
 
 @pytest.fixture
 def api(tmp_path, monkeypatch):
-    for name in ("photosvc.library.uploads.inspect", "photosvc.index.job"):
+    for name in ("photosvc.library.uploads.inspect", "photosvc.index.running.job"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
     monkeypatch.setattr("photosvc.api.upkeep.imports.wake_indexer", lambda _: Indexer.STARTED)
     with open_api(tmp_path) as api, changed(api, watch_settle=0):

@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy.orm import Session
 
-from photosvc.index.job import run_index
-from photosvc.index.run_lock import RunCancelledError
-from photosvc.index.summary import IndexOptions
-from photosvc.index.wishes import waiting
+from photosvc.index.running.job import run_index
+from photosvc.index.running.run_lock import RunCancelledError
+from photosvc.index.running.summary import IndexOptions
+from photosvc.index.running.wishes import waiting
 from photosvc.web.current import current_service
 from photosvc.web.service.indexer import Indexer
 from tests.api_client import check_error, open_api
@@ -16,7 +16,7 @@ from tests.pictures import clouds, encoded
 
 @pytest.fixture
 def api(tmp_path, monkeypatch):
-    monkeypatch.setattr("photosvc.index.job.WorkerPool", InlinePool)
+    monkeypatch.setattr("photosvc.index.running.job.WorkerPool", InlinePool)
     monkeypatch.setattr("photosvc.api.upkeep.index_runs.wake_indexer", lambda _: Indexer.STARTED)
     with open_api(tmp_path) as api:
         yield api

@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from photosvc.core.errors import NotFoundError
-from photosvc.index import changes, disks
-from photosvc.index.scan import scan as scan_folder
+from photosvc.index.scanning import changes, disks
+from photosvc.index.scanning.scan import scan as scan_folder
 from photosvc.models import File, Photo, RejectedFile
 from tests.library import call_svc, counts, reasons
 from tests.pictures import encoded, exif, jpeg, quarters

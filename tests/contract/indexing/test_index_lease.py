@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from photosvc.core.errors import ConflictError
-from photosvc.index import run_lock as module
-from photosvc.index.run_lock import run_lock
+from photosvc.index.running import run_lock as module
+from photosvc.index.running.run_lock import run_lock
 from photosvc.models import INDEXER, LibraryState
 from tests.library import SURROUNDINGS, counts, new_settings
 from tests.pictures import jpeg
@@ -65,7 +65,7 @@ def test_the_next_run_on_the_same_machine_takes_over_at_once_from_one_that_was_k
 import os, signal
 from sqlalchemy.orm import Session
 from photosvc.app import create_app
-from photosvc.index.run_lock import run_lock
+from photosvc.index.running.run_lock import run_lock
 from photosvc.web.current import current_service
 app = create_app(instance={str(library.instance)!r}, environ={{}})
 with app.app_context():

@@ -182,7 +182,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 from photosvc.app import create_app
 from photosvc.web.current import current_service
-from photosvc.index.job import IndexOptions, run_index
+from photosvc.index.running.job import IndexOptions, run_index
 app = create_app(instance={str(library.instance)!r}, environ={{"PHOTOSVC_BASE_URL": "https://photos.example.org"}})
 with app.app_context():
     service = current_service()

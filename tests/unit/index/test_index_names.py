@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.index.compose import split_name, title_in
-from photosvc.index.dated_names import date_in
+from photosvc.index.describing.compose import split_name, title_in
+from photosvc.index.describing.dated_names import date_in
 from tests.examples import examples
 
 

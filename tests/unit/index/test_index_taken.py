@@ -2,9 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from photosvc.index.compose import StackedFile
+from photosvc.index.describing.compose import StackedFile
+from photosvc.index.describing.taken import taken
 from photosvc.index.extract import Extraction
-from photosvc.index.taken import taken
 from photosvc.media.metadata import Metadata
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -3,11 +3,11 @@ import tracemalloc
 import pytest
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index import changes
-from photosvc.index.changes import KnownFile, find_changes
-from photosvc.index.scan import FoundFile, Unreachable
-from photosvc.index.summary import Summary
-from photosvc.index.worklist import Worklist
+from photosvc.index.running.summary import Summary
+from photosvc.index.scanning import changes
+from photosvc.index.scanning.changes import KnownFile, find_changes
+from photosvc.index.scanning.scan import FoundFile, Unreachable
+from photosvc.index.scanning.worklist import Worklist
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import create_engine, event, select
 from sqlalchemy.orm import Session
 
-from photosvc.index.catalog import PlainCatalog
-from photosvc.index.markers import write_markers
+from photosvc.index.describing.markers import write_markers
 from photosvc.index.places import Gazetteer
+from photosvc.index.storing.catalog import PlainCatalog
 from photosvc.library.edits.loading import load_photo, load_photos
 from photosvc.media.metadata import Region
 from photosvc.models import Photo

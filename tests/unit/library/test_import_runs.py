@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.index.wishes import waiting
+from photosvc.index.running.wishes import waiting
 from photosvc.library.imports.folder import ImportFolder
 from photosvc.library.staging.errors import ReadOnlyError, StorageFullError
 from photosvc.library.staging.part import Part

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.index.scan import scan
+from photosvc.index.scanning.scan import scan
 from photosvc.library.staging import Staging
 from photosvc.library.staging import part as part_module
 from photosvc.library.staging.errors import (

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
 from photosvc.core.sources import AUTO, ESTIMATE, META, NAME
-from photosvc.index.compose import StackedFile
-from photosvc.index.dated_names import date_in
+from photosvc.index.describing.compose import StackedFile
+from photosvc.index.describing.dated_names import date_in
 from photosvc.index.places import to_local, to_utc, zone_at
 from photosvc.media.dates import DAY
 from photosvc.media.metadata import SAME_MOMENT, Metadata

@@ -9,7 +9,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.paths import clean_name
-from photosvc.index.scan import is_hidden, is_too_long
+from photosvc.index.scanning.scan import is_hidden, is_too_long
 from photosvc.index.watch.mounts import mounts_below
 from photosvc.models import LibraryState
 from photosvc.models.database.inserts import insert_into

@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from photosvc.core.paths import clean_name
 from photosvc.core.problems import Problem, Reason, Severity, Validity
 from photosvc.index.extract import READER_VERSION
-from photosvc.index.scan import FoundFile, Unreachable, scan
+from photosvc.index.running.summary import Outcome, Status, Summary
+from photosvc.index.scanning.scan import FoundFile, Unreachable, scan
+from photosvc.index.scanning.worklist import Worklist
 from photosvc.index.sidecars.names import is_read
-from photosvc.index.summary import Outcome, Status, Summary
-from photosvc.index.worklist import Worklist
 from photosvc.media.errors import MODULES
 from photosvc.media.formats import by_extension, is_sidecar, may_have_pixels
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar

@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import Self
 
 from photosvc.core.problems import Problem
-from photosvc.index.scan import FoundFile
+from photosvc.index.scanning.scan import FoundFile
 
 #: SQLite deletes a database without a name when it is closed, and after a crash. Rolling back is not needed.
 _SCHEMA = """

@@ -14,18 +14,18 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import FileProblemError, Problem, Reason
 from photosvc.core.stacks import parse_kinds
-from photosvc.index.changes import find_changes, known_files
-from photosvc.index.disks import absent_disks, remember_disks
 from photosvc.index.estimates.fill import estimate_places
 from photosvc.index.extract import Extraction, extract
-from photosvc.index.last_run import note_run
-from photosvc.index.run_lock import run_lock
-from photosvc.index.scan import FoundFile, disk_path, start_folder
+from photosvc.index.running.last_run import note_run
+from photosvc.index.running.run_lock import run_lock
+from photosvc.index.running.summary import IndexOptions, Observer, Outcome, Status, Summary
+from photosvc.index.scanning.changes import find_changes, known_files
+from photosvc.index.scanning.disks import absent_disks, remember_disks
+from photosvc.index.scanning.scan import FoundFile, disk_path, start_folder
+from photosvc.index.scanning.worklist import Worklist
 from photosvc.index.stacking.library import restack_library
 from photosvc.index.storing.batches import BatchWriter, ReadFile
-from photosvc.index.summary import IndexOptions, Observer, Outcome, Status, Summary
 from photosvc.index.with_thumbnails import extract_and_show
-from photosvc.index.worklist import Worklist
 from photosvc.pictures.ahead import UsualThumbnails
 from photosvc.search.projection.rebuild import is_stale, rebuild
 from photosvc.settings import Settings

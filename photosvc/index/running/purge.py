@@ -14,14 +14,14 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError
 from photosvc.core.problems import Reason
-from photosvc.index.catalog import Catalog
-from photosvc.index.describe import describe
+from photosvc.index.describing.describe import describe
 from photosvc.index.places import Gazetteer
-from photosvc.index.run_lock import Lease, run_lock
-from photosvc.index.scan import FoundFile, is_gone, is_hidden, scan, start_folder
+from photosvc.index.running.run_lock import Lease, run_lock
+from photosvc.index.running.summary import Summary
+from photosvc.index.scanning.scan import FoundFile, is_gone, is_hidden, scan, start_folder
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.storing.batches import BatchWriter
-from photosvc.index.summary import Summary
+from photosvc.index.storing.catalog import Catalog
 from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, PhotoChange, RejectedFile
 from photosvc.models.database.among import among
 from photosvc.models.database.transactions import begin_write, lock_library

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from photosvc.index.dated_names import DATE_TIME
+from photosvc.index.describing.dated_names import DATE_TIME
 from photosvc.index.extract import Extraction
 from photosvc.index.places import UNKNOWN, country_name
 from photosvc.index.stacking.groups import LIVE_NS

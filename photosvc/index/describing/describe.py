@@ -8,8 +8,7 @@ from typing import Final
 from sqlalchemy.orm import object_session
 
 from photosvc.core.sources import AUTO, ESTIMATE, MANUAL, META, PRIORITY, XMP, gives_way
-from photosvc.index.catalog import Catalog
-from photosvc.index.compose import (
+from photosvc.index.describing.compose import (
     StackedFile,
     make_title,
     merged_metadata,
@@ -17,11 +16,12 @@ from photosvc.index.compose import (
     primary_index,
     split_name,
 )
+from photosvc.index.describing.file_columns import bounded, read_extraction
+from photosvc.index.describing.markers import named, write_markers
+from photosvc.index.describing.taken import taken
 from photosvc.index.extract import Extraction
-from photosvc.index.file_columns import bounded, read_extraction
-from photosvc.index.markers import named, write_markers
 from photosvc.index.sidecars.merge import Sources, StoredSidecar, marked, ranked, with_sidecars
-from photosvc.index.taken import taken
+from photosvc.index.storing.catalog import Catalog
 from photosvc.media.metadata import Metadata, Region
 from photosvc.media.xmp.regions import upright
 from photosvc.models import UNKNOWN_PLACE, File, Photo

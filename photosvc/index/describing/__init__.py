@@ -1,0 +1,1 @@
+"""What the files of a photo say about it, as columns of its row."""
