@@ -34,8 +34,19 @@ def serve(
     threads: int = 1,
     options: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
+    target: str = "served:app",
 ) -> Iterator[str]:
-    """The address of a server on this instance folder, with all of its workers up."""
+    """The address of a server on this instance folder, with all of its workers up.
+
+    Args:
+        instance: the folder.
+        workers: processes.
+        threads: of each worker.
+        options: more arguments of gunicorn.
+        environ: more environment variables.
+        target: the WSGI app; by default one that names the worker in each answer.
+
+    """
     (instance / "served.py").write_text(_APP)
     log = instance / "gunicorn.log"
     options = [*options, "--bind", "127.0.0.1:0", "--workers", str(workers), "--threads", str(threads)]
@@ -44,7 +55,7 @@ def serve(
         server = forks.start(
             "gunicorn",
             *options,
-            "served:app",
+            target,
             environ={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), **(environ or {})},
             streams=(nothing.fileno(), output.fileno(), output.fileno()),
         )

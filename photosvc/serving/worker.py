@@ -20,6 +20,7 @@ from functools import partial
 from selectors import EVENT_READ, EVENT_WRITE
 from typing import Any, Final
 
+from flask import Flask
 from gunicorn.errors import AppImportError
 from gunicorn.http2 import negotiation
 from gunicorn.workers.gthread import TConn, ThreadWorker
@@ -30,6 +31,7 @@ from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.errors import SchemaError, SettingError
 from photosvc.serving.budget import WaitBudget
 from photosvc.serving.client import STALL_SECONDS, Client
+from photosvc.web.auditing import write_last_refusals
 from photosvc.web.current import EXTENSION, Service
 
 #: Seconds that a client has to send the head of a request and a small body.
@@ -88,6 +90,15 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             _check_service(self.wsgi)
         except (SettingError, OtherServiceKeyError) as error:
             raise AppImportError(error.message) from None
+
+    def run(self) -> None:
+        """Serve until a signal ends the process; what it only counted of the security log is then written."""
+        try:
+            super().run()
+        finally:
+            # Anything else is a middleware around an app, or no app of ours.
+            if isinstance(self.wsgi, Flask):
+                write_last_refusals(self.wsgi)
 
     def accept(self, listener: socket.socket) -> None:
         """Take a connection, and wait for its request without a thread."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from flask import g, has_request_context, request
+from flask import Flask, g, has_request_context, request
 from sqlalchemy import Select, bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -37,7 +37,7 @@ from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError, SchemaError
 from photosvc.models import Client, User
-from photosvc.web.current import Service, current_service
+from photosvc.web.current import EXTENSION, Service, current_service
 from photosvc.web.requests.client_address import client_address, is_behind_proxy
 
 _LOG = logging.getLogger("photosvc")
@@ -170,6 +170,20 @@ def write_due_refusals(service: Service) -> None:
     if not service.refusals.is_empty and service.refusals.is_due(service.now()):
         lines.log(service.refusals.end_minute(service.now()))
         _write(service)
+
+
+def write_last_refusals(app: Flask) -> None:
+    """Record what this process still counts, before it ends; it waits for other writers, which may do the same."""
+    service: Service | None = app.extensions.get(EXTENSION)
+    if service is None or service.refusals.is_empty:
+        return
+    lines.log(service.refusals.end_minute(service.now(), early=True))
+    with app.app_context():
+        try:
+            with service.writing() as session:
+                table.add(session, service.refusals.take(), keep=service.settings.audit_entries)
+        except SQLAlchemyError:
+            _LOG.exception("the last refusals are missing in the table of the security log")
 
 
 def actor(by: Principal | None = None) -> Actor:

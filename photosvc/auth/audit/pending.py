@@ -71,10 +71,16 @@ class Pending:
             self._waiting.extend(told)
         return told
 
-    def end_minute(self, now: datetime) -> list[Entry]:
-        """If the minute is over, what is to be told of it, which from now on waits for the database too."""
+    def end_minute(self, now: datetime, *, early: bool = False) -> list[Entry]:
+        """If the minute is over, what is to be told of it, which from now on waits for the database too.
+
+        Args:
+            now: the present.
+            early: end the minute even if it is not over.
+
+        """
         with self._lock:
-            told = self._end_minute(now)
+            told = self._end_minute(now, early=early)
             self._waiting.extend(told)
         return told
 
@@ -91,8 +97,8 @@ class Pending:
             self._waiting.extendleft(reversed(list(taken)))
             self._began = self._began or now
 
-    def _end_minute(self, now: datetime) -> list[Entry]:
-        if not self.is_due(now):
+    def _end_minute(self, now: datetime, *, early: bool = False) -> list[Entry]:
+        if not (early or self.is_due(now)):
             return []
         told = [replace(alike, created_at=now, times=count) for (alike, _typed), count in self._counts.items() if count]
         self._began = None

@@ -1,0 +1,79 @@
+"""A server that stops records the refusals that it only counted."""
+
+import os
+import re
+import signal
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.audit.rows import rows
+from tests.forks import ROOT
+from tests.library import open_library
+from tests.server import serve
+
+OWN = ["--worker-class", "photosvc.serving.Worker"]
+TIMES = 12
+
+
+@pytest.fixture
+def library(tmp_path, new_database):
+    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
+    yield library
+    library.close()
+
+
+def refuse(address):
+    for _ in range(TIMES):
+        request = urllib.request.Request(f"{address}/api/v1/photos", headers={"X-Auth-Token": "garbage"})
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(request, timeout=20)
+        assert caught.value.code == 401
+        caught.value.close()
+
+
+def serving(library, **options):
+    environ = {"PHOTOSVC_DATABASE_URI": str(library.app.config["SQLALCHEMY_DATABASE_URI"])}
+    return serve(library.instance, environ=environ, **options)
+
+
+def send(library, number):
+    """Send a signal to the master process of the server."""
+    log = (library.instance / "gunicorn.log").read_text()
+    os.kill(int(re.search(r"Listening at: \S+ \((\d+)\)", log)[1]), number)
+
+
+def counted(library):
+    """How many refusals the table tells of."""
+    found = rows(library)
+    assert {row.event for row in found} <= {"token.refused"}
+    return sum(row.times for row in found)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_that_stops_records_what_its_workers_counted(library, number):
+    with serving(library, options=OWN, workers=2, threads=2) as address:
+        refuse(address)
+        assert 1 <= counted(library) <= 2  # the first of each worker
+        send(library, number)
+    assert counted(library) == TIMES
+
+
+def test_workers_that_are_replaced_record_what_they_counted(library):
+    with serving(library, options=OWN, workers=1, threads=2) as address:
+        refuse(address)
+        send(library, signal.SIGHUP)
+        for _ in range(1000):
+            if counted(library) == TIMES:
+                break
+            time.sleep(0.02)
+        assert counted(library) == TIMES
+
+
+def test_plain_workers_of_the_wsgi_module_record_what_they_counted(library):
+    with serving(library, options=["--chdir", str(ROOT)], workers=1, target="wsgi:app") as address:
+        refuse(address)
+        assert counted(library) == 1
+    assert counted(library) == TIMES
