@@ -12,10 +12,10 @@ from flask_sqlalchemy import SQLAlchemy
 from photosvc.auth.audit.lines import LOGGER
 from photosvc.backup.moves import require_finished
 from photosvc.core.clock import Clock, system_clock
-from photosvc.core.closed import close_files, close_folder
 from photosvc.core.errors import SettingError
-from photosvc.core.instance import make_instance
-from photosvc.core.log_lines import write_lines
+from photosvc.core.folders.closed import close_files, close_folder
+from photosvc.core.folders.instance import make_instance
+from photosvc.core.texts.log_lines import write_lines
 from photosvc.extension import PhotoService
 from photosvc.models.database.engine import configure_engine, engine_options
 from photosvc.pages.errors import render_page, wants_page
@@ -49,7 +49,7 @@ def create_app(
     """A Flask app that serves photosvc alone.
 
     Args:
-        instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else as `core.instance` says.
+        instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else as `core.folders.instance` says.
         settings: `PHOTOSVC_*` names and values that override all other sources.
         environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
         clock: returns the current time.

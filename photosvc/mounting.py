@@ -13,7 +13,7 @@ from sqlalchemy import Engine, StaticPool
 from photosvc.api import create_api
 from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.core.errors import SettingError
-from photosvc.core.log_lines import START
+from photosvc.core.texts.log_lines import START
 from photosvc.dav import FOLDER, create_dav
 from photosvc.pages import create_pages
 from photosvc.settings import PREFIX, Settings, load_settings

@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from photosvc.core.errors import SettingError
-from photosvc.core.instance import INSTANCE_VARIABLE
-from photosvc.core.log_lines import JSON, TEXT
+from photosvc.core.folders.instance import INSTANCE_VARIABLE
+from photosvc.core.folders.photos_folder import FILE, is_samples, remembered
 from photosvc.core.paths import full_path, read_or_create
-from photosvc.core.photos_folder import FILE, is_samples, remembered
-from photosvc.core.stacks import DEFAULT_KINDS, KINDS, parse_kinds
+from photosvc.core.texts.log_lines import JSON, TEXT
+from photosvc.core.values.stacks import DEFAULT_KINDS, KINDS, parse_kinds
 
 PREFIX = "PHOTOSVC_"
 #: Where the folder of originals came from that an earlier `svc run` was given.

@@ -37,7 +37,7 @@ from photosvc.auth.service_key import (
     store_fingerprint,
 )
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.lock import exclusive_lock
+from photosvc.core.locks.lock import exclusive_lock
 from photosvc.models import RecoveryCode, StoredKey, User
 from photosvc.settings import Settings
 

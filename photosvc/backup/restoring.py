@@ -19,7 +19,7 @@ from photosvc.backup.errors import DatabaseInUseError, LibraryExistsError, Other
 from photosvc.backup.manifest import SQLITE, Manifest, dump
 from photosvc.backup.moves import Move, Plan
 from photosvc.backup.reading import Archive, open_backup, require_room
-from photosvc.core.lock import exclusive_lock
+from photosvc.core.locks.lock import exclusive_lock
 from photosvc.settings import Settings, load_settings
 
 #: Files of SQLite beside a database.

@@ -117,7 +117,7 @@ def _own_instance(ctx: click.Context) -> Path:
         click.UsageError: called inside another app, whose database is that app's to restore.
 
     """
-    from photosvc.core.instance import make_instance
+    from photosvc.core.folders.instance import make_instance
 
     if not callable(ctx.find_root().obj):
         msg = "restores only libraries of their own: call `svc restore`, and restore another app by its own means"

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from photosvc.index.running.summary import Summary

@@ -132,7 +132,7 @@ def find_app(ctx: click.Context) -> "Flask":
         click.UsageError: the app has no PhotoService.
 
     """
-    from photosvc.core.log_lines import without_start_lines, write_warnings_only
+    from photosvc.core.texts.log_lines import without_start_lines, write_warnings_only
     from photosvc.web.current import EXTENSION
 
     make: Callable[[], Flask] | ScriptInfo | None = ctx.find_root().obj

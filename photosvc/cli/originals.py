@@ -9,8 +9,8 @@ import click
 from photosvc import samples
 from photosvc.cli.group import PlainError
 from photosvc.cli.prompts import confirm, has_terminal
-from photosvc.core.counted import counted
-from photosvc.core.photos_folder import is_same, is_samples, remember, remembered
+from photosvc.core.folders.photos_folder import is_same, is_samples, remember, remembered
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service

@@ -37,7 +37,7 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
     Running it again is quick and safe: unchanged photos are not opened, and the token stays the same. With --no-watch
     the originals are indexed once.
     """
-    from photosvc.core.instance import INSTANCE_VARIABLE
+    from photosvc.core.folders.instance import INSTANCE_VARIABLE
     from photosvc.web.current import current_service
 
     address = f"http://{_client_host(host)}:{port}"

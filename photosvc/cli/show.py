@@ -29,7 +29,7 @@ def config(service: "Service") -> None:
     """Every setting with its value, where that came from, and what it means."""
     from flask import current_app
 
-    from photosvc.core.instance import INSTANCE_VARIABLE, default_instance
+    from photosvc.core.folders.instance import INSTANCE_VARIABLE, default_instance
     from photosvc.settings import PREFIX, setting_fields
 
     settings = service.settings

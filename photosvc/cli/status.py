@@ -6,7 +6,7 @@ import click
 
 from photosvc.cli.group import with_database
 from photosvc.cli.report import chosen_format, format_options, print_list, print_record
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from photosvc.core.durations import parse_duration
 from photosvc.core.paths import full_path
+from photosvc.core.texts.durations import parse_duration
 
 
 class FullPath(click.Path):

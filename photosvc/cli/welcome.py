@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.core.instance import INSTANCE_VARIABLE
-from photosvc.core.photos_folder import is_samples
+from photosvc.core.folders.instance import INSTANCE_VARIABLE
+from photosvc.core.folders.photos_folder import is_samples
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service

@@ -19,7 +19,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason
-from photosvc.core.stacks import parse_kinds
+from photosvc.core.values.stacks import parse_kinds
 from photosvc.index.places import Gazetteer
 from photosvc.index.running.wishes import wish
 from photosvc.index.scanning.scan import is_hidden, is_left_out

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from photosvc.core.sources import MANUAL
+from photosvc.core.values.sources import MANUAL
 from photosvc.index.describing.file_columns import choose_orientation
 from photosvc.index.describing.markers import chosen_names, set_chosen_names
 from photosvc.index.storing.catalog import Catalog

@@ -19,7 +19,7 @@ from typing import Final
 
 from PIL import Image
 
-from photosvc.core.colors import COLORS
+from photosvc.core.values.colors import COLORS
 
 RGB = tuple[int, int, int]
 Lab = tuple[float, float, float]

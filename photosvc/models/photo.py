@@ -181,7 +181,7 @@ class RejectedFile(Base):
 class Photo(Base):
     """One photo of the library (spec section 2.2).
 
-    A `…_src` column names the source of a value; stronger sources replace weaker ones, see `core.sources`.
+    A `…_src` column names the source of a value; stronger sources replace weaker ones, see `core.values.sources`.
     """
 
     __tablename__ = TABLE_PREFIX + "photos"

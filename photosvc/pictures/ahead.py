@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from photosvc.core.byte_locks import ByteLocks
 from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.core.locks.byte_locks import ByteLocks
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.geometry import Job, Target
 from photosvc.pictures.originals import Original

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from photosvc.core.errors import ConflictError
-from photosvc.core.lock import exclusive_lock
+from photosvc.core.locks.lock import exclusive_lock
 from photosvc.pictures.locks import being_written, is_abandoned
 
 #: The time of the last use is written at most this often, in seconds: each write costs as much as serving the file.

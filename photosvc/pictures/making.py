@@ -6,8 +6,8 @@ from typing import BinaryIO
 
 from PIL import Image
 
-from photosvc.core.orientation import followed_by
 from photosvc.core.problems import Reason
+from photosvc.core.values.orientation import followed_by
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, sniff
 from photosvc.media.pixels.decode import guarded

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-from photosvc.core.byte_locks import ByteLocks
+from photosvc.core.locks.byte_locks import ByteLocks
 
 
 class Slots:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final, TypeAlias
 
-from photosvc.core.byte_locks import ByteLocks
 from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.core.locks.byte_locks import ByteLocks
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.failures import Failures
 from photosvc.pictures.geometry import Job, Target, needed_side, thumbnail_size

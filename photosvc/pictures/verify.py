@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from photosvc.core.orientation import swaps_sides
+from photosvc.core.values.orientation import swaps_sides
 from photosvc.media.errors import DecodeError
 from photosvc.media.pixels.decode import guarded
 from photosvc.pictures.geometry import thumbnail_size

@@ -14,8 +14,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from photosvc.core.byte_locks import ByteLocks
 from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.core.locks.byte_locks import ByteLocks
 from photosvc.core.problems import FileProblemError, Problem, Reason, signal_symbol
 from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
 from photosvc.media.video.embedded import Slice, open_slice

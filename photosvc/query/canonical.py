@@ -3,8 +3,8 @@
 import re
 from types import UnionType
 
-from photosvc.core.colors import COLORS
 from photosvc.core.geo import Box
+from photosvc.core.values.colors import COLORS
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or

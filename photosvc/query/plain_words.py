@@ -6,7 +6,7 @@ A word is plain when it is neither quoted nor ends in `*`.
 import re
 from typing import Final
 
-from photosvc.core.colors import COLOR_NUMBERS
+from photosvc.core.values.colors import COLOR_NUMBERS
 from photosvc.query.errors import InvalidQueryError, shown
 from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.nodes import Node, Source

@@ -11,8 +11,8 @@ from typing import Any, Final
 from marshmallow import Schema, fields
 
 from photosvc.core.clock import ZERO_TIME
-from photosvc.core.colors import COLORS
-from photosvc.core.sources import MANUAL
+from photosvc.core.values.colors import COLORS
+from photosvc.core.values.sources import MANUAL
 from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema, rfc3339
 from photosvc.records.photo import FileSchema, PhotoResultSchema
 

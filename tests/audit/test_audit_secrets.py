@@ -5,7 +5,7 @@ import logging
 
 import pyotp
 
-from photosvc.core.log_lines import JsonFormatter, LineFormatter
+from photosvc.core.texts.log_lines import JsonFormatter, LineFormatter
 from tests.api_client import PASSWORD
 from tests.audit.rows import rows
 from tests.oauth_client import basic

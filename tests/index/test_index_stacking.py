@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError
-from photosvc.core.stacks import KINDS
+from photosvc.core.values.stacks import KINDS
 from photosvc.index.places import Gazetteer
 from photosvc.index.scanning.scan import FoundFile
 from photosvc.index.stacking import groups

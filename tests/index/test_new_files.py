@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, func, select
 
-from photosvc.core.stacks import KINDS
+from photosvc.core.values.stacks import KINDS
 from photosvc.index.places import Gazetteer
 from photosvc.index.scanning.scan import FoundFile
 from photosvc.index.storing.catalog import Catalog

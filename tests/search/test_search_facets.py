@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import create_engine, event, not_, or_, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.values.colors import COLORS
 from photosvc.models import SearchRow
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.overview.counts import years

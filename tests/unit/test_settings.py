@@ -6,8 +6,8 @@ import pytest
 
 from photosvc import samples
 from photosvc.core.errors import SettingError
-from photosvc.core.instance import default_instance, make_instance
-from photosvc.core.photos_folder import remember
+from photosvc.core.folders.instance import default_instance, make_instance
+from photosvc.core.folders.photos_folder import remember
 from photosvc.settings import load_settings, setting_fields
 
 KEY = "k" * 32

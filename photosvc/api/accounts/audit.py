@@ -5,7 +5,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 
 from photosvc.auth.audit import table
-from photosvc.core.since import parse_since
+from photosvc.core.texts.since import parse_since
 from photosvc.records.audit import AuditEntrySchema
 from photosvc.search.reading.overview.photos import parse_number
 from photosvc.web.answers.answer import json_answer

@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import MethodNotAllowed
 
 from photosvc.api.library.albums import MAX_BODY, record_of_album
-from photosvc.core.counted import counted
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import ALBUM, PHOTO, is_uid
+from photosvc.core.texts.counted import counted
 from photosvc.library.album_photos import (
     add_photos,
     arrange_photos,

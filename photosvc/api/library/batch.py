@@ -8,9 +8,9 @@ from flask import Blueprint, Response
 from sqlalchemy.orm import Session
 
 from photosvc.api.library.taking import taking_originals
-from photosvc.core.counted import counted
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.texts.counted import counted
 from photosvc.index.places import Gazetteer
 from photosvc.index.storing.catalog import PlainCatalog
 from photosvc.library.edits import flags

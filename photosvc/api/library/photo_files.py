@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from photosvc.api.library.edits import Editing, change_one
 from photosvc.api.library.taking import taking_originals
 from photosvc.core.errors import ConflictError, NotFoundError
-from photosvc.core.sources import MANUAL
+from photosvc.core.values.sources import MANUAL
 from photosvc.index.describing.file_columns import choose_orientation
 from photosvc.index.places import Gazetteer
 from photosvc.index.stacking.unstack import unstack

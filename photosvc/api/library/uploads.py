@@ -9,8 +9,8 @@ from flask import Blueprint, Response
 from werkzeug.sansio.multipart import Data, File
 
 from photosvc.api.library.adding import add_uploads, albums_by_name, record_of_outcome, wait_for_index
-from photosvc.core.counted import counted
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
+from photosvc.core.texts.counted import counted
 from photosvc.library.staging import Part, Staging
 from photosvc.library.uploads.admit import ADDED, DUPLICATE, REFUSED
 from photosvc.library.uploads.waiting import (

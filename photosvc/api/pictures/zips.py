@@ -15,9 +15,9 @@ from photosvc.auth import policy
 from photosvc.auth.credentials import tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import Principal
-from photosvc.core.counted import counted
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import ALBUM, is_uid
+from photosvc.core.texts.counted import counted
 from photosvc.models.database.transactions import open_reader
 from photosvc.pictures.archives import selections
 from photosvc.pictures.archives.selections import Waiting

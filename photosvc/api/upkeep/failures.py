@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 from photosvc.library.problems import failed_files, forget_import_failures
 from photosvc.records.upkeep.failed_file import FailedFileSchema
 from photosvc.web.answers.answer import json_answer

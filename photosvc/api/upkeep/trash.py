@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
-from photosvc.core.counted import counted
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.texts.counted import counted
 from photosvc.library.journal import Actor
 from photosvc.library.staging.errors import ReadOnlyError
 from photosvc.library.trash.deletion import has_unfinished, recover

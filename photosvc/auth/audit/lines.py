@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.audit.entry import Entry, told
 from photosvc.auth.audit.events import REFUSALS
-from photosvc.core.log_lines import FIELDS, as_text
+from photosvc.core.texts.log_lines import FIELDS, as_text
 
 #: The logger of these lines: refusals are warnings, all others are for information.
 LOGGER = "photosvc.security"

@@ -44,7 +44,7 @@ def audit(service: "Service", since: str | None, user: str, count: int) -> None:
     """
     from photosvc.auth.audit.entry import BY_CLIENT
     from photosvc.auth.audit.table import latest
-    from photosvc.core.since import parse_since
+    from photosvc.core.texts.since import parse_since
     from photosvc.records.audit import AuditEntrySchema
 
     moment = None if since is None else parse_since(since, service.now(), field="--since")

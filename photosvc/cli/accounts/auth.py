@@ -10,7 +10,7 @@ from photosvc.cli.prompts import SCOPE_QUESTION, ask, confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list, print_record, printing_secret, require_stdout
 from photosvc.cli.values import Lifetime
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

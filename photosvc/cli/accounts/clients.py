@@ -20,7 +20,7 @@ from photosvc.core.accounts import (
     OPAQUE,
     TOKEN_FORMATS,
 )
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

@@ -10,7 +10,7 @@ from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.prompts import ask, ask_password, confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list, print_record
 from photosvc.core.accounts import USER, USER_ROLES
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from photosvc.models import User

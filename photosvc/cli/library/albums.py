@@ -8,7 +8,7 @@ from photosvc.cli.completion import complete_albums
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.prompts import confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list, print_record
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

@@ -7,7 +7,7 @@ import click
 from photosvc.cli.group import LazyGroup, with_service
 from photosvc.cli.prompts import confirm, yes_option
 from photosvc.cli.report import format_options, print_record
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service

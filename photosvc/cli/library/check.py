@@ -9,7 +9,7 @@ import click
 from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import with_database
 from photosvc.cli.progress import progress_bar
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from photosvc.index.check.faults import Finding, Report

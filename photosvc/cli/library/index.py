@@ -12,7 +12,7 @@ from photosvc.cli.group import with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
 from photosvc.cli.parent import parent_option
 from photosvc.cli.progress import progress_bar, progress_lines
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ import click
 
 from photosvc.cli.group import with_database
 from photosvc.cli.prompts import confirm, yes_option
-from photosvc.core.counted import counted, which
+from photosvc.core.texts.counted import counted, which
 
 if TYPE_CHECKING:
     from photosvc.index.running.purge import Survey

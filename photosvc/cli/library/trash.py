@@ -9,7 +9,7 @@ import click
 from photosvc.cli.group import LazyGroup, PlainError, with_database
 from photosvc.cli.prompts import confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list
-from photosvc.core.counted import counted
+from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

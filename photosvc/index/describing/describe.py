@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy.orm import object_session
 
-from photosvc.core.sources import AUTO, ESTIMATE, MANUAL, META, PRIORITY, XMP, gives_way
+from photosvc.core.values.sources import AUTO, ESTIMATE, MANUAL, META, PRIORITY, XMP, gives_way
 from photosvc.index.describing.compose import (
     StackedFile,
     make_title,

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import orjson
 
-from photosvc.core.orientation import followed_by, inverse, swaps_sides
-from photosvc.core.sources import MANUAL
+from photosvc.core.values.orientation import followed_by, inverse, swaps_sides
+from photosvc.core.values.sources import MANUAL
 from photosvc.index.extract import Extraction
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import File

@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from photosvc.core import ids
-from photosvc.core.sources import META, XMP
+from photosvc.core.values.sources import META, XMP
 from photosvc.media.metadata import Region
 from photosvc.models import File, Marker
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
-from photosvc.core.sources import AUTO, ESTIMATE, META, NAME
+from photosvc.core.values.sources import AUTO, ESTIMATE, META, NAME
 from photosvc.index.describing.compose import StackedFile
 from photosvc.index.describing.dated_names import date_in
 from photosvc.index.places import to_local, to_utc, zone_at

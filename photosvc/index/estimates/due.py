@@ -13,7 +13,7 @@ from sqlalchemy import BindParameter, ColumnElement, Update, and_, bindparam, fu
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.core.clock import shifted
-from photosvc.core.sources import AUTO, DEFAULT, ESTIMATE
+from photosvc.core.values.sources import AUTO, DEFAULT, ESTIMATE
 from photosvc.index.estimates.positions import WINDOW
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Photo
 from photosvc.models.database.among import among

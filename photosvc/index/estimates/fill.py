@@ -6,7 +6,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.core.clock import Clock
-from photosvc.core.sources import AUTO, ESTIMATE
+from photosvc.core.values.sources import AUTO, ESTIMATE
 from photosvc.index.describing.describe import describe
 from photosvc.index.estimates.due import sighting
 from photosvc.index.estimates.neighbours import Neighbours

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import FileProblemError, Problem, Reason
-from photosvc.core.stacks import parse_kinds
+from photosvc.core.values.stacks import parse_kinds
 from photosvc.index.estimates.fill import estimate_places
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.running.last_run import note_run

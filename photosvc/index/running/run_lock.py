@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError
-from photosvc.core.lock import exclusive_lock
+from photosvc.core.locks.lock import exclusive_lock
 from photosvc.core.memory import frozen_heap
 from photosvc.models import CANCELLED, INDEXER, LibraryState
 from photosvc.models.database.inserts import insert_into

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from photosvc.core.sources import AUTO, META, XMP
+from photosvc.core.values.sources import AUTO, META, XMP
 from photosvc.index.sidecars.names import candidates, key
 from photosvc.index.sidecars.read import Kind
 from photosvc.media.metadata import Metadata, Region, merge

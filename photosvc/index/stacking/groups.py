@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from photosvc.core.stacks import EDITED, LIVE
+from photosvc.core.values.stacks import EDITED, LIVE
 from photosvc.index.stacking.names import original_of, still_of
 from photosvc.query.fold import fold
 

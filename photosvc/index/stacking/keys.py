@@ -7,7 +7,7 @@ from datetime import time
 from typing import Final
 
 from photosvc.core.geo import cell_token
-from photosvc.core.stacks import BURST, DOCUMENT, LIVE, MOMENT, NAMES
+from photosvc.core.values.stacks import BURST, DOCUMENT, LIVE, MOMENT, NAMES
 from photosvc.index.describing.compose import split_name
 from photosvc.index.extract import Extraction
 from photosvc.index.stacking.names import burst_of, original_of, series_of, still_of

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
-from photosvc.core.stacks import KINDS
+from photosvc.core.values.stacks import KINDS
 from photosvc.index.places import Gazetteer
 from photosvc.index.running.run_lock import Lease
 from photosvc.index.storing.catalog import Catalog

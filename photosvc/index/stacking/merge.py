@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.core.sources import AUTO, MANUAL, PRIORITY
+from photosvc.core.values.sources import AUTO, MANUAL, PRIORITY
 from photosvc.models import AlbumPhoto, File, Photo, PhotoChange, photo_keywords
 
 #: Source column -> the values that it is the source of.

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError
-from photosvc.core.lock import exclusive_lock
+from photosvc.core.locks.lock import exclusive_lock
 from photosvc.core.paths import disk_name
 from photosvc.index.running import wishes
 from photosvc.index.running.job import run_index

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import is_position
-from photosvc.core.sources import AUTO, MANUAL
+from photosvc.core.values.sources import AUTO, MANUAL
 from photosvc.index.places import is_zone, to_local, to_utc
 from photosvc.index.storing.catalog import Catalog
 from photosvc.library.values import PLAIN

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.core.sources import MANUAL
+from photosvc.core.values.sources import MANUAL
 from photosvc.index.describing.describe import REVIEW_BELOW
 from photosvc.library.journal import Change, record
 from photosvc.library.values import Difference, difference

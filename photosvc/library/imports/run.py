@@ -14,7 +14,7 @@ from typing import Final
 from sqlalchemy import Engine
 
 from photosvc.core.clock import Clock
-from photosvc.core.lock import exclusive_lock
+from photosvc.core.locks.lock import exclusive_lock
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.scanning.scan import FoundFile, Unreachable
 from photosvc.library.imports.folder import ImportFolder

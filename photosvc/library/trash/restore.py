@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.core.stacks import parse_kinds
+from photosvc.core.values.stacks import parse_kinds
 from photosvc.index.places import Gazetteer
 from photosvc.index.scanning.scan import clamped_time, disk_path
 from photosvc.index.storing.catalog import Catalog

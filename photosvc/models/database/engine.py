@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, event, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
-from photosvc.core.closed import make_closed
+from photosvc.core.folders.closed import make_closed
 from photosvc.models.database.prepared import run_text
 
 #: Execution option of write transactions.

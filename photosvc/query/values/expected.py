@@ -1,6 +1,6 @@
 """What is valid as a value, as error messages and documentation say it, and the values that mean true or false."""
 
-from photosvc.core.colors import COLORS
+from photosvc.core.values.colors import COLORS
 from photosvc.query.filter_spec import Kind
 
 BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}

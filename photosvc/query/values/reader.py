@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from photosvc.core.colors import COLOR_NUMBERS, COLORS
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
+from photosvc.core.values.colors import COLOR_NUMBERS, COLORS
 from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.fold import fold, words

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from photosvc.core.byte_locks import ByteLocks
+from photosvc.core.locks.byte_locks import ByteLocks
 
 #: Seconds of work up to which a search goes before the longer ones of the same owner.
 _SHORT: Final = 0.5

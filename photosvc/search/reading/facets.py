@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import Connection, func, literal_column, not_, select, tuple_
 
-from photosvc.core.colors import COLORS
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.values.colors import COLORS
 from photosvc.models import VALUE_GROUPS, Album, AlbumPhoto, Camera, Lens, Place, SearchRow
 from photosvc.models.database.prepared import read_tuples
 from photosvc.models.database.unindexed import Column, unindexed

@@ -14,7 +14,7 @@ from urllib.parse import unquote_plus
 from flask import Response, g, request
 
 from photosvc.auth.principal import Principal
-from photosvc.core.log_lines import FIELDS, as_text
+from photosvc.core.texts.log_lines import FIELDS, as_text
 from photosvc.web.auditing import request_id
 from photosvc.web.requests.client_address import client_address
 

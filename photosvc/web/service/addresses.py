@@ -11,7 +11,7 @@ from urllib.parse import quote
 from flask import Request
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.log_lines import START
+from photosvc.core.texts.log_lines import START
 from photosvc.web.current import Service
 from photosvc.web.service.parts import OAUTH, WELL_KNOWN
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.core.orientation import followed_by, inverse
+from photosvc.core.values.orientation import followed_by, inverse
 from photosvc.media.pixels.decode import UPRIGHT
 from photosvc.models import Photo
 from photosvc.search.projection.verify import differing

@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from photosvc.core.log_lines import FIELDS
+from photosvc.core.texts.log_lines import FIELDS
 from photosvc.web.requests.access_log import LOGGER, masked_path, masked_query
 from tests.api_client import PASSWORD, open_api
 from tests.library import svc

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.core.closed import close_files, close_folder, make_closed
+from photosvc.core.folders.closed import close_files, close_folder, make_closed
 
 
 def mode(path):

@@ -3,7 +3,7 @@
 import pytest
 
 from photosvc.core.errors import ConflictError
-from photosvc.core.lock import exclusive_lock
+from photosvc.core.locks.lock import exclusive_lock
 
 
 def test_a_held_lock_refuses_others_and_is_free_afterwards(tmp_path):

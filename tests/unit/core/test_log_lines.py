@@ -6,7 +6,14 @@ import sys
 
 import pytest
 
-from photosvc.core.log_lines import FIELDS, JsonFormatter, LineFormatter, as_text, write_lines, write_warnings_only
+from photosvc.core.texts.log_lines import (
+    FIELDS,
+    JsonFormatter,
+    LineFormatter,
+    as_text,
+    write_lines,
+    write_warnings_only,
+)
 
 
 def record(message, *arguments, error=None, **fields):

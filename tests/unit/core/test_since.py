@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.since import parse_since
+from photosvc.core.texts.since import parse_since
 from tests.clock import NOW
 
 

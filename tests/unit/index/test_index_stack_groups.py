@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from photosvc.core.stacks import KINDS, parse_kinds
+from photosvc.core.values.stacks import KINDS, parse_kinds
 from photosvc.index.stacking.groups import MAX_FILES, Member, divide
 from photosvc.index.stacking.names import burst_of, original_of, series_of
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from photosvc.core.colors import COLORS
+from photosvc.core.values.colors import COLORS
 from photosvc.media.color import chroma, color_id, colors_of, difference, main_color, read_colors, to_lab
 from tests.examples import examples
 

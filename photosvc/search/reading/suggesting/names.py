@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from sqlalchemy import Connection, func, literal, select
 
 from photosvc import data
-from photosvc.core.colors import COLORS
+from photosvc.core.values.colors import COLORS
 from photosvc.models import Album, Camera, Keyword, Lens, Marker, Place
 from photosvc.models.library import UNKNOWN_ID, UNKNOWN_PLACE
 from photosvc.query.fold import fold, words, words_recurring

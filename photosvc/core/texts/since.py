@@ -4,8 +4,8 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from photosvc.core.clock import shifted
-from photosvc.core.durations import parse_duration
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.texts.durations import parse_duration
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _MOMENT = re.compile(

@@ -10,7 +10,7 @@ from photosvc.core.paths import full_path
 
 #: Environment variable with the folder; it is read before the settings, because `config.py` lies there.
 INSTANCE_VARIABLE: Final = "PHOTOSVC_INSTANCE"
-_PACKAGE: Final = Path(__file__).resolve().parents[1]
+_PACKAGE: Final = Path(__file__).resolve().parents[2]
 
 
 def make_instance(given: Path | str | None, environ: Mapping[str, str]) -> Path:

@@ -1,0 +1,1 @@
+"""Folders that a service owns or is given, and who may read them."""

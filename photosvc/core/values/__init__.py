@@ -1,0 +1,1 @@
+"""Fixed values of photos and files: colours, orientations, sources of metadata, kinds of stacks."""
