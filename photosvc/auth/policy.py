@@ -94,6 +94,7 @@ _TABLE = (
     Rule("errors.view",                "logs",     _R,   _ANY,     _ADMIN,    _,    "See files that failed"),
     Rule("errors.clear",               "logs",     _W,   _ANY,     _ADMIN,    _,    "Forget failures of imports"),
     Rule("photos.index",               "photos",   _W,   _ANY,     _EDITORS,  _,    "Start and stop index runs"),
+    Rule("index.view",                 "photos",   _R,   _ANY,     _EDITORS,  _,    "See index runs"),
     Rule("folders.view",               "folders",  _R,   _ANY,     _ALL,      _,    "List folders of the originals"),
     Rule("moments.view",               "moments",  _R,   _ANY,     _ALL,      _,    "List the months of photos"),
     Rule("places.view",                "places",   _R,   _ANY,     _ALL,      _,    "See photos on a map"),

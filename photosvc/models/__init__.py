@@ -15,6 +15,7 @@ from photosvc.models.audit import AuditEntry
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.dav import DavLock, DavProperty
 from photosvc.models.imports import ImportFailure, ImportReport
+from photosvc.models.index_runs import IndexRun
 from photosvc.models.journal import PhotoChange
 from photosvc.models.keys import StoredKey
 from photosvc.models.library import (
@@ -105,6 +106,7 @@ __all__ = [
     "ImportFailure",
     "ImportReport",
     "ImportWish",
+    "IndexRun",
     "IndexWish",
     "Keyword",
     "Lens",

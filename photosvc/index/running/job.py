@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Generator, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,11 +12,12 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.paths import clean_name
 from photosvc.core.problems import FileProblemError, Problem, Reason
 from photosvc.core.values.stacks import parse_kinds
 from photosvc.index.estimates.fill import estimate_places
 from photosvc.index.extract import Extraction, extract
-from photosvc.index.running.last_run import note_run
+from photosvc.index.running.reports import Reporter
 from photosvc.index.running.run_lock import run_lock
 from photosvc.index.running.summary import IndexOptions, Observer, Outcome, Status, Summary
 from photosvc.index.scanning.changes import find_changes, known_files
@@ -64,7 +65,11 @@ def run_index(
     folder = start_folder(settings.originals, options.subfolder)
     kinds = parse_kinds(settings.stack_by)
     summary = Summary(observer=observer)
-    with run_lock(session, settings, clock, writes=not options.dry_run) as lease, Worklist() as work:
+    with run_lock(session, settings, clock, writes=not options.dry_run) as lease, ExitStack() as stack:
+        work = stack.enter_context(Worklist())
+        reporter = Reporter(session.get_bind().engine, clock, clean_name(folder), options.force, summary)
+        if not options.dry_run:
+            stack.enter_context(reporter.keeping_failures(session))
         if is_stale(session) and not options.dry_run:
             summary.rebuilt = rebuild(session)
         if not options.dry_run:
@@ -91,13 +96,22 @@ def run_index(
         else:
             writer = BatchWriter(session, settings.originals, clock, summary, kinds, lease)
             if work.count_to_read():
-                _read(work, writer, settings, options, summary, progress)
+                _read(work, writer, settings, options, summary, _both(reporter.progress, progress))
             writer.mark_missing(work.gone())
             estimate_places(session, clock, lease, wanted=settings.estimate_places)
             session.rollback()
-            note_run(session.get_bind().engine, clock(), whole=not folder)
+            reporter.done(whole=not folder)
     summary.seconds = time.monotonic() - started
     return summary
+
+
+def _both(first: Progress, second: Progress | None) -> Progress:
+    def tell(done: int, total: int) -> None:
+        first(done, total)
+        if second:
+            second(done, total)
+
+    return tell
 
 
 def _keep_unmounted(work: Worklist, disks: Collection[str], summary: Summary) -> None:
@@ -124,7 +138,7 @@ def _read(
     settings: Settings,
     options: IndexOptions,
     summary: Summary,
-    progress: Progress | None,
+    progress: Progress,
 ) -> None:
     """Extract the files to read in worker processes and store the results in batches."""
     total = work.count_to_read()
@@ -141,8 +155,7 @@ def _read(
     with closing(_results(paths(), total, settings, options, summary)) as results:
         for done, (path, result) in enumerate(results, 1):
             batch.append((given.pop(path), _problem(result) if isinstance(result, PhotosvcError) else result))
-            if progress:
-                progress(done, total)
+            progress(done, total)
             if len(batch) >= writer.size or time.monotonic() - began > _BATCH_SECONDS:
                 writer.store(batch)
                 batch, began = [], time.monotonic()

@@ -3,12 +3,11 @@
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import Engine, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.models import LibraryState
 from photosvc.models.database.inserts import insert_into
-from photosvc.models.database.transactions import write_session
 
 #: Rows of the library's state: seconds since 1970 of the end of the last run, and of the last over all originals.
 _ENDED: Final = "indexed_at"
@@ -23,14 +22,13 @@ class LastRun(NamedTuple):
     """Of the last one that looked at all originals."""
 
 
-def note_run(engine: Engine, now: datetime, *, whole: bool) -> None:
-    """Keep that a run has ended, in a write transaction of its own."""
+def note_run(session: Session, now: datetime, *, whole: bool) -> None:
+    """Keep that a run has ended, in the write transaction of the session."""
     rows = [{"name": name, "value": int(now.timestamp())} for name in ((_ENDED, _WHOLE) if whole else (_ENDED,))]
-    with write_session(engine) as session:
-        added = insert_into(LibraryState, session)
-        session.execute(
-            added.values(rows).on_conflict_do_update(index_elements=["name"], set_={"value": added.excluded.value})
-        )
+    added = insert_into(LibraryState, session)
+    session.execute(
+        added.values(rows).on_conflict_do_update(index_elements=["name"], set_={"value": added.excluded.value})
+    )
 
 
 def last_run(session: Session) -> LastRun:

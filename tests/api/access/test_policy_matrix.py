@@ -94,6 +94,7 @@ TABLE = {
     "DELETE /uploads/<token>": row(412, "files write", PERSON, EDITORS),
     "POST /uploads/<token>": row(412, "files write", PERSON, EDITORS),
     "POST /index": row(400, "photos write", ANYTHING, EDITORS, body={"path": ".."}),
+    "GET /index": row(200, "photos read", ANYTHING, EDITORS),
     "DELETE /index": row(200, "photos write", ANYTHING, EDITORS),
     "POST /import": row(400, "files write", ANYTHING, ADMIN, body={"path": ".."}),
     "POST /import/<path:folder>": row(404, "files write", ANYTHING, ADMIN, body={}),

@@ -67,3 +67,18 @@ def test_a_run_that_goes_on_stops_before_its_next_batch_and_the_next_run_continu
     assert api.call("DELETE", "/index", token).json["stopped"] is False
     assert api.library.index().failed == []
     assert len(api.library.names(count=99)) == 40
+
+
+def test_runs_are_listed_with_what_waits_and_whether_one_goes_on(api):
+    api.library.put("1.jpg", encoded(clouds(1, 16, 12), "JPEG"))
+    api.library.index()
+    token = api.app_password("alice", "photos")
+    api.call("POST", "/index", token, json={"path": "2024", "rescan": True})
+    listed = api.call("GET", "/index", token).json
+    assert (listed["running"], listed["waiting"]) == (False, [{"Path": "2024", "Rescan": True}])
+    (run,) = listed["runs"]
+    now = f"{api.library.clock():%Y-%m-%dT%H:%M:%SZ}"
+    assert run == {
+        "ID": 1, "Path": "", "Rescan": False, "State": "done", "Message": "", "Total": 1, "Done": 1, "Indexed": 1,
+        "Updated": 0, "Unchanged": 0, "Missing": 0, "Skipped": 0, "Failed": 0, "StartedAt": now, "EndedAt": now,
+    }  # fmt: skip

@@ -68,7 +68,8 @@ LOGIN = {"session.confirm"}
 #: What administrators and users may do with an account of their own.
 FILES = {"files.upload", "photos.index"}
 #: What administrators and users may do with originals that were deleted.
-TRASH = {"trash.view", "trash.restore"}
+LISTS = {"trash.view", "index.view"}
+TRASH = LISTS | {"trash.restore"}
 #: What administrators may do with any kind of credential.
 IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "photos.index", "trash.empty"} | TRASH
 
@@ -86,7 +87,10 @@ IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "phot
             {"role": "admin", "scope": "photos"},
             PHOTOS | HISTORY | TRASH | {"photos.update", "photos.delete", "photos.index"},
         ),
-        ({"role": "user", "scope": "read"}, READS | HISTORY | {"trash.view", "webdav.read", "session.read"}),
+        (
+            {"role": "user", "scope": "read"},
+            READS | HISTORY | LISTS | {"webdav.read", "session.read"},
+        ),
         ({"role": "user", "scope": "write"}, WRITES | FILES | LOGIN | {"trash.restore", "webdav.write", "session.end"}),
         (
             {"kind": APP_PASSWORD, "role": "admin"},
@@ -124,7 +128,7 @@ IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "phot
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "webdav"}, set()),
         ({"kind": HOST_USER, "role": "viewer"}, READS),
         ({"kind": HOST_USER, "role": "user"}, READS | HISTORY | WRITES | TRASH | {"photos.index"}),
-        ({"kind": HOST_USER, "role": "user", "scope": "photos read"}, PHOTOS | HISTORY | {"trash.view"}),
+        ({"kind": HOST_USER, "role": "user", "scope": "photos read"}, PHOTOS | HISTORY | LISTS),
         (
             {"kind": HOST_USER, "role": "admin"},
             READS | HISTORY | WRITES | IMPORTS | {"metrics.view", "oauth.introspect"},
