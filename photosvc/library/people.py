@@ -13,8 +13,8 @@ from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.storing.catalog import PlainCatalog
 from photosvc.library.edits.loading import load_photos
 from photosvc.models import STATE, File, LibraryState, Marker, Subject, SubjectName
+from photosvc.models.content.people import subject_uid
 from photosvc.models.database.inserts import insert_into
-from photosvc.models.people import subject_uid
 from photosvc.query.fold import fold
 from photosvc.search.projection.project import project, record_change
 from photosvc.search.projection.update import project_values

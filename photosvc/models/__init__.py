@@ -1,6 +1,6 @@
 """The tables, on a declarative base of our own that a host application does not share."""
 
-from photosvc.models.accounts import (
+from photosvc.models.access.accounts import (
     ACCESS_TOKEN,
     APP_PASSWORD,
     CLIENT_TOKEN,
@@ -11,14 +11,11 @@ from photosvc.models.accounts import (
     ThrottleBucket,
     User,
 )
-from photosvc.models.audit import AuditEntry
+from photosvc.models.access.audit import AuditEntry
+from photosvc.models.access.keys import StoredKey
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
-from photosvc.models.dav import DavLock, DavProperty
-from photosvc.models.imports import ImportFailure, ImportReport
-from photosvc.models.index_runs import IndexRun
-from photosvc.models.journal import PhotoChange
-from photosvc.models.keys import StoredKey
-from photosvc.models.library import (
+from photosvc.models.content.journal import PhotoChange
+from photosvc.models.content.library import (
     CANCELLED,
     CHANGES,
     ESTIMATES,
@@ -38,8 +35,15 @@ from photosvc.models.library import (
     Place,
     photo_keywords,
 )
-from photosvc.models.people import Subject, SubjectName
-from photosvc.models.photo import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile, StackKey
+from photosvc.models.content.people import Subject, SubjectName
+from photosvc.models.content.photo import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile, StackKey
+from photosvc.models.content.sidecars import GONE, Sidecar, file_sidecars
+from photosvc.models.requests.dav import DavLock, DavProperty
+from photosvc.models.requests.imports import ImportFailure, ImportReport
+from photosvc.models.requests.index_runs import IndexRun
+from photosvc.models.requests.uploads import ImportWish, Upload, UploadedFile
+from photosvc.models.requests.wishes import IndexWish
+from photosvc.models.requests.zips import ZipSelection
 from photosvc.models.search.columns import SORT_KEYS
 from photosvc.models.search.row import (
     FILTER_COLUMNS,
@@ -56,10 +60,6 @@ from photosvc.models.search.row import (
 )
 from photosvc.models.search.tables import SearchAlbum, SearchDocument, SearchText
 from photosvc.models.search.values import NOWHERE, FileKey
-from photosvc.models.sidecars import GONE, Sidecar, file_sidecars
-from photosvc.models.uploads import ImportWish, Upload, UploadedFile
-from photosvc.models.wishes import IndexWish
-from photosvc.models.zips import ZipSelection
 
 __all__ = [
     "ACCESS_TOKEN",

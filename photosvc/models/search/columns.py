@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import FromClause
 from sqlalchemy.orm import MappedColumn, mapped_column
 
-from photosvc.models.photo import File, Photo
+from photosvc.models.content.photo import File, Photo
 
 _INFO = "search_column"
 

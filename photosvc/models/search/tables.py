@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from photosvc.models.base import TABLE_PREFIX, Base, RowId
-from photosvc.models.library import Album
+from photosvc.models.content.library import Album
 from photosvc.models.search.columns import SORT_KEYS
 from photosvc.models.search.row import SearchRow
 

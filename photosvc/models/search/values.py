@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from photosvc.core.geo import unit_vector
-from photosvc.models.library import UNKNOWN_PLACE
-from photosvc.models.photo import File, Photo
+from photosvc.models.content.library import UNKNOWN_PLACE
+from photosvc.models.content.photo import File, Photo
 from photosvc.models.search.columns import FileSource, PhotoSource
 from photosvc.query.fold import fold
 

@@ -15,8 +15,8 @@ from sqlalchemy import ColumnElement, Connection, Integer, and_, cast, func, or_
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box, is_position
 from photosvc.models import FileKey, Photo, Place, SearchRow
+from photosvc.models.content.library import UNKNOWN_PLACE
 from photosvc.models.database.unindexed import unindexed
-from photosvc.models.library import UNKNOWN_PLACE
 from photosvc.search.reading.overview.photos import PhotoQuery, find_photos
 from photosvc.search.reading.planning.plan import ALL_ROWS, Driver
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from photosvc.core.ids import LABEL, computed_uid
 from photosvc.models import Keyword, Marker, SearchRow, Subject, photo_keywords
-from photosvc.models.people import subject_uid
+from photosvc.models.content.people import subject_uid
 from photosvc.query.fold import fold
 from photosvc.search.reading.conditions.visible import visible
 

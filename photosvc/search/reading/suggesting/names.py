@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, literal, select
 from photosvc import data
 from photosvc.core.values.colors import COLORS
 from photosvc.models import Album, Camera, Keyword, Lens, Marker, Place
-from photosvc.models.library import UNKNOWN_ID, UNKNOWN_PLACE
+from photosvc.models.content.library import UNKNOWN_ID, UNKNOWN_PLACE
 from photosvc.query.fold import fold, words, words_recurring
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.overview.counts import years

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from photosvc.models.accounts import Credential
+from photosvc.models.access.accounts import Credential
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
 
 

@@ -7,8 +7,8 @@ from sqlalchemy import BigInteger, Column, ForeignKey, SmallInteger, Table, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
-from photosvc.models.library import Album
-from photosvc.models.photo import ORIGINALS_ROOT, File
+from photosvc.models.content.library import Album
+from photosvc.models.content.photo import ORIGINALS_ROOT, File
 
 #: The size of a sidecar that is gone.
 GONE: Final = -1
@@ -31,7 +31,7 @@ class Sidecar(Base):
     kind: Mapped[str] = mapped_column(Text)
     """Value of an `index.sidecars.read.Kind`."""
     details: Mapped[str] = mapped_column(Text)
-    """Its metadata as one JSON record; see `index.file_columns`."""
+    """Its metadata as one JSON record; see `index.describing.file_columns`."""
     album_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(Album.id, ondelete="SET NULL"), index=True)
     """The album that was made from it."""
     reader_version: Mapped[int] = mapped_column(SmallInteger)

@@ -138,10 +138,10 @@ PROJECTION = "projection"
 #: The rules of stacking that the photos were made by, as a number; see `index.stacking.restack`.
 STACKING = "stacking"
 
-#: Which index run may write the library, and until when; see `index.run_lock`.
+#: Which index run may write the library, and until when; see `index.running.run_lock`.
 INDEXER = "indexer"
 
-#: Present when the index run that is going on is to stop; see `index.run_lock`.
+#: Present when the index run that is going on is to stop; see `index.running.run_lock`.
 CANCELLED = "cancelled"
 
 #: Whether places are estimated (1) or not (0); see `index.estimates.fill`.

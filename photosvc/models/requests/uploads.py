@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from photosvc.models.accounts import User
+from photosvc.models.access.accounts import User
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
 
 

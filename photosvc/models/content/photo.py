@@ -9,8 +9,8 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 from photosvc.core.clock import ZERO_TIME
 from photosvc.core.problems import Problem
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
-from photosvc.models.library import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Keyword, Lens, Place, photo_keywords
-from photosvc.models.people import renamed_uids, subject_uid
+from photosvc.models.content.library import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Keyword, Lens, Place, photo_keywords
+from photosvc.models.content.people import renamed_uids, subject_uid
 from photosvc.query.fold import fold
 
 
@@ -113,11 +113,11 @@ class File(Base):
     look_4: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
     instance_id: Mapped[str] = mapped_column(Text, default="", index=True)
     details: Mapped[str] = mapped_column(Text, default="{}")
-    """The metadata of the file as one JSON record; see `index.file_columns`."""
+    """The metadata of the file as one JSON record; see `index.describing.file_columns`."""
     reader_version: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
     """Version of the reader that read it; see `index.extract.READER_VERSION`."""
     chosen_names: Mapped[str] = mapped_column(Text, default="", server_default="")
-    """The names that people gave to marked areas, as JSON; see `index.markers`."""
+    """The names that people gave to marked areas, as JSON; see `index.describing.markers`."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 

@@ -1,0 +1,1 @@
+"""Tables of what requests ask for or leave behind: uploads, imports, index runs, archives, WebDAV."""
