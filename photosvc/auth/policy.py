@@ -160,8 +160,26 @@ def check_proof(principal: Principal, action: str, now: datetime, *, owner_uid: 
     """
     rule = RULES[action]
     owns = rule.own and owner_uid is not None and owner_uid == principal.user_uid
+    if rule.proof and not owns:
+        _check_hour(principal, now)
+
+
+def check_recent_proof(principal: Principal, now: datetime) -> None:
+    """Make sure that the principal's password was sent within the last hour, if it has one that it can send.
+
+    A log-in counts. Users of a host app and sessions made from app passwords cannot; the policy decides on them alone.
+
+    Raises:
+        PasswordNeededError: it is longer ago.
+
+    """
+    if may(principal, "session.confirm"):
+        _check_hour(principal, now)
+
+
+def _check_hour(principal: Principal, now: datetime) -> None:
     proved = principal.proved_at or principal.created_at
-    if rule.proof and not owns and now > proved + timedelta(seconds=PROOF_SECONDS):
+    if now > proved + timedelta(seconds=PROOF_SECONDS):
         raise PasswordNeededError(field="password")
 
 

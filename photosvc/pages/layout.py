@@ -8,6 +8,7 @@ from jinja2 import Environment
 
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
+from photosvc.pages.administration.sections import sections_of
 from photosvc.pages.asset_files import asset_version
 from photosvc.web.current import current_service
 from photosvc.web.protector import public, require
@@ -62,6 +63,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "me": who,
         "leaves": by_cookie(),  # not the user of a host app, who signs out there
         "settings": who is not None and may(who, "users.view", owner_uid=who.user_uid),
+        "administration": next((section.endpoint for section in sections_of(who)), ""),
         "asset": asset,
         **context,
     }

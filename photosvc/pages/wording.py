@@ -5,7 +5,15 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from photosvc.auth.scopes import ALL, MODES, READ, WRITE
-from photosvc.core.accounts import BY_APP_PASSWORD, BY_PASSCODE, BY_PASSWORD, BY_RECOVERY_CODE
+from photosvc.core.accounts import (
+    ADMIN,
+    BY_APP_PASSWORD,
+    BY_PASSCODE,
+    BY_PASSWORD,
+    BY_RECOVERY_CODE,
+    USER,
+    VIEWER,
+)
 
 _LIBRARY: Final = "albums config files folders labels moments people photos places"
 _DAY: Final = 86_400
@@ -28,6 +36,23 @@ CHOICES: Final = (
 )
 #: Seconds until an app password ends, by what the form offers.
 LIFETIMES: Final = ((365 * _DAY, "In a year"), (90 * _DAY, "In 90 days"), (30 * _DAY, "In 30 days"), (-1, "Never"))
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role of accounts."""
+
+    name: str
+    label: str
+    hint: str
+
+
+ROLES: Final = (
+    Role(VIEWER, "See photos", "Searches, albums and downloads, without private photos. Changes nothing."),
+    Role(USER, "See and change photos", "Also private photos, uploads, albums, and the network folder."),
+    Role(ADMIN, "Everything", "Also accounts, clients, the security log, and the upkeep of the library."),
+)
+_ROLE_NAMES: Final = {ADMIN: "Administrator", USER: "User", VIEWER: "Viewer"}
 
 METHODS: Final = {
     BY_PASSWORD: "By password",
@@ -60,6 +85,11 @@ def scope_words(scope: str) -> str:
     what = "everything" if ALL in words or not names else _listed([name.removesuffix(":true") for name in names])
     verb = {frozenset({READ}): "Read", frozenset({WRITE}): "Change"}.get(frozenset(words & MODES), "Read and change")
     return f"{verb} {what}" + (f", but not {_listed(closed)}" if closed else "")
+
+
+def role_label(role: str) -> str:
+    """What an account of this role is called."""
+    return _ROLE_NAMES.get(role, role)
 
 
 def ago(then: datetime, now: datetime) -> str:

@@ -7,10 +7,13 @@ from photosvc.pages import BLUEPRINT
 from photosvc.web.protector import ACTION, PUBLIC
 from photosvc.web.requests.same_origin import Place
 from photosvc.web.sessions.session_cookie import PLACE
-from tests.api_client import PASSWORD
+from tests.api_client import HASH, PASSWORD
+from tests.factories.accounts import add_user
 from tests.pages.browser import OWN, Browser
 
-PERSON, EVERYBODY, LOG_IN = "log-ins and app passwords", "everybody", "log-ins"
+EVERYBODY, LOG_IN = "everybody", "log-ins"
+#: Administrators who signed in by their password.
+ADMIN = "administrators"
 TABLE = {
     "GET /": EVERYBODY,
     "GET /photos/<uid>": EVERYBODY,
@@ -27,6 +30,10 @@ TABLE = {
     "POST /settings/account/two-factor/start": LOG_IN,
     "POST /settings/account/two-factor/confirm": LOG_IN,
     "POST /settings/account/two-factor/end": LOG_IN,
+    "GET /administration/confirm": LOG_IN,
+    "POST /administration/confirm": LOG_IN,
+    "GET /administration/accounts": ADMIN,
+    "POST /administration/accounts": ADMIN,
     "GET /welcome": PUBLIC,
     "POST /welcome": PUBLIC,
     "GET /sign-in": PUBLIC,
@@ -57,20 +64,25 @@ def test_every_page_has_a_rule_and_a_row_in_this_table(api):
 
 
 def test_each_page_opens_for_those_of_its_row_and_for_nobody_without_a_session(api):
-    browsers = {"login": Browser(api), "app": Browser(api), "narrow": Browser(api), None: Browser(api)}
-    # Of three accounts, because some pages end other sessions of the account.
+    kinds = ("login", "admin", "app", "narrow", None)
+    browsers = {kind: Browser(api) for kind in kinds}
+    # Of several accounts, because some pages end other sessions of the account.
     passwords = {
         "login": ("alice", PASSWORD),
+        "admin": ("anna", PASSWORD),
         "app": ("vera", api.app_password("vera")),
         "narrow": ("ann", api.app_password("ann", scope="sessions albums")),
     }
+    with api.library.session() as session:
+        add_user(session, name="anna", role="admin", password_hash=HASH)
+        session.commit()
     for kind, (name, password) in passwords.items():
         assert browsers[kind].sign_in(name, password).status_code == 303
     for route, who in TABLE.items():
         if who == PUBLIC:
             continue
         for kind, browser in browsers.items():
-            allowed = kind in {EVERYBODY: {"login", "app"}, LOG_IN: {"login"}}[who]
+            allowed = kind in {EVERYBODY: {"login", "admin", "app"}, LOG_IN: {"login", "admin"}, ADMIN: {"admin"}}[who]
             answer = open_route(browser, route)
             if kind is None:
                 assert (answer.status_code, answer.headers["Location"][:8]) == (303, "/sign-in"), route

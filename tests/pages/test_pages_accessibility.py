@@ -22,6 +22,13 @@ PAGES = {
 }
 
 
+#: Those that an administrator opens.
+ADMINISTRATION = {
+    "accounts": "/administration/accounts",
+    "the password again": "/administration/confirm",
+}
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("axe")) as api:
@@ -65,3 +72,7 @@ def test_no_page_has_a_violation(chromium, served, theme, width, scripts):
         page.context.clear_cookies()
         page.goto(f"{base}/sign-in")
         check(page, "sign-in")
+    with open_page(chromium, base, name="ann", **options) as page:
+        for what, path in ADMINISTRATION.items():
+            page.goto(base + path)
+            check(page, what)

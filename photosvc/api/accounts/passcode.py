@@ -4,16 +4,11 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from photosvc.auth.accounts import second_factor, users
-from photosvc.auth.audit.events import Event
-from photosvc.auth.errors import OwnSecondFactorError
 from photosvc.records.accounts import EnrolmentSchema, PasscodeSchema, PasswordSchema, ProofSchema
 from photosvc.web.answers.answer import json_answer
-from photosvc.web.auditing import record
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
-from photosvc.web.current import current_service
-from photosvc.web.protector import principal, require
-from photosvc.web.sessions import own_account
+from photosvc.web.protector import require
+from photosvc.web.sessions import managed_accounts, own_account
 
 _ENROLMENT = EnrolmentSchema()
 _CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type": "array", "items": TEXT})
@@ -65,11 +60,5 @@ def disable(body: dict[str, Any], user_uid: str) -> Response:
 @refuses(409)
 def reset(user_uid: str) -> Response:
     """Turn it off for an account whose owner lost both the phone and the recovery codes."""
-    service = current_service()
-    with service.writing() as session:
-        user = users.find_user(session, user_uid)
-        if user.uid == principal().user_uid:
-            raise OwnSecondFactorError
-        second_factor.reset(session, service.now(), user)
-        record(session, Event.SECOND_FACTOR_OFF, subject=user)
+    managed_accounts.reset_second_factor(user_uid)
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})

@@ -7,9 +7,8 @@ from flask import Blueprint, Response, request
 
 from photosvc.api.config import ClientConfig, client_config
 from photosvc.auth.accounts import users
-from photosvc.auth.accounts.proof import find_proven, prove_password
 from photosvc.auth.audit.events import Event
-from photosvc.auth.credentials import login_sessions, open_sessions
+from photosvc.auth.credentials import login_sessions
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.accounts import PROOF_SECONDS
@@ -20,7 +19,8 @@ from photosvc.web.answers.answer import json_answer
 from photosvc.web.auditing import record
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
-from photosvc.web.protector import principal, proving, public, require, roles_of, token_of, uses
+from photosvc.web.protector import principal, public, require, roles_of, token_of, uses
+from photosvc.web.sessions import own_account
 from photosvc.web.sessions.logging_in import log_in as log_in_account
 from photosvc.web.sessions.logging_in import sweep_sessions
 
@@ -95,14 +95,7 @@ def log_out(session_id: str | None = None) -> Response:
 @refuses(429)
 def confirm_session(body: dict[str, Any]) -> Response:
     """Send the account's password again: for an hour from now on, an administrator may change other accounts."""
-    service, who = current_service(), principal()
-    with service.loading() as session:
-        user = users.find_user(session, who.user_uid or "")
-    with proving():
-        prove_password(user, body["password"])
-        with service.writing() as session:
-            find_proven(session, user)
-            open_sessions.renew_proof(session, who.credential_id, service.now())
+    own_account.confirm_password(principal().user_uid or "", body["password"])
     return json_answer({"code": 200, "message": "Password confirmed.", "confirmed_for": PROOF_SECONDS})
 
 

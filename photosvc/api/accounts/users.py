@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from photosvc.auth.accounts import passwords, users
+from photosvc.auth.accounts import users
 from photosvc.auth.audit import described
 from photosvc.auth.audit.events import Event
 from photosvc.auth.policy import check_proof, decide, may
@@ -14,7 +14,7 @@ from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require, roles_of
-from photosvc.web.sessions import own_account
+from photosvc.web.sessions import managed_accounts, own_account
 
 _MOST = 1000
 #: What an account may do, which its own user does not change.
@@ -49,12 +49,8 @@ def list_users() -> Response:
 @refuses(409)
 def add_user(body: dict[str, Any]) -> Response:
     """Add an account."""
-    service = current_service()
-    user = users.new_user(service.now(), **body)
-    with service.writing() as session:
-        record = _schema().dump(users.add_user(session, user))
-        auditing.record(session, Event.USER_ADDED, subject=user, detail=f"role {user.role}")
-    return json_answer(record, 201)
+    user = managed_accounts.add_account(**body)
+    return json_answer(_schema().dump(user), 201)
 
 
 @require("users.view")
@@ -90,10 +86,7 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
 @refuses(409)
 def remove_user(user_uid: str) -> Response:
     """Remove an account with all of its credentials."""
-    with current_service().writing() as session:
-        user = users.find_user(session, user_uid)
-        auditing.record(session, Event.USER_REMOVED, subject=user)
-        users.remove_user(session, user)
+    managed_accounts.remove_account(user_uid)
     return json_answer({"code": 200, "message": "Account removed."})
 
 
@@ -107,14 +100,11 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
     The owner has to send the old password, and a code of the second factor if there is one; an administrator does not
     for other accounts.
     """
-    service, who, now = current_service(), principal(), current_service().now()
-    with service.loading() as session:
+    who = principal()
+    with current_service().loading() as session:
         user = users.find_user(session, user_uid)
     if who.user_uid != user.uid and may(who, "users.change"):
-        new = passwords.new_hash(body["new"], user_name=user.name, field="new")
-        with service.writing() as session:
-            users.set_password(session, user, now, new)
-            auditing.record(session, Event.PASSWORD_CHANGED, subject=user)
+        managed_accounts.set_password(user, body["new"])
     else:
         own_account.change_own_password(user_uid, old=body["old"], new=body["new"], code=body["code"])
     return json_answer({"code": 200, "message": "Password changed."})

@@ -21,6 +21,17 @@ document.addEventListener("keydown", (event) => {
 
 document.querySelector("#order")?.addEventListener("change", (event) => event.target.form.requestSubmit());
 
+// What More shows on a phone is closed by a touch beside it, and by Escape.
+const more = document.querySelector(".side .more");
+document.addEventListener("click", (event) => {
+  if (more?.open && !more.contains(event.target)) more.open = false;
+});
+more?.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  more.open = false;
+  more.querySelector("summary").focus();
+});
+
 // Over plain http there is no clipboard to write to, so that the text is selected and copied as by a key.
 for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);

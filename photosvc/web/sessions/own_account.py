@@ -124,6 +124,21 @@ def change_own_password(user_uid: str, *, old: str, new: str, code: str | None) 
             record(session, Event.PASSWORD_CHANGED, subject=user)
 
 
+def confirm_password(user_uid: str, password: str) -> None:
+    """Send the account's password again: for an hour from now on, an administrator may change other accounts.
+
+    Raises:
+        InvalidValueError: it is wrong.
+        ThrottledError: too many passwords were wrong.
+
+    """
+
+    def change(session: Session, _user: User) -> None:
+        open_sessions.renew_proof(session, principal().credential_id, current_service().now())
+
+    _proven(user_uid, password, change)
+
+
 def start_second_factor(user_uid: str, password: str) -> second_factor.Enrolment:
     """Start to set up two-factor authentication; log-in asks for codes once one was confirmed.
 

@@ -5,7 +5,16 @@ from datetime import timedelta
 import pytest
 
 from photosvc.auth.errors import InsufficientScopeError, PasswordNeededError, ScopeTooWideError
-from photosvc.auth.policy import RULES, check_grantable, check_proof, decide, may, policy_table, scopes_in_use
+from photosvc.auth.policy import (
+    RULES,
+    check_grantable,
+    check_proof,
+    check_recent_proof,
+    decide,
+    may,
+    policy_table,
+    scopes_in_use,
+)
 from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import PermissionDeniedError
@@ -167,6 +176,27 @@ def test_exactly_changes_of_accounts_ask_for_the_password_of_the_last_hour(actio
     assert not asks(proved, late + hour, "u2")
     assert asks(proved, late + hour + SECOND, "u2") == (action in ASKING)
     assert not asks(proved, NOW, "u2")
+
+
+@pytest.mark.parametrize(
+    ("who", "asked"),
+    [
+        ({}, True),
+        ({"role": "admin"}, True),
+        ({"scope": "photos"}, False),  # it could not send the password
+        ({"parent_id": 5}, False),
+        ({"kind": HOST_USER, "role": "admin"}, False),
+    ],
+)
+def test_pages_ask_those_for_the_password_again_who_can_send_it(who, asked):
+    late = NOW + timedelta(hours=1)
+    check_recent_proof(principal(**who), late)
+    check_recent_proof(principal(**who, proved_at=late), late + SECOND)
+    if asked:
+        with pytest.raises(PasswordNeededError):
+            check_recent_proof(principal(**who), late + SECOND)
+    else:
+        check_recent_proof(principal(**who), late + SECOND)
 
 
 @pytest.mark.parametrize("scope", ["*", "users password passcode sessions", "read write"])

@@ -1,0 +1,99 @@
+"""What the pages of Administration share: the password again after an hour, their navigation, and what was done."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, ParamSpec
+
+from flask import Response, current_app, request, url_for
+from werkzeug.exceptions import HTTPException
+
+from photosvc.auth.errors import PasswordNeededError
+from photosvc.auth.policy import check_recent_proof
+from photosvc.core.errors import PhotosvcError
+from photosvc.pages.administration.sections import sections_of
+from photosvc.pages.errors import error_status
+from photosvc.pages.layout import page, see_other, show
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+
+Args = ParamSpec("Args")
+
+_READING: Final = frozenset({"GET", "HEAD"})
+
+
+def administration_page(action: str) -> Callable[[Callable[Args, Response]], Callable[Args, Response]]:
+    """Let a page open only for principals that the policy allows `action`, and who sent their password within the hour.
+
+    Others send it on a page that leads back. The path's names for accounts are not `user_uid`: here nobody acts as the
+    owner of an account.
+    """
+
+    def protect(view: Callable[Args, Response]) -> Callable[Args, Response]:
+        @page(action)
+        @wraps(view)
+        def confirmed(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+            check_recent_proof(principal(), current_service().now())
+            return view(*args, **kwargs)
+
+        @wraps(confirmed)
+        def leading(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+            try:
+                return confirmed(*args, **kwargs)
+            except PasswordNeededError:
+                return _lead_to_confirmation()
+
+        return leading
+
+    return protect
+
+
+def show_administration(
+    template: str,
+    section: str,
+    *,
+    error: PhotosvcError | None = None,
+    told: dict[str, str] | None = None,
+    **context: Any,  # noqa: ANN401 - what templates read
+) -> Response:
+    """A page made from `photosvc/administration/<template>.html`, within the frame of Administration.
+
+    Args:
+        template: its name.
+        section: the endpoint of the part that the page belongs to.
+        error: what is wrong with the form that was sent.
+        told: the sentences for values of `done` in the address, to which forms lead after success.
+        context: what the template reads.
+
+    """
+    answer = show(
+        f"administration/{template}",
+        error_status(error),
+        sections=sections_of(principal()),
+        here=section,
+        error=error,
+        done=(told or {}).get(request.args.get("done", ""), "") if error is None else "",
+        now=current_service().now(),
+        **context,
+    )
+    if error is not None and error.retry_after is not None:
+        answer.headers["Retry-After"] = str(error.retry_after)
+    return answer
+
+
+def _lead_to_confirmation() -> Response:
+    if request.method in _READING:
+        return see_other(url_for(".confirm", next=f"{request.root_path}{request.full_path.removesuffix('?')}"))
+    return see_other(url_for(".confirm", next=_page_above(request.path), unsent="1"))
+
+
+def _page_above(path: str) -> str:
+    """The page of the address of a form, or the nearest one above it: where the form is."""
+    routes: Any = current_app.create_url_adapter(request)
+    while path:
+        try:
+            routes.match(path, method="GET")
+        except HTTPException:
+            path = path.rpartition("/")[0]
+        else:
+            return f"{request.root_path}{path}"
+    return ""
