@@ -15,9 +15,10 @@ from sqlalchemy.orm import Session
 from photosvc.auth.accounts import passwords
 from photosvc.models import migrate
 from photosvc.settings import Settings
-from tests import costs, forks
+from tests import costs
 from tests.api_client import ApiClient, open_api
 from tests.library import Library, migrated_database, new_settings, open_library, open_session
+from tests.programs import forks
 
 _NUMBERS = count()
 _SLOW_TIMEOUT = 900

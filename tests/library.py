@@ -34,10 +34,10 @@ from photosvc.models.database.transactions import begin_write
 from photosvc.search.reading.documents import join_results
 from photosvc.settings import Settings, load_settings
 from photosvc.web.current import current_service
-from tests import forks
 from tests.clock import NOW, MovedClock
 from tests.factories.accounts import add_user
-from tests.forks import SURROUNDINGS
+from tests.programs import forks
+from tests.programs.forks import SURROUNDINGS
 
 #: Where test libraries are served, the issuer of those that have no public address.
 ADDRESS = "http://localhost:8080"

@@ -10,9 +10,9 @@ import urllib.request
 import pytest
 
 from tests.audit.rows import rows
-from tests.forks import ROOT
 from tests.library import open_library
-from tests.server import serve
+from tests.programs.forks import ROOT
+from tests.programs.server import serve
 
 OWN = ["--worker-class", "photosvc.serving.Worker"]
 TIMES = 12

@@ -7,7 +7,7 @@ import pytest
 
 from tests.api_client import PASSWORD
 from tests.audit.rows import rows, told
-from tests.oauth_client import basic
+from tests.clients.oauth_client import basic
 
 NEW = "new horse battery"
 

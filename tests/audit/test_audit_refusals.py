@@ -8,8 +8,8 @@ import pytest
 from photosvc.core import ids
 from tests.api_client import PASSWORD, check_error
 from tests.audit.rows import rows
+from tests.clients.oauth_client import basic
 from tests.library import DATABASE
-from tests.oauth_client import basic
 
 
 def refusals(library):

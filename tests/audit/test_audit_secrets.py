@@ -8,7 +8,7 @@ import pyotp
 from photosvc.core.texts.log_lines import JsonFormatter, LineFormatter
 from tests.api_client import PASSWORD
 from tests.audit.rows import rows
-from tests.oauth_client import basic
+from tests.clients.oauth_client import basic
 
 NEW = "new horse battery"
 

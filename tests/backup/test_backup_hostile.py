@@ -12,8 +12,8 @@ from hashlib import sha256
 import pytest
 
 from photosvc.backup.errors import NoRoomError, NotABackupError
-from tests import small_disk
 from tests.backup.test_backup_restoring import names, restore
+from tests.files import small_disk
 from tests.library import svc
 
 

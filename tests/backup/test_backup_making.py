@@ -23,11 +23,11 @@ from photosvc.backup.workspace import workspace
 from photosvc.backup.writing import Source, archive_name, write_backup
 from photosvc.models.base import SCHEMA_VERSION
 from photosvc.settings import load_settings
-from tests import small_disk
 from tests.backup.conftest import make
+from tests.files import small_disk
 from tests.library import DATABASE, call_svc, svc
 from tests.pictures import jpeg
-from tests.server import serve
+from tests.programs.server import serve
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 

@@ -18,8 +18,8 @@ from photosvc.backup.errors import NoRoomError
 from photosvc.cli import svc as commands
 from photosvc.core.errors import SettingError
 from photosvc.models.base import SCHEMA_VERSION
-from tests import small_disk
 from tests.backup.conftest import accounts, make
+from tests.files import small_disk
 from tests.library import DATABASE, call_svc, hashes, open_library, svc
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 
 from photosvc.core import ids
 from tests.api_client import open_api
-from tests.terminal import type_at
+from tests.programs.terminal import type_at
 
 
 @pytest.fixture(scope="module")

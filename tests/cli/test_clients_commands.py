@@ -9,8 +9,8 @@ from joserfc.jwk import RSAKey
 
 from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.cli import svc as command
+from tests.clients.oauth_client import Pair, open_oauth_api
 from tests.library import SVC, call_svc, svc
-from tests.oauth_client import Pair, open_oauth_api
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import pytest
 
 from photosvc.auth.oauth.client_authentication import authenticate
 from tests.api_client import open_api
-from tests.forks import SURROUNDINGS, launcher
 from tests.library import svc
-from tests.terminal import type_at
+from tests.programs.forks import SURROUNDINGS, launcher
+from tests.programs.terminal import type_at
 
 CTRL_C = "\x03"
 

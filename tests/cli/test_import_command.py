@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tests.api_client import open_api
-from tests.indexing_requests import InlinePool
-from tests.upload_client import originals, picture, sha1
+from tests.clients.upload_client import originals, picture, sha1
+from tests.factories.indexing_requests import InlinePool
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from photosvc.auth import key_replacement
 from tests.api_client import PASSWORD, check_error, open_api
 from tests.audit.rows import rows
 from tests.library import call_svc, svc
-from tests.server import serve
+from tests.programs.server import serve
 
 PICTURE = "/t/" + "0" * 40 + "/{}/fit_720"
 

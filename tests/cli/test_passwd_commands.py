@@ -6,7 +6,7 @@ import pytest
 
 from tests.api_client import PASSWORD
 from tests.library import SURROUNDINGS, SVC
-from tests.terminal import type_at
+from tests.programs.terminal import type_at
 
 NEW = "new horse battery"
 

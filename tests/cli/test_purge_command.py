@@ -15,7 +15,7 @@ from tests.clock import NOW
 from tests.factories.photos import edit_photos, new_extraction, store_extractions
 from tests.library import counts, hashes
 from tests.pictures import jpeg
-from tests.terminal import type_at
+from tests.programs.terminal import type_at
 
 
 @pytest.fixture

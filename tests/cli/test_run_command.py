@@ -15,8 +15,8 @@ from photosvc.models import File
 from tests.factories.accounts import add_user
 from tests.library import SURROUNDINGS, SVC, call_svc, open_library
 from tests.pictures import jpeg
-from tests.terminal import type_at
-from tests.watching import QUICK, wait
+from tests.programs.terminal import type_at
+from tests.programs.watching import QUICK, wait
 
 
 def children(process):

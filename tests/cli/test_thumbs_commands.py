@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from photosvc.pictures.sizes import SIZES
+from tests.clients.picture_client import PictureClient
 from tests.library import SURROUNDINGS, SVC, svc
-from tests.picture_client import PictureClient
 from tests.pictures import encoded, jpeg, quarters
 
 USUAL = ["fit_1280.jpg", "fit_1920.jpg", "fit_720.jpg", "tile_100.jpg", "tile_224.jpg", "tile_500.jpg"]

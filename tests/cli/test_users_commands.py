@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.api_client import PASSWORD
-from tests.terminal import type_at
+from tests.programs.terminal import type_at
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.dav_server import serve_dav
-from tests.small_disk import mounted
+from tests.files.small_disk import mounted
+from tests.programs.dav_server import serve_dav
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from contextlib import nullcontext
 
 from photosvc.library.imports import wishes
 from photosvc.web.current import current_service
-from tests.import_folder import Imports
-from tests.indexing_requests import InlinePool, index_at_once
+from tests.clients.upload_client import picture
+from tests.factories.import_folder import Imports
+from tests.factories.indexing_requests import InlinePool, index_at_once
 from tests.library import open_library
-from tests.upload_client import picture
 
 
 def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypatch):

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from tests import deadly_extract, racing_extract
 from tests.library import SVC, open_library, reasons, svc
 from tests.pictures import encoded, exif, jpeg, quarters, rational
+from tests.programs import deadly_extract, racing_extract
 
 
 def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_run(library, monkeypatch):

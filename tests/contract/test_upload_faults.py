@@ -19,11 +19,11 @@ from tusclient.exceptions import TusCommunicationError
 
 from photosvc.cli.library.chores import chores_of
 from photosvc.web.current import current_service
-from tests import forks
 from tests.api_client import API, open_api
+from tests.clients.upload_client import originals, parts, picture, sha1
 from tests.library import SURROUNDINGS
-from tests.server import serve
-from tests.upload_client import originals, parts, picture, sha1
+from tests.programs import forks
+from tests.programs.server import serve
 
 pytestmark = pytest.mark.slow
 

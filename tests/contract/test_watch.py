@@ -13,7 +13,7 @@ from photosvc.models.database.transactions import write_session
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.pictures import jpeg
-from tests.watching import watch
+from tests.programs.watching import watch
 
 
 def pictures(count, first=0):

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.dav_server import USER, serve_dav
-from tests.watching import wait
+from tests.programs.dav_server import USER, serve_dav
+from tests.programs.watching import wait
 
 pytestmark = pytest.mark.slow
 

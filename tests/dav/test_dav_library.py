@@ -8,7 +8,7 @@ from photosvc.library.trash.names import TRASH_FOLDER
 from photosvc.models import Album, AlbumPhoto, File, IndexWish, Photo, RejectedFile
 from tests.api_client import open_api
 from tests.dav.client import DavClient
-from tests.indexing_requests import InlinePool
+from tests.factories.indexing_requests import InlinePool
 from tests.pictures import dng, jpeg
 
 

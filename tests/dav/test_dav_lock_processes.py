@@ -20,7 +20,7 @@ def test_two_processes_never_grant_two_exclusive_locks_and_leave_them_when_kille
         database = current_service().engine().url.render_as_string(hide_password=False)
     processes = [
         Popen(
-            [sys.executable, "-m", "tests.locking_process", str(stored.instance), database, f"u{number}"],
+            [sys.executable, "-m", "tests.programs.locking_process", str(stored.instance), database, f"u{number}"],
             env=SURROUNDINGS,
             cwd=Path(__file__).parents[2],
             stdin=PIPE,

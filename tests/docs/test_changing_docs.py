@@ -12,10 +12,10 @@ import orjson
 import pytest
 
 from tests.api_client import ApiClient, open_api
+from tests.files.videos import film
 from tests.library import SURROUNDINGS, SVC
 from tests.pictures import exif, heic, jpeg
-from tests.server import serve
-from tests.videos import film
+from tests.programs.server import serve
 
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = [

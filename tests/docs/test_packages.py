@@ -10,7 +10,7 @@ from email.parser import HeaderParser
 
 import pytest
 
-from tests.forks import ROOT
+from tests.programs.forks import ROOT
 
 pytestmark = pytest.mark.slow
 HOME = "https://code.example.org/photosvc"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from photosvc import samples
-from tests.forks import SURROUNDINGS, launcher
 from tests.library import call_svc
-from tests.server import serve
+from tests.programs.forks import SURROUNDINGS, launcher
+from tests.programs.server import serve
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -20,7 +20,7 @@ from photosvc.search.reading.page import find
 from photosvc.search.reading.request import parse_request
 from tests.factories.varied_library import fill_varied_library
 from tests.library import SURROUNDINGS, migrated_database, open_library
-from tests.server import serve
+from tests.programs.server import serve
 
 GUIDE = (Path(__file__).parents[2] / "docs/search.md").read_text()
 BEGIN, END = "<!-- filters: svc show filters --md -->\n\n", "\n<!-- end -->"

@@ -1,1 +1,1 @@
-"""What tests store in a library: accounts and clients, generated photos, a varied library."""
+"""What tests store in a library: accounts and clients, generated photos; libraries that index or import at once."""

@@ -10,7 +10,7 @@ from photosvc.core.problems import FileProblemError, Problem, Reason
 from photosvc.index.describing.file_columns import dump_metadata, load_metadata
 from photosvc.index.extract import Extraction, extract
 from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerTimeoutError
-from tests.damage import samples, variants
+from tests.files.damage import samples, variants
 from tests.library import CAMERA_ORIGINALS
 
 #: Reasons that say that our own code failed rather than the file.

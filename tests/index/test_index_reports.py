@@ -10,7 +10,7 @@ from photosvc.index.running.run_lock import RunCancelledError, cancel_run, run_l
 from photosvc.index.running.summary import IndexOptions
 from photosvc.models import IndexRun
 from photosvc.web.current import current_service
-from tests.indexing_requests import InlinePool
+from tests.factories.indexing_requests import InlinePool
 from tests.library import open_library
 from tests.pictures import jpeg
 

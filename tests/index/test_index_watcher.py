@@ -21,7 +21,7 @@ from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.library import Library, open_library
 from tests.pictures import jpeg
-from tests.watching import wait
+from tests.programs.watching import wait
 
 
 class StopError(BaseException):

@@ -11,7 +11,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.problems import Reason
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 from photosvc.workers.pool import WorkerDiedError, WorkerStartError, WorkerTimeoutError
-from tests.worker_tasks import obey, square
+from tests.programs.worker_tasks import obey, square
 
 
 def workers(function=square, **options):

@@ -14,7 +14,17 @@ import pytest
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.core.problems import UnreadableFileError
 from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerStartError, WorkerTimeoutError
-from tests.worker_tasks import chatter, echo, killed_by_tuples, large, no_data, obey, process_id, send_a_pickle, square
+from tests.programs.worker_tasks import (
+    chatter,
+    echo,
+    killed_by_tuples,
+    large,
+    no_data,
+    obey,
+    process_id,
+    send_a_pickle,
+    square,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
 
@@ -255,7 +265,7 @@ def test_an_interpreter_that_cannot_start_is_reported(monkeypatch):
 PROGRAM = """
     import sys
     from photosvc.workers.pool import WorkerPool
-    from tests.worker_tasks import obey
+    from tests.programs.worker_tasks import obey
 
     print("main", flush=True)  # no main guard: a child that imported this would print, and start children
     with WorkerPool(obey, result=str, workers=2) as pool:

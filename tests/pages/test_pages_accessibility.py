@@ -5,7 +5,7 @@ import pytest
 from tests.api_client import open_api
 from tests.pages.chromium import MISSING, open_chromium, open_page
 from tests.pictures import exif, jpeg
-from tests.server import serve
+from tests.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -15,7 +15,7 @@ from photosvc.web.current import current_service
 from tests.api_client import PASSWORD, open_api
 from tests.pages.chromium import open_chromium, open_page
 from tests.pictures import exif, jpeg
-from tests.server import serve
+from tests.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

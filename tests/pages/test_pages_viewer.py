@@ -3,10 +3,10 @@
 import pytest
 
 from tests.api_client import open_api
+from tests.files.videos import film
 from tests.pages.chromium import open_chromium, open_page
 from tests.pictures import exif, jpeg
-from tests.server import serve
-from tests.videos import film
+from tests.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -20,8 +20,8 @@ from photosvc.search.reading.request import parse_node, parse_request
 from photosvc.search.reading.window import prepare
 from tests.examples import examples
 from tests.factories.varied_library import KEYWORDS, PEOPLE, fill_varied_library, uid, visible_to_all
-from tests.query_model import Matcher, shown
-from tests.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
+from tests.queries.query_model import Matcher, shown
+from tests.queries.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
 
 QUICK = examples(200, suppress_health_check=list(HealthCheck))
 SLOW = settings(QUICK, max_examples=2000)

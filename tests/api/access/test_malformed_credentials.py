@@ -10,7 +10,7 @@ from photosvc.core import ids
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.web.protector import ACTION, PUBLIC
 from tests.api_client import check_error, open_api
-from tests.server import serve
+from tests.programs.server import serve
 
 HEADERS = ("HTTP_AUTHORIZATION", "HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
 #: Of each route. What does not reach the database needs no second run.

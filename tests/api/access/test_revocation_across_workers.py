@@ -11,7 +11,7 @@ import pytest
 
 from tests.api_client import PASSWORD, open_api
 from tests.library import svc
-from tests.server import serve
+from tests.programs.server import serve
 
 NEW = "new horse battery"
 THREADS, REQUESTS = 3, 120

@@ -11,7 +11,7 @@ import pytest
 from photosvc.models import User
 from tests.api_client import PASSWORD, open_api
 from tests.costs import SERVICE_HASHER
-from tests.server import serve
+from tests.programs.server import serve
 
 
 @pytest.fixture(scope="module", params=[(2, 8), (1, 4)], ids=lambda size: f"{size[0]} workers of {size[1]} threads")

@@ -7,7 +7,7 @@ from photosvc.search.projection.verify import differing
 from tests.api_client import ApiClient
 from tests.factories.photos import add_photos
 from tests.library import hashes, open_library
-from tests.processes import at_once
+from tests.programs.processes import at_once
 
 pytestmark = pytest.mark.slow
 PHOTOS = 24

@@ -9,7 +9,7 @@ from photosvc.models import Photo
 from photosvc.models.database.transactions import UnitOfWork
 from photosvc.search.projection.verify import differing
 from photosvc.web.current import current_service
-from tests.indexing_requests import InlinePool
+from tests.factories.indexing_requests import InlinePool
 from tests.library import copy_library, hashes, open_library
 from tests.pictures import exif, jpeg, xmp
 

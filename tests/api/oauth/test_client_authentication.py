@@ -8,9 +8,9 @@ import pytest
 
 from photosvc.auth.oauth.clients import Changes, change_client, remove_client
 from photosvc.core import ids
+from tests.clients.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth_api
 from tests.clock import NOW
 from tests.factories.accounts import add_user
-from tests.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth_api
 
 
 @pytest.fixture(scope="module")

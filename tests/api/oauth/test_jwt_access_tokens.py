@@ -11,8 +11,8 @@ from photosvc.auth.oauth.clients import Changes, change_client
 from photosvc.core import ids
 from photosvc.core.accounts import JWT, OPAQUE
 from photosvc.web.current import current_service
+from tests.clients.oauth_client import ISSUER, open_oauth_api
 from tests.clock import NOW
-from tests.oauth_client import ISSUER, open_oauth_api
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secre
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import Client, Credential
 from tests.api_client import PASSWORD
+from tests.clients.oauth_client import GRANT, Pair, check_oauth_error
 from tests.clock import NOW
-from tests.oauth_client import GRANT, Pair, check_oauth_error
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import multiprocessing
 import pytest
 
 from photosvc.web.current import current_service
-from tests.oauth_client import GRANT, basic, count_live, open_oauth_api
-from tests.processes import at_once
+from tests.clients.oauth_client import GRANT, basic, count_live, open_oauth_api
+from tests.programs.processes import at_once
 
 PROCESSES = 8
 

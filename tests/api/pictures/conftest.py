@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from tests.api_client import open_api
-from tests.picture_client import PictureClient
+from tests.clients.picture_client import PictureClient
 from tests.pictures import dng, encoded, exif, heic, jpeg, quarters, swapped_profile, video
 
 ORIENTATIONS = range(1, 9)

@@ -7,8 +7,8 @@ from photosvc.media.pixels.decode import UPRIGHT
 from photosvc.models import Photo
 from photosvc.search.projection.verify import differing
 from tests.api_client import open_api
+from tests.clients.picture_client import PictureClient
 from tests.library import hashes
-from tests.picture_client import PictureClient
 from tests.pictures import exif, jpeg, quarters, video, xmp
 
 ORIENTATIONS = range(1, 9)

@@ -12,8 +12,8 @@ from photosvc.search.reading.request import parse_node
 from tests.examples import examples
 from tests.factories.varied_library import fill_varied_library, uid
 from tests.library import open_library
-from tests.query_model import Matcher, shown
-from tests.query_strategies import QUERIES
+from tests.queries.query_model import Matcher, shown
+from tests.queries.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/clusters"
 QUICK = examples(20, suppress_health_check=list(HealthCheck))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api_client import open_api
-from tests.picture_client import PictureClient
+from tests.clients.picture_client import PictureClient
 from tests.pictures import exif, jpeg, xmp
 
 

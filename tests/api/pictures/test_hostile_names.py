@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from tests.api_client import open_api
-from tests.picture_client import PictureClient
+from tests.clients.picture_client import PictureClient
 from tests.pictures import dng, encoded, jpeg, quarters, video
 
 #: What leads out of a folder somewhere: plain, encoded once and twice, with NUL, backslashes, and Unicode.

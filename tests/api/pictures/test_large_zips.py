@@ -17,7 +17,7 @@ from photosvc.models import File, Photo
 from photosvc.search.projection.project import project
 from tests.clock import NOW
 from tests.library import open_library
-from tests.server import serve
+from tests.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -22,10 +22,10 @@ from sqlalchemy import select
 from photosvc.models import File
 from photosvc.web.current import current_service
 from tests.api_client import check_error, open_api
-from tests.picture_client import PictureClient
+from tests.clients.picture_client import PictureClient
+from tests.files.small_disk import mounted
 from tests.pictures import CORNERS, encoded, jpeg, png_bomb, quarters
-from tests.server import serve
-from tests.small_disk import mounted
+from tests.programs.server import serve
 
 ROOT = Path(__file__).parents[3]
 HASHES = [f"{number:02x}" * 20 for number in range(8)]
@@ -33,7 +33,7 @@ HASHES = [f"{number:02x}" * 20 for number in range(8)]
 
 def asking(folder, seconds, *hashes):
     """A process that asks for thumbnails whose maker takes some seconds each."""
-    command = [sys.executable, "-m", "tests.asking_process", str(folder), str(seconds), *hashes]
+    command = [sys.executable, "-m", "tests.programs.asking_process", str(folder), str(seconds), *hashes]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 

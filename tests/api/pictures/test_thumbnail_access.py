@@ -6,8 +6,8 @@ from itertools import count
 import pytest
 
 from tests.api_client import HASH, check_error, open_api
+from tests.clients.picture_client import BROWSER, PictureClient
 from tests.factories.accounts import add_user
-from tests.picture_client import BROWSER, PictureClient
 from tests.pictures import encoded, quarters
 
 NUMBERS = count()

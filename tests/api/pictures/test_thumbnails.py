@@ -9,8 +9,8 @@ from sqlalchemy import select
 from photosvc.models import File, Marker
 from photosvc.pictures.sizes import SIZES
 from tests.api_client import check_error
+from tests.clients.picture_client import BROWSER
 from tests.clock import NOW
-from tests.picture_client import BROWSER
 from tests.pictures import CORNERS
 
 

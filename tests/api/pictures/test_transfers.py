@@ -8,7 +8,7 @@ from PIL import Image
 from photosvc.search.reading import page
 from photosvc.web.current import current_service
 from tests.api_client import check_error, open_api
-from tests.picture_client import PictureClient
+from tests.clients.picture_client import PictureClient
 from tests.pictures import encoded
 
 

@@ -22,10 +22,10 @@ from photosvc.pictures.originals import Original
 from photosvc.pictures.videos import VideoJob, make_video
 from photosvc.web.current import current_service
 from tests.api_client import check_error, open_api
-from tests.picture_client import BROWSER, PictureClient, named
+from tests.clients.picture_client import BROWSER, PictureClient, named
+from tests.files.videos import film, google_photo, heic_photo, micro_video, samsung_photo, turned
 from tests.pictures import apple_note, exif, jpeg
-from tests.server import serve
-from tests.videos import film, google_photo, heic_photo, micro_video, samsung_photo, turned
+from tests.programs.server import serve
 
 
 class VideoClient(PictureClient):

@@ -15,8 +15,8 @@ from photosvc.search.limits.turns import Turns
 from photosvc.web.current import current_service
 from tests.api_client import check_error
 from tests.factories.photos import add_photos
+from tests.factories.slow_rows import slow_rows
 from tests.library import open_library
-from tests.slow_rows import slow_rows
 
 
 @pytest.fixture(scope="module")

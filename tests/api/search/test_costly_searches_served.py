@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.factories.photos import add_photos
+from tests.factories.slow_rows import slow_rows
 from tests.library import open_library
-from tests.server import serve
-from tests.slow_rows import slow_rows
+from tests.programs.server import serve
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from photosvc.models import Photo
 from photosvc.web.current import current_service
 from tests.api_client import check_error
 from tests.factories.photos import add_photos
+from tests.factories.slow_rows import slow_rows
 from tests.library import open_library
-from tests.slow_rows import slow_rows
 
 TOO_LONG = "the search took too long"
 

@@ -14,7 +14,7 @@ from photosvc.search.reading.orders import ORDERS
 from tests.examples import examples
 from tests.factories.varied_library import fill_varied_library, visible_to_all
 from tests.library import Library, open_library
-from tests.query_strategies import ANY_QUERIES, LARGE_QUERIES
+from tests.queries.query_strategies import ANY_QUERIES, LARGE_QUERIES
 
 PAYLOADS = (
     "'", '"', "' OR '1'='1", "1 OR 1=1", "1); DROP TABLE photosvc_photos; --", "x' UNION SELECT 1 --", "%", "_", "\\",

@@ -10,11 +10,11 @@ import pytest
 from photosvc.models import migrate
 from photosvc.models.base import SCHEMA_VERSION
 from photosvc.web.current import current_service
-from tests import forks
 from tests.api_client import check_error
-from tests.forks import SURROUNDINGS
 from tests.library import DATABASE, call_svc, copy_library, open_library
-from tests.server import serve
+from tests.programs import forks
+from tests.programs.forks import SURROUNDINGS
+from tests.programs.server import serve
 
 READY = ("/readyz", "/status")
 

@@ -13,7 +13,7 @@ from photosvc.models.database.transactions import begin_write
 from tests.clock import NOW
 from tests.library import open_library
 from tests.pictures import jpeg
-from tests.server import serve
+from tests.programs.server import serve
 
 ROUTE = "/api/v1/photos"
 

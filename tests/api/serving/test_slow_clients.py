@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.library import open_library
-from tests.server import serve
+from tests.programs.server import serve
 
 POST = b"POST /api/v1/session HTTP/1.1\r\nHost: a\r\n"
 SMALL_CHUNK = b"1;" + b"a" * 200 + b"\r\n{\r\n"

@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 
 from tests.api_client import open_api
-from tests.picture_client import PictureClient
+from tests.clients.picture_client import PictureClient
 from tests.pictures import encoded
-from tests.server import serve
+from tests.programs.server import serve
 
 WORKERS = {"own": ["--worker-class", "photosvc.serving.Worker"], "gunicorn": ["--worker-class", "gthread"]}
 LARGE = 12 << 20

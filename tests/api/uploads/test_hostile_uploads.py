@@ -6,8 +6,20 @@ import zipfile
 import pytest
 
 from tests.api_client import check_error
+from tests.clients.upload_client import (
+    CRLF,
+    FORM,
+    form,
+    open_uploads,
+    originals,
+    parts,
+    picture,
+    post,
+    put,
+    sha1,
+    upload,
+)
 from tests.pictures import clouds, encoded
-from tests.upload_client import CRLF, FORM, form, open_uploads, originals, parts, picture, post, put, sha1, upload
 
 HTML = b"<!DOCTYPE html><script>alert(1)</script>"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'

@@ -11,8 +11,8 @@ from photosvc.models import ImportWish
 from photosvc.web.current import current_service
 from photosvc.web.service.indexer import Indexer
 from tests.api_client import check_error, open_api
-from tests.indexing_requests import InlinePool, index_at_once
-from tests.upload_client import changed, originals, parts, picture, sha1
+from tests.clients.upload_client import changed, originals, parts, picture, sha1
+from tests.factories.indexing_requests import InlinePool, index_at_once
 
 
 @pytest.fixture

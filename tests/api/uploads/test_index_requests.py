@@ -10,7 +10,7 @@ from photosvc.index.running.wishes import waiting
 from photosvc.web.current import current_service
 from photosvc.web.service.indexer import Indexer
 from tests.api_client import check_error, open_api
-from tests.indexing_requests import InlinePool
+from tests.factories.indexing_requests import InlinePool
 from tests.pictures import clouds, encoded
 
 

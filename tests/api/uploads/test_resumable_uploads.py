@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from photosvc.library.staging import Staging
 from tests.api_client import check_error
+from tests.clients.upload_client import changed, open_uploads, originals, parts, picture, post, put, sha1
 from tests.examples import examples
-from tests.upload_client import changed, open_uploads, originals, parts, picture, post, put, sha1
 
 TYPE = "application/offset+octet-stream"
 

@@ -10,9 +10,7 @@ from photosvc.cli.library.chores import chores_of
 from photosvc.library.staging import Staging
 from photosvc.web.current import current_service
 from tests.api_client import check_error
-from tests.examples import examples
-from tests.pictures import clouds, dng, encoded, jpeg, xmp
-from tests.upload_client import (
+from tests.clients.upload_client import (
     CRLF,
     FORM,
     changed,
@@ -26,6 +24,8 @@ from tests.upload_client import (
     sha1,
     upload,
 )
+from tests.examples import examples
+from tests.pictures import clouds, dng, encoded, jpeg, xmp
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ import pytest
 
 from tests.api_client import open_api
 from tests.pictures import clouds, encoded
-from tests.server import serve
+from tests.programs.server import serve
 
 pytestmark = pytest.mark.slow
 DONE = {"added", "duplicate"}

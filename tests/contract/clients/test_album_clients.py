@@ -14,7 +14,7 @@ from photosvc.search.projection.verify import differing
 from tests.api_client import API, PASSWORD, open_api
 from tests.factories.photos import add_photos
 from tests.library import open_library
-from tests.server import serve
+from tests.programs.server import serve
 
 pytestmark = pytest.mark.slow
 

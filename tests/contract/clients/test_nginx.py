@@ -15,9 +15,9 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from tests.api_client import open_api
-from tests.picture_client import PictureClient
+from tests.clients.picture_client import PictureClient
 from tests.pictures import encoded, quarters
-from tests.server import serve
+from tests.programs.server import serve
 
 CONFIG = Path(__file__).parents[3] / "deploy" / "nginx.conf"
 NAMES = [

@@ -23,10 +23,10 @@ from photoprism.models import form
 from photosvc.models import Photo
 from photosvc.search.projection.verify import differing
 from tests.api_client import API, PASSWORD, open_api
+from tests.clients.photoprysm_import import import_photoprysm
 from tests.library import SURROUNDINGS
-from tests.photoprysm_import import import_photoprysm
 from tests.pictures import exif, jpeg
-from tests.server import serve
+from tests.programs.server import serve
 
 pytestmark = pytest.mark.slow
 

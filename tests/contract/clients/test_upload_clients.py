@@ -12,12 +12,12 @@ from tusclient.client import TusClient
 from tusclient.exceptions import TusCommunicationError
 
 from tests.api_client import API, PASSWORD, open_api
+from tests.clients.photoprysm_import import import_photoprysm
+from tests.clients.upload_client import originals, parts, picture, sha1
 from tests.library import SURROUNDINGS
-from tests.photoprysm_import import import_photoprysm
 from tests.pictures import clouds, encoded
-from tests.server import serve
-from tests.upload_client import originals, parts, picture, sha1
-from tests.watching import wait
+from tests.programs.server import serve
+from tests.programs.watching import wait
 
 pytestmark = pytest.mark.slow
 

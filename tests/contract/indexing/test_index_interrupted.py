@@ -63,7 +63,7 @@ def thumbnails(library):
 
 def run_killed(library, kills, lines, seed):
     arguments = [library.instance, *map(str, (kills, lines, seed))]
-    command = [sys.executable, "-m", "tests.killed_runs", *arguments]
+    command = [sys.executable, "-m", "tests.programs.killed_runs", *arguments]
     done = subprocess.run(command, env=SURROUNDINGS, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -11,9 +11,9 @@ from photosvc.library.imports.folder import ImportFolder
 from photosvc.library.staging.errors import ReadOnlyError, StorageFullError
 from photosvc.library.staging.part import Part
 from photosvc.models import UploadedFile
-from tests.import_folder import open_imports
+from tests.clients.upload_client import picture, sha1
+from tests.factories.import_folder import open_imports
 from tests.pictures import clouds, dng, encoded, xmp
-from tests.upload_client import picture, sha1
 
 ABOUT = xmp('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">At the lake</rdf:li></rdf:Alt></dc:title>')
 

@@ -16,7 +16,7 @@ from photosvc.media.containers.reader import read_embedded
 from photosvc.media.errors import register_heic
 from photosvc.media.formats import sniff
 from photosvc.media.pixels.preview import open_shown
-from tests.containers import (
+from tests.files.containers import (
     bigtiff,
     box,
     gif_with_xmp,

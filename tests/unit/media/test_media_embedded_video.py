@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from photosvc.media.video.embedded import Slice, embedded_duration, find_embedded, open_slice
 from tests.examples import examples
+from tests.files.videos import google_photo, heic_photo, micro_video, samsung_photo, samsung_trailer
 from tests.pictures import jpeg
-from tests.videos import google_photo, heic_photo, micro_video, samsung_photo, samsung_trailer
 
 VIDEO = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom" + b"the rest"
 

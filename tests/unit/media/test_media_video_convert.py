@@ -13,9 +13,9 @@ from photosvc.media.errors import DecodeError, StorageError
 from photosvc.media.video.convert import VideoTooLargeError, convert_video
 from photosvc.media.video.poster import read_poster
 from photosvc.media.video.tracks import read_tracks
+from tests.files.videos import SECOND, X265, film, turned
 from tests.library import CAMERA_ORIGINALS
 from tests.pictures import CORNERS, quarters
-from tests.videos import SECOND, X265, film, turned
 
 
 @dataclass

@@ -11,7 +11,7 @@ from photosvc.index.extract import extract
 from photosvc.media.containers.heif import XMP_BOX
 from photosvc.media.metadata import Metadata
 from photosvc.media.video.described import read_video_metadata
-from tests.containers import box
+from tests.files.containers import box
 from tests.pictures import video, xmp
 
 XMP = xmp(attributes='photoshop:Headline="From XMP" xmp:Rating="4"')

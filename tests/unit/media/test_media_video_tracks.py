@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from photosvc.media.video.tracks import Tracks, read_tracks
 from tests.examples import examples
-from tests.videos import film
+from tests.files.videos import film
 
 
 def tracks(data, before=b""):

@@ -15,7 +15,7 @@ from photosvc.query.operands import Choice, TakenOut
 from photosvc.query.parser import combine, parse_parameters, parse_query
 from photosvc.query.values.areas import locate
 from tests.examples import examples
-from tests.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES, UID
+from tests.queries.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES, UID
 
 
 def normal(node: Node) -> bool:

@@ -5,7 +5,7 @@ from threading import Event
 import pytest
 
 from photosvc.web.service.starter import Starter
-from tests.watching import wait
+from tests.programs.watching import wait
 
 
 class Program:

@@ -13,7 +13,7 @@ from photosvc.library.imports.folder import ImportFolder
 from photosvc.library.imports.outcome import Imported, ImportOptions
 from photosvc.library.imports.run import ImportRun
 from photosvc.web.current import current_service
-from tests.indexing_requests import InlinePool
+from tests.factories.indexing_requests import InlinePool
 from tests.library import Library, open_library
 
 

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from photosvc.web.current import current_service
 from tests.api_client import ApiClient, open_api
-from tests.indexing_requests import InlinePool, index_at_once
+from tests.factories.indexing_requests import InlinePool, index_at_once
 from tests.pictures import clouds, encoded, exif
 
 CRLF = b"\r\n"

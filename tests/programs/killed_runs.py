@@ -1,4 +1,4 @@
-"""Kill `svc index` again and again: `python -m tests.killed_runs INSTANCE KILLS LINES SEED`; prints a line of JSON.
+"""Kill `svc index` again and again: `python -m tests.programs.killed_runs INSTANCE KILLS LINES SEED`; prints JSON.
 
 The command runs in forks of this process, which has imported everything: most of the time of a short run is its start.
 """

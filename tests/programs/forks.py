@@ -22,7 +22,7 @@ from threading import Lock
 
 #: The environment variables of each command.
 SURROUNDINGS = {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 _STANDARD = (0, 1, 2)
 #: `functools.cache` lets threads that come at the same time start a server each.
 _STARTING = Lock()
@@ -91,7 +91,7 @@ def run(*arguments: str, environ: dict[str, str], timeout: float) -> subprocess.
 def launcher(folder: Path) -> Path:
     """An executable `svc` for shells, which starts the command as `start` does and waits for it."""
     path = folder / "svc"
-    program = f"#!{sys.executable} -ISB\nimport sys\nsys.path.append({str(ROOT)!r})\nfrom tests import forks\n"
+    program = f"#!{sys.executable} -ISB\nimport sys\nsys.path.append({str(ROOT)!r})\nfrom tests.programs import forks\n"
     address = _server()[1]
     with _STARTING:  # threads of a test may ask for the same one
         if not path.exists():
@@ -135,7 +135,7 @@ def _server() -> tuple[subprocess.Popen[bytes], str, TemporaryDirectory[str]]:
 def _start_server() -> tuple[subprocess.Popen[bytes], str, TemporaryDirectory[str]]:
     folder = TemporaryDirectory(prefix="photosvc-forks-")
     address = f"{folder.name}/socket"
-    command = [sys.executable, "-m", "tests.forks", address]
+    command = [sys.executable, "-m", "tests.programs.forks", address]
     server = subprocess.Popen(command, cwd=ROOT, env=SURROUNDINGS, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     server.stdout.readline()
     return server, address, folder

@@ -11,7 +11,7 @@ from typing import Any
 import requests
 
 from tests.api_client import ApiClient, open_api
-from tests.server import serve
+from tests.programs.server import serve
 
 USER = "alice"
 

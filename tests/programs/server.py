@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests import forks
-from tests.forks import SURROUNDINGS
+from tests.programs import forks
+from tests.programs.forks import SURROUNDINGS
 
 _APP = """
 import os

@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests import forks
-from tests.forks import SURROUNDINGS
+from tests.programs import forks
+from tests.programs.forks import SURROUNDINGS
 
 
 def type_at(instance: Path, arguments: Sequence[str], typed: Sequence[tuple[str, str]]) -> tuple[int, str, str, str]:

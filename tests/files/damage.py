@@ -4,9 +4,9 @@ import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.containers import bigtiff, gif_with_xmp, photoshop_resource, png_after_pixels, psd, raw_profile
+from tests.files.containers import bigtiff, gif_with_xmp, photoshop_resource, png_after_pixels, psd, raw_profile
+from tests.files.videos import google_photo, samsung_photo
 from tests.pictures import dng, encoded, exif, heic, iptc, jpeg, quarters, video, xmp
-from tests.videos import google_photo, samsung_photo
 
 #: Bytes that are exchanged between two files of different formats: both headers.
 _HEADER = 64

@@ -14,7 +14,7 @@ from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES
 from photosvc.pictures.thumbnails import Thumbnails
 from photosvc.workers.on_demand import OnDemandWorkers
-from tests.worker_tasks import count_thumbnails
+from tests.programs.worker_tasks import count_thumbnails
 
 
 def find(folder: Path, seconds: str, hashes: list[str]) -> None:

@@ -1,0 +1,1 @@
+"""Clients that tests call the service with."""

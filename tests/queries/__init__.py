@@ -1,0 +1,1 @@
+"""Random queries, and a model in plain Python that answers them."""
