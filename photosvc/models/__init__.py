@@ -35,6 +35,7 @@ from photosvc.models.content.library import (
     Place,
     photo_keywords,
 )
+from photosvc.models.content.look_alikes import DistinctPhoto, LookAlike
 from photosvc.models.content.people import Subject, SubjectName
 from photosvc.models.content.photo import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile, StackKey
 from photosvc.models.content.sidecars import GONE, Sidecar, file_sidecars
@@ -101,6 +102,7 @@ __all__ = [
     "Credential",
     "DavLock",
     "DavProperty",
+    "DistinctPhoto",
     "File",
     "FileKey",
     "ImportFailure",
@@ -111,6 +113,7 @@ __all__ = [
     "Keyword",
     "Lens",
     "LibraryState",
+    "LookAlike",
     "Marker",
     "Photo",
     "PhotoChange",

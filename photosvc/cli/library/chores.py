@@ -1,4 +1,4 @@
-"""Further work of a process that indexes: imports, the albums of uploads, and deleting uploads that were abandoned."""
+"""Further work of a process that indexes: imports, looking for look-alikes, the albums of uploads, and tidying up."""
 
 from contextlib import suppress
 from functools import partial
@@ -24,6 +24,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     from photosvc.index.watch.on_request import indexer_lock
     from photosvc.index.watch.watcher import Chores
     from photosvc.library.imports.on_request import RequestedImports
+    from photosvc.library.look_alikes.finding import is_look_wished, look_if_wished
     from photosvc.library.staging import Staging
     from photosvc.library.trash.empty import sweep as sweep_trash
     from photosvc.library.uploads.waiting import known_tokens, sweep
@@ -40,7 +41,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
             with suppress(ConflictError):
                 lock.enter_context(indexer_lock(service.settings))
                 is_held = True
-        is_importing = is_held and imports.step()
+        is_importing = is_held and (imports.step() | look_if_wished(service.engine(), service.clock))
         with UnitOfWork(service.engine()) as session:
             if not has_due_albums(session, service.now()):
                 return is_importing
@@ -57,4 +58,8 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
             with write_session(service.engine()) as session:
                 swept = sweep(session, staging, service.now())
 
-    return Chores(often, hourly, imports.waits)
+    def waits() -> bool:
+        with UnitOfWork(service.engine()) as session:
+            return imports.waits() or is_look_wished(session)
+
+    return Chores(often, hourly, waits)

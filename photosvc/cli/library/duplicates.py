@@ -8,6 +8,7 @@ from photosvc.cli.group import with_database
 from photosvc.cli.report import chosen_format, format_options, print_list, require_stdout
 
 if TYPE_CHECKING:
+    from photosvc.search.reading.duplicates import Copy
     from photosvc.web.current import Service
 
 _COLUMNS = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixels", "distance": "Bits", "name": "File"}
@@ -29,8 +30,6 @@ def duplicates(service: "Service", distance: int) -> None:
     Copies in other sizes, formats and qualities look alike, and so do most pictures of one series; photos of one plain
     colour are left out. Nothing is deleted.
     """
-    from dataclasses import asdict
-
     import orjson
 
     from photosvc.search.reading.duplicates import find_duplicates
@@ -39,12 +38,18 @@ def duplicates(service: "Service", distance: int) -> None:
     with service.reading() as connection:
         groups = find_duplicates(connection, distance)
     if chosen_format() == "json":
-        listed = [[asdict(copy) for copy in group] for group in groups]
+        listed = [[_shown(copy) for copy in group] for group in groups]
         click.echo(orjson.dumps(listed, option=orjson.OPT_INDENT_2).decode())
         return
     rows = [
-        {**asdict(copy), "group": number, "pixels": f"{copy.width}x{copy.height}"}
+        {**_shown(copy), "group": number, "pixels": f"{copy.width}x{copy.height}"}
         for number, group in enumerate(groups, 1)
         for copy in group
     ]
     print_list(_COLUMNS, rows)
+
+
+def _shown(copy: "Copy") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {name: value for name, value in asdict(copy).items() if name != "photo_id"}

@@ -2,13 +2,14 @@
 
 from array import array
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, select
 
-from photosvc.models import File, SearchRow
+from photosvc.models import DistinctPhoto, File, SearchRow
 from photosvc.search.reading.conditions.visible import visible
 from photosvc.search.reading.names.look_alikes import PARTS, number, shows
 
@@ -19,12 +20,14 @@ _BYTE_PAIRS: Final = tuple(combinations(range(0, 64, 8), 2))
 #: Different hashes with two equal bytes that one is compared with; more occur only in files made on purpose.
 _MOST_COMPARED: Final = 2000
 _READ_AT_ONCE: Final = 500
+_NONE: Final = frozenset[int]()
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
     """A photo of a group."""
 
+    photo_id: int
     uid: str
     name: str
     """Path of the file that shows it."""
@@ -39,8 +42,8 @@ class Copy:
 def find_duplicates(connection: Connection, distance: int = MOST_BITS) -> list[list[Copy]]:
     """Groups of listed photos, the best of each first: most pixels, then most bytes, then the first in the library.
 
-    A photo is in the group of the best photo from which it differs in at most `distance` bits. Memory: about 50 bytes
-    for each photo of the library.
+    A photo is in the group of the best photo from which it differs in at most `distance` bits, unless a person said
+    that these two are not the same. Memory: about 70 bytes for each photo of the library.
 
     Args:
         connection: for reading.
@@ -86,20 +89,20 @@ def _runs(values: "array[int]") -> Iterator[tuple[int, int]]:
 def _pairs(looks: "array[int]", distance: int) -> Iterator[tuple[int, int]]:
     """Different hashes that differ in at most `distance` bits; a pair may come more than once."""
     for high, low in _BYTE_PAIRS:
-        keys = array("H", ((look >> high & 0xFF) << 8 | look >> low & 0xFF for look in looks))
-        order = sorted(range(len(looks)), key=keys.__getitem__)
-        for at, one in enumerate(order):
-            for other in order[at + 1 : at + 1 + _MOST_COMPARED]:
-                if keys[other] != keys[one]:
-                    break
-                if (looks[one] ^ looks[other]).bit_count() <= distance:
-                    yield looks[one], looks[other]
+        buckets: list[list[int]] = [[] for _ in range(1 << 16)]
+        for look in looks:
+            buckets[(look >> high & 0xFF) << 8 | look >> low & 0xFF].append(look)
+        for bucket in buckets:
+            for at, one in enumerate(bucket, 1):
+                for other in bucket[at : at + _MOST_COMPARED]:
+                    if (one ^ other).bit_count() <= distance:
+                        yield one, other
 
 
 def _grouped(connection: Connection, files: dict[int, list[int]], neighbours: dict[int, set[int]]) -> list[list[Copy]]:
     """Files by hash as groups around the best of them, each from the best to the worst."""
     look_of = {file_id: look for look, ids in files.items() for file_id in ids}
-    read = _read(connection, list(look_of))
+    read, apart = _read(connection, list(look_of)), sets_of_photos(connection)
     free = {look: dict.fromkeys(ids) for look, ids in files.items()}
     groups = []
     ranked = sorted(read, key=lambda one: (-read[one].width * read[one].height, -read[one].size, one))
@@ -112,7 +115,7 @@ def _grouped(connection: Connection, files: dict[int, list[int]], neighbours: di
             (file_id, (look ^ near).bit_count())
             for near in (look, *sorted(neighbours.get(look, ())))
             for file_id in free[near]
-            if file_id != best and file_id in read
+            if file_id != best and file_id in read and not _are_apart(apart, read[best], read[file_id])
         ]
         members.sort(key=lambda member: rank[member[0]])
         for file_id in (best, *(file_id for file_id, _ in members)):
@@ -124,7 +127,7 @@ def _grouped(connection: Connection, files: dict[int, list[int]], neighbours: di
 
 def _read(connection: Connection, ids: list[int]) -> Mapping[int, Any]:
     """What groups show of these files."""
-    query = select(File.id, SearchRow.photo_uid, File.name, File.width, File.height, File.size)
+    query = select(File.id, SearchRow.photo_id, SearchRow.photo_uid, File.name, File.width, File.height, File.size)
     query = query.join(SearchRow, SearchRow.file_id == File.id)
     read: dict[int, Any] = {}
     for start in range(0, len(ids), _READ_AT_ONCE):
@@ -133,5 +136,17 @@ def _read(connection: Connection, ids: list[int]) -> Mapping[int, Any]:
     return read
 
 
+def sets_of_photos(connection: Connection) -> Mapping[int, AbstractSet[int]]:
+    """The sets of photos that are not the same, as people said, by the ids of their photos."""
+    found: dict[int, set[int]] = {}
+    for photo_id, number_of_set in connection.execute(select(DistinctPhoto.photo_id, DistinctPhoto.number)):
+        found.setdefault(photo_id, set()).add(number_of_set)
+    return found
+
+
+def _are_apart(apart: Mapping[int, AbstractSet[int]], one: Row[Any], other: Row[Any]) -> bool:
+    return not apart.get(one.photo_id, _NONE).isdisjoint(apart.get(other.photo_id, _NONE))
+
+
 def _copy(row: Row[Any], distance: int) -> Copy:
-    return Copy(row.photo_uid, row.name, row.width, row.height, row.size, distance)
+    return Copy(row.photo_id, row.photo_uid, row.name, row.width, row.height, row.size, distance)

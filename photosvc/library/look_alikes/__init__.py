@@ -1,0 +1,1 @@
+"""Photos that look alike: found by the indexer, kept in groups, and decided on by people."""

@@ -1,0 +1,142 @@
+"""The groups of look-alikes that wait for a decision, a page at a time, and what people decide."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, not_, select
+from sqlalchemy.orm import Session, aliased
+
+from photosvc.models import Camera, DistinctPhoto, File, LookAlike, Photo, SearchRow
+from photosvc.search.word_text import gear_name
+
+#: Photos of a group that are shown at a time.
+MOST_SHOWN: Final = 12
+#: Photos that a decision is about.
+MOST_DECIDED: Final = 100
+_UNLOADED: Final = {"synchronize_session": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A photo of a group, by the file that shows it."""
+
+    uid: str
+    title: str
+    content_hash: str
+    name: str
+    """Relative to the originals."""
+    file_type: str
+    width: int
+    height: int
+    size: int
+    """Bytes."""
+    taken_at_local: datetime
+    camera: str
+    favorite: bool
+    private: bool
+    distance: int
+    """Bits of 64 in which it looks otherwise than the best one did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Photos that look alike, the best first."""
+
+    number: int
+    members: Sequence[Member]
+    more: int
+    """Further photos, which are not shown yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Groups in their order."""
+
+    groups: Sequence[Group]
+    after: int | None
+    """The number of the last group when others follow."""
+
+
+def read_groups(connection: Connection, *, after: int, count: int) -> Page:
+    """Groups of which two photos or more are listed and were not said to be different.
+
+    Args:
+        connection: for reading.
+        after: the number of the group before the first one.
+        count: groups at most.
+
+    """
+    waiting = select(LookAlike.number).where(_waits(), LookAlike.number > after).group_by(LookAlike.number)
+    waiting = waiting.having(func.count() > 1).order_by(LookAlike.number).limit(count + 1)
+    numbers = connection.scalars(waiting).all()
+    rows = connection.execute(_members(numbers[:count])) if numbers else ()
+    groups = []
+    for number, found in groupby(rows, key=lambda row: row.number):
+        members = [_member(row) for row in found]
+        groups.append(Group(number, members[:MOST_SHOWN], max(0, len(members) - MOST_SHOWN)))
+    return Page(groups, numbers[count - 1] if len(numbers) > count else None)
+
+
+def count_groups(connection: Connection) -> int:
+    """How many groups wait for a decision."""
+    waiting = select(LookAlike.number).where(_waits()).group_by(LookAlike.number).having(func.count() > 1)
+    return connection.scalar(select(func.count()).select_from(waiting.subquery())) or 0
+
+
+def set_apart(session: Session, photo_ids: Sequence[int]) -> int:
+    """Keep that no two of these photos are the same, in a write transaction; gives the number of their set."""
+    number = secrets.randbits(62)
+    session.execute(insert(DistinctPhoto), [{"number": number, "photo_id": photo_id} for photo_id in photo_ids])
+    return number
+
+
+def take_back(session: Session, number: int) -> None:
+    """Forget what `set_apart` kept, in a write transaction."""
+    session.execute(delete(DistinctPhoto).where(DistinctPhoto.number == number), execution_options=_UNLOADED)
+
+
+def _waits() -> ColumnElement[bool]:
+    """Photos that are listed, and not set apart from a better one of their group."""
+    better, one, other = aliased(LookAlike), aliased(DistinctPhoto), aliased(DistinctPhoto)
+    apart = exists().where(
+        one.photo_id == LookAlike.photo_id,
+        other.number == one.number,
+        better.photo_id == other.photo_id,
+        better.number == LookAlike.number,
+        better.place < LookAlike.place,
+    )
+    listed = exists().where(SearchRow.photo_id == LookAlike.photo_id, SearchRow.listed)
+    return and_(listed, not_(apart))
+
+
+def _members(numbers: Sequence[int]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    query = select(
+        LookAlike.number, LookAlike.distance, Photo.uid, Photo.title, Photo.taken_at_local, Photo.favorite,
+        Photo.private, Camera.make, Camera.model, File.hash, File.name, File.file_type, File.width, File.height,
+        File.size,
+    )  # fmt: skip
+    query = query.join(Photo, Photo.id == LookAlike.photo_id).join(Camera, Camera.id == Photo.camera_id)
+    query = query.join(File, and_(File.photo_id == Photo.id, File.primary, not_(File.missing)))
+    return query.where(LookAlike.number.in_(numbers), _waits()).order_by(LookAlike.number, LookAlike.place)
+
+
+def _member(row: Any) -> Member:  # noqa: ANN401
+    return Member(
+        uid=row.uid,
+        title=row.title,
+        content_hash=row.hash,
+        name=row.name,
+        file_type=row.file_type,
+        width=row.width,
+        height=row.height,
+        size=row.size,
+        taken_at_local=row.taken_at_local,
+        camera=gear_name(row.make, row.model),
+        favorite=row.favorite,
+        private=row.private,
+        distance=row.distance,
+    )

@@ -1,0 +1,119 @@
+"""Look-alikes that an indexer found: which groups wait for a decision, and what decisions change."""
+
+import pytest
+from sqlalchemy import select, update
+
+from photosvc.library.look_alikes import finding, groups
+from photosvc.models import LookAlike, Photo
+from photosvc.models.database.transactions import write_session
+from photosvc.search.reading.duplicates import find_duplicates
+from tests.library import open_library
+from tests.pictures import clouds, encoded
+
+
+@pytest.fixture
+def library(tmp_path):
+    """Two pictures in three sizes each, and one that looks like no other."""
+    library = open_library(tmp_path / "instance")
+    for number in (1, 2):
+        for width in (60, 120, 240):
+            library.put(
+                f"{number}-{width}.jpg", encoded(clouds(number, 240, 180).resize((width, width * 3 // 4)), "JPEG")
+            )
+    library.put("other.jpg", encoded(clouds(9, 240, 180), "JPEG"))
+    library.index()
+    yield library
+    library.close()
+
+
+def look(library):
+    with library.session() as session:
+        engine = session.get_bind()
+    with write_session(engine) as session:
+        finding.wish_look(session, library.clock())
+    return finding.look_if_wished(engine, library.clock)
+
+
+def waiting(library, **asked):
+    with library.session() as session:
+        page = groups.read_groups(session.connection(), **{"after": 0, "count": 9, **asked})
+        assert asked or groups.count_groups(session.connection()) == len(page.groups)
+    return [[member.name for member in group.members] for group in page.groups], page.after
+
+
+def ids(session, *names):
+    return session.scalars(select(Photo.id).where(Photo.name.in_(names)).order_by(Photo.id)).all()
+
+
+ONE, TWO = ["1-240.jpg", "1-120.jpg", "1-60.jpg"], ["2-240.jpg", "2-120.jpg", "2-60.jpg"]
+
+
+def test_an_indexer_looks_once_for_a_wish_and_keeps_the_groups(library):
+    assert waiting(library) == ([], None)
+    assert look(library)
+    found, _ = waiting(library)
+    assert sorted(found) == [ONE, TWO]
+    with library.session() as session:
+        assert finding.looked_at(session) == library.clock()
+        assert not finding.is_look_wished(session)
+        assert not finding.look_if_wished(session.get_bind(), library.clock)
+
+
+def test_groups_come_in_pages(library):
+    look(library)
+    (first,), after = waiting(library, count=1)
+    (second,), end = waiting(library, count=1, after=after)
+    assert sorted([first, second]) == [ONE, TWO]
+    assert end is None
+    assert waiting(library, after=2**31 - 1) == ([], None)
+
+
+def test_a_group_waits_for_as_long_as_two_of_its_photos_are_listed(library):
+    look(library)
+    with library.session() as session:
+        session.execute(update(Photo).where(Photo.name == "1-240").values(archived_at=library.clock()))
+    library.app.test_cli_runner().invoke(args=["svc", "index", "--rebuild-search"])
+    assert ["1-120.jpg", "1-60.jpg"] in waiting(library)[0]
+    with library.session() as session:
+        session.execute(update(Photo).where(Photo.name == "1-60").values(archived_at=library.clock()))
+    library.app.test_cli_runner().invoke(args=["svc", "index", "--rebuild-search"])
+    assert waiting(library)[0] == [TWO]
+
+
+def test_what_is_not_the_same_is_not_asked_again_until_that_is_taken_back(library):
+    look(library)
+    with library.session() as session:
+        number = groups.set_apart(session, ids(session, "1-240", "1-60"))
+    assert sorted(waiting(library)[0]) == [ONE[:2], TWO]
+    look(library)
+    assert sorted(waiting(library)[0]) == [ONE[:2], TWO]
+    with library.session() as session:
+        every = [[copy.name for copy in group] for group in find_duplicates(session.connection())]
+        assert sorted(every) == [ONE[:2], TWO]
+        groups.take_back(session, number)
+    look(library)
+    assert sorted(waiting(library)[0]) == [ONE, TWO]
+
+
+def test_a_wish_that_is_repeated_while_an_indexer_looks_stays(library, monkeypatch):
+    find = finding.find_duplicates
+
+    def slow(connection):
+        with write_session(connection.engine) as session:
+            library.clock.move(seconds=1)
+            finding.wish_look(session, library.clock())
+        return find(connection)
+
+    monkeypatch.setattr(finding, "find_duplicates", slow)
+    look(library)
+    with library.session() as session:
+        assert finding.is_look_wished(session)
+        assert session.query(LookAlike).count() == 6
+
+
+def test_large_groups_show_their_best_first_and_the_number_of_the_others(library, monkeypatch):
+    monkeypatch.setattr(groups, "MOST_SHOWN", 2)
+    look(library)
+    with library.session() as session:
+        page = groups.read_groups(session.connection(), after=0, count=9)
+    assert [(len(group.members), group.more) for group in page.groups] == [(2, 1), (2, 1)]
