@@ -5,6 +5,7 @@ from typing import Final
 from flask import Blueprint, Response, request
 
 from photosvc.pages import asset_files, errors
+from photosvc.pages.administration import account as one_account
 from photosvc.pages.administration import accounts, confirm
 from photosvc.pages.layout import add_page_headers
 from photosvc.pages.photos import listing, photo
@@ -19,7 +20,19 @@ from photosvc.web.requests.client_address import warn_of_unread_proxy
 from photosvc.web.requests.same_origin import OtherSiteError, is_own
 
 BLUEPRINT: Final = "photosvc_pages"
-_PAGES: Final = (listing, photo, sign_in, first_account, account, apps, two_factor, accounts, confirm, asset_files)
+_PAGES: Final = (
+    listing,
+    photo,
+    sign_in,
+    first_account,
+    account,
+    apps,
+    two_factor,
+    accounts,
+    one_account,
+    confirm,
+    asset_files,
+)
 _CHANGING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 

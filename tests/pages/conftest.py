@@ -16,3 +16,11 @@ def alice(browser):
     """The browser, in which `alice` is signed in."""
     assert browser.sign_in().status_code == 303
     return browser
+
+
+@pytest.fixture
+def ann(api):
+    """A browser in which the administrator `ann` is signed in."""
+    browser = Browser(api)
+    assert browser.sign_in("ann").status_code == 303
+    return browser

@@ -34,6 +34,17 @@ TABLE = {
     "POST /administration/confirm": LOG_IN,
     "GET /administration/accounts": ADMIN,
     "POST /administration/accounts": ADMIN,
+    "GET /administration/accounts/<account>": ADMIN,
+    "POST /administration/accounts/<account>/change": ADMIN,
+    "POST /administration/accounts/<account>/disable": ADMIN,
+    "POST /administration/accounts/<account>/enable": ADMIN,
+    "POST /administration/accounts/<account>/password": ADMIN,
+    "POST /administration/accounts/<account>/two-factor/reset": ADMIN,
+    "POST /administration/accounts/<account>/sessions/end": ADMIN,
+    "POST /administration/accounts/<account>/sessions/<credential>/end": ADMIN,
+    "POST /administration/accounts/<account>/apps/<credential>/revoke": ADMIN,
+    "GET /administration/accounts/<account>/delete": ADMIN,
+    "POST /administration/accounts/<account>/delete": ADMIN,
     "GET /welcome": PUBLIC,
     "POST /welcome": PUBLIC,
     "GET /sign-in": PUBLIC,
@@ -95,6 +106,7 @@ def test_each_page_opens_for_those_of_its_row_and_for_nobody_without_a_session(a
 def open_route(browser, route):
     method, path = route.split()
     path = path.replace("<uid>", "ptouqe1kbhlaydg7").replace("<credential>", "sess00000000")
+    path = path.replace("<account>", "unobody000000000")
     return browser.open(path, headers=OWN) if method == "GET" else browser.send(path, {})
 
 

@@ -9,14 +9,6 @@ ACCOUNTS = "/administration/accounts"
 CONFIRM = "/administration/confirm"
 
 
-@pytest.fixture
-def ann(api):
-    """A browser in which the administrator is signed in."""
-    browser = Browser(api)
-    assert browser.sign_in("ann").status_code == 303
-    return browser
-
-
 def make(ann, **form):
     given = {"name": "bob", "role": "user", "password": "a long password", "again": "a long password"}
     return ann.send(ACCOUNTS, {**given, **form})

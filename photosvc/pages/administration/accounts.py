@@ -18,7 +18,7 @@ from photosvc.web.sessions import managed_accounts
 
 #: Accounts on the page; the search finds the others.
 _MOST: Final = 200
-_DONE: Final = {"made": "The account is made.", "deleted": "The account is deleted."}
+_DONE: Final = {"deleted": "The account is deleted."}
 _FIELDS: Final = ("name", "display_name", "email", "role")
 
 
@@ -41,10 +41,10 @@ def add_account() -> Response:
     try:
         password = typed_twice(form)
         given = {name: form.get(name, "") for name in _FIELDS}
-        managed_accounts.add_account(**given, password=password or None)
+        made = managed_accounts.add_account(**given, password=password or None)
     except (InvalidValueError, UserExistsError) as error:
         return _accounts(error, given=form)
-    return see_other(url_for(".accounts", done="made"))
+    return see_other(url_for(".account_page", account=made.uid, done="made"))
 
 
 def _accounts(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
