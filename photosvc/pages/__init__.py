@@ -7,6 +7,8 @@ from flask import Blueprint, Response, request
 from photosvc.pages import asset_files, errors
 from photosvc.pages.administration import account as one_account
 from photosvc.pages.administration import accounts, confirm
+from photosvc.pages.albums import album, editing, making
+from photosvc.pages.albums import listing as albums
 from photosvc.pages.layout import add_page_headers
 from photosvc.pages.photos import listing, photo
 from photosvc.pages.settings import account, apps, two_factor
@@ -23,6 +25,10 @@ BLUEPRINT: Final = "photosvc_pages"
 _PAGES: Final = (
     listing,
     photo,
+    albums,
+    making,
+    album,
+    editing,
     sign_in,
     first_account,
     account,

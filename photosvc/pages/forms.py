@@ -1,4 +1,4 @@
-"""What forms of pages send."""
+"""What forms and links of pages send."""
 
 from typing import Final
 
@@ -9,18 +9,36 @@ from photosvc.core.errors import InvalidValueError
 #: Bytes of a form.
 MAX_FORM: Final = 16 * 1024
 _LONGEST: Final = 1000
+#: Digits; no list has as many pages.
+_LONGEST_NUMBER: Final = 7
 
 
-def read_form() -> dict[str, str]:
-    """The fields of the request's form, each at most a thousand characters; of a repeated one the first.
+def read_form(*, longest: int = _LONGEST, most: int = MAX_FORM) -> dict[str, str]:
+    """The fields of the request's form; of a repeated one the first.
+
+    Args:
+        longest: characters of a field; those behind are left out.
+        most: bytes of the form.
 
     Raises:
-        RequestEntityTooLarge: the form is longer than `MAX_FORM`.
+        RequestEntityTooLarge: the form is longer.
 
     """
-    request.max_content_length = MAX_FORM
+    request.max_content_length = request.max_form_memory_size = most
     # PostgreSQL refuses texts with NUL.
-    return {name: value.replace("\0", "")[:_LONGEST] for name, value in request.form.items()}
+    return {name: value.replace("\0", "")[:longest] for name, value in request.form.items()}
+
+
+def chosen(name: str, most: int) -> list[str]:
+    """The values of a repeated field of the form that `read_form` has read, each once; at most so many."""
+    return list(dict.fromkeys(request.form.getlist(name)))[:most]
+
+
+def page_number() -> int:
+    """The number of the page in the query string; 1 when there is none, or what is there is no number."""
+    digits = request.args.get("page", "").strip()
+    known = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER
+    return max(int(digits), 1) if known else 1
 
 
 def typed_twice(form: dict[str, str], field: str = "password") -> str:

@@ -64,6 +64,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "leaves": by_cookie(),  # not the user of a host app, who signs out there
         "settings": who is not None and may(who, "users.view", owner_uid=who.user_uid),
         "administration": next((section.endpoint for section in sections_of(who)), ""),
+        "sees_albums": who is not None and may(who, "albums.search"),
         "asset": asset,
         **context,
     }

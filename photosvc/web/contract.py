@@ -232,8 +232,18 @@ def read_json(
     if not isinstance(body, dict):
         msg = "the body must be a JSON object"
         raise InvalidBodyError(msg)
+    return load_values(schema, body)
+
+
+def load_values(schema: Schema, given: dict[str, Any]) -> dict[str, Any]:
+    """Values, as `schema` loads them.
+
+    Raises:
+        InvalidBodyError: one is not valid; says which.
+
+    """
     try:
-        loaded: dict[str, Any] = schema.load(body)
+        loaded: dict[str, Any] = schema.load(given)
     except ValidationError as error:
         raise _refused(error) from None
     return loaded

@@ -14,9 +14,26 @@ from tests.pages.browser import OWN, Browser
 EVERYBODY, LOG_IN = "everybody", "log-ins"
 #: Administrators who signed in by their password.
 ADMIN = "administrators"
+#: With a scope for albums, which `narrow` has; to change them, also with another role than `viewer`, which `app` has.
+ALBUMS, ALBUM_EDITORS = "scope albums", "editors with scope albums"
+OPENED = {
+    EVERYBODY: {"login", "admin", "app"},
+    LOG_IN: {"login", "admin"},
+    ADMIN: {"admin"},
+    ALBUMS: {"login", "admin", "app", "narrow"},
+    ALBUM_EDITORS: {"login", "admin", "narrow"},
+}
 TABLE = {
     "GET /": EVERYBODY,
     "GET /photos/<uid>": EVERYBODY,
+    "GET /albums": ALBUMS,
+    "GET /albums/<uid>": EVERYBODY,
+    "GET /albums/new": ALBUM_EDITORS,
+    "POST /albums/new": ALBUM_EDITORS,
+    "GET /albums/<uid>/edit": ALBUM_EDITORS,
+    "POST /albums/<uid>/edit": ALBUM_EDITORS,
+    "POST /albums/<uid>/favorite": ALBUM_EDITORS,
+    "POST /albums/<uid>/delete": ALBUM_EDITORS,
     "GET /settings": LOG_IN,
     "GET /settings/account": LOG_IN,
     "POST /settings/account/name": LOG_IN,
@@ -93,7 +110,7 @@ def test_each_page_opens_for_those_of_its_row_and_for_nobody_without_a_session(a
         if who == PUBLIC:
             continue
         for kind, browser in browsers.items():
-            allowed = kind in {EVERYBODY: {"login", "admin", "app"}, LOG_IN: {"login", "admin"}, ADMIN: {"admin"}}[who]
+            allowed = kind in OPENED[who]
             answer = open_route(browser, route)
             if kind is None:
                 assert (answer.status_code, answer.headers["Location"][:8]) == (303, "/sign-in"), route

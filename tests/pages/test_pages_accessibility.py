@@ -15,6 +15,12 @@ PAGES = {
     "a query that is wrong": "/?q=yaer:2023",
     "a search without results": "/?q=year:1900",
     "a photo": "/photos/{uid}?q=year:2023",
+    "albums": "/albums",
+    "months": "/albums?type=month",
+    "an album": "/albums/{album}",
+    "an album without photos": "/albums/{album}?q=year:1900",
+    "a new album": "/albums/new?q=year:2023",
+    "changing an album": "/albums/{album}/edit",
     "the account": "/settings/account",
     "apps and devices": "/settings/account/apps",
     "two-factor log-in": "/settings/account/two-factor",
@@ -37,9 +43,11 @@ def served(tmp_path_factory):
             api.library.put(f"2023/IMG_{number}.jpg", jpeg(80, 60, exif=taken) + bytes([number]))
         api.library.index()
         uid = api.library.find(count=1)[0]["UID"]
-        api.app_password()
+        token = api.app_password()
+        album = api.call("POST", "/albums", token, json={"Title": "Lake", "Description": "at home"}).json["UID"]
+        api.call("POST", f"/albums/{album}/photos", token, json={"photos": [uid]})
         with serve(api.library.instance, workers=1, threads=8) as base:
-            yield base, uid
+            yield base, {"uid": uid, "album": album}
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +68,13 @@ def check(page, what):
     [("light", 390, True), ("light", 1280, True), ("dark", 390, True), ("dark", 1280, True), ("dark", 390, False)],
 )
 def test_no_page_has_a_violation(chromium, served, theme, width, scripts):
-    base, uid = served
+    base, names = served
     options = {"color_scheme": theme, "width": width, "height": 844, "expected": "Failed to load resource"}
     with open_page(chromium, base, **options) as page:
         if not scripts:  # axe is one itself; those of the pages are left out
             page.route("**/*.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
         for what, path in PAGES.items():
-            page.goto(base + path.format(uid=uid))
+            page.goto(base + path.format(**names))
             page.wait_for_load_state("networkidle")
             check(page, what)
         page.context.clear_cookies()

@@ -1,10 +1,9 @@
 """The photos of an album: adding, removing and ordering them. Its public links, of which there are none."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from flask import Blueprint, Response
-from sqlalchemy.orm import Session
 from werkzeug.exceptions import MethodNotAllowed
 
 from photosvc.api.library.albums import MAX_BODY, record_of_album
@@ -14,18 +13,16 @@ from photosvc.core.texts.counted import counted
 from photosvc.library.album_photos import (
     add_photos,
     arrange_photos,
-    in_portions,
     photos_in_order,
     remove_photos,
-    select_photos,
 )
 from photosvc.library.albums import album_of_people, album_to_change
-from photosvc.models import Album
 from photosvc.models.database.transactions import session_on
 from photosvc.records.album import ArrangementSchema
 from photosvc.records.zip import ZipSelectionSchema
 from photosvc.search.reading.selection import MOST_SELECTED, find_album, parse_selection
 from photosvc.web.answers.answer import json_answer
+from photosvc.web.changes.albums import PhotosChange, change_photos
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
@@ -149,19 +146,10 @@ def _check_album(uid: str) -> None:
 def _with_photos(
     album_uid: str,
     given: Mapping[str, Any],
-    change: Callable[[Session, Album, Sequence[int], Any], list[int]],
+    change: PhotosChange,
     outcome: str,
 ) -> Response:
-    service, who = current_service(), principal()
-    selection = parse_selection(given)
-    with searching(who.owner_uid) as connection, session_on(connection) as session:
-        album_of_people(session, album_uid, sees_private=who.sees_private)
-        photos = select_photos(session, selection, sees_private=who.sees_private)
-    changed: list[int] = []
-    for portion in in_portions(list(photos)):
-        with service.changing() as session:
-            album = album_to_change(session, album_uid, sees_private=who.sees_private)
-            changed += change(session, album, portion, service.now())
+    photos, changed = change_photos(album_uid, parse_selection(given), change)
     record = record_of_album(album_uid)
     answer = {
         "code": 200,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 
 from photosvc.core.errors import NotFoundError
-from photosvc.library.albums import album_of_people, album_to_change, change_album, delete_album, make_album
+from photosvc.library.albums import album_of_people, make_album
 from photosvc.records.album import AlbumEditSchema, AlbumResultSchema
 from photosvc.records.zip import ZipSelectionSchema
 from photosvc.search.limits.errors import SearchEndedError
@@ -17,6 +17,7 @@ from photosvc.search.reading.overview.albums import ORDERS, TYPES, AlbumRecord, 
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.web.answers.answer import is_fresh, json_answer, not_modified
 from photosvc.web.answers.paging import page_headers, page_parameters, read_page
+from photosvc.web.changes.albums import change_values, delete_whole
 from photosvc.web.contract import (
     ETAG,
     MESSAGE,
@@ -140,7 +141,7 @@ def dislike_album(album_uid: str) -> Response:
 @refuses(404, 409)
 def remove_album(album_uid: str) -> Response:
     """Delete an album. Its photos stay in the library."""
-    return json_answer({"code": 200, "message": f"{_delete(album_uid)} deleted"})
+    return json_answer({"code": 200, "message": f"{delete_whole(album_uid)} deleted"})
 
 
 @require("albums.delete")
@@ -159,27 +160,13 @@ def delete_albums(given: dict[str, Any]) -> Response:
     deleted: list[str] = []
     for uid in uids:
         with suppress(NotFoundError):
-            _delete(uid)
+            delete_whole(uid)
             deleted.append(uid)
     return json_answer({"code": 200, "message": f"{len(deleted)} albums deleted", "albums": deleted})
 
 
-def _delete(album_uid: str) -> str:
-    """Delete an album in as many transactions as its photos need; gives its title."""
-    service, who = current_service(), principal()
-    while True:
-        with service.changing() as session:
-            album = album_to_change(session, album_uid, sees_private=who.sees_private)
-            title, done = album.title, delete_album(session, album, service.now())
-        if done:
-            return title
-
-
 def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
-    service, who = current_service(), principal()
-    with service.changing() as session:
-        album = album_to_change(session, album_uid, sees_private=who.sees_private)
-        change_album(session, album, values, service.now())
+    change_values(album_uid, values)
     return record_of_album(album_uid)
 
 

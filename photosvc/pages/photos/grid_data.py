@@ -7,6 +7,7 @@ from flask import url_for
 from photosvc.auth.credentials import link_tokens
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
+from photosvc.pages.photos.asked import Asked
 from photosvc.web.current import current_service
 from photosvc.web.protector import is_mounted
 
@@ -20,14 +21,12 @@ _RIGHTS: Final = {
 _TIMELINE: Final = "/photos/timeline"
 
 
-def grid_data(who: Principal, query: str, order: str, search: str) -> dict[str, str]:
+def grid_data(who: Principal, search: Asked) -> dict[str, str]:
     """The values of data attributes by their names; none where the API is not mounted, which the scripts call.
 
     Args:
         who: who is signed in.
-        query: the query of the search field.
-        order: the order of the page.
-        search: the query string with which the page of a photo stays within the search.
+        search: what the page shows.
 
     """
     if not is_mounted("photos.timeline"):
@@ -40,11 +39,12 @@ def grid_data(who: Principal, query: str, order: str, search: str) -> dict[str, 
         "api": url_for("photosvc.timeline").removesuffix(_TIMELINE),
         "thumbs": url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE"),
         "videos": url_for("photosvc.video", content_hash="HASH", token=token, video_format="avc"),
-        "photo": url_for(".photo", uid="UID") + search,
+        "photo": url_for(".photo", uid="UID") + search.where,
         "photos": url_for(".photos"),
-        "query": query,
-        "order": order,
+        "query": search.query,
+        "album": search.album,
+        "order": search.order or search.usual,
         "may": " ".join(rights),
-        "archive": "1" if "archived:true" in query.lower().split() else "",
+        "archive": "1" if "archived:true" in search.query.lower().split() else "",
         "user": who.user_uid or "",
     }

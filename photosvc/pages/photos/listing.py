@@ -1,15 +1,17 @@
 """The photos: a search field, and what it finds as a grid by day."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request, url_for
 
 from photosvc.auth.credentials import link_tokens
+from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.pages.forms import page_number
 from photosvc.pages.layout import page, show
+from photosvc.pages.photos.asked import DEFAULT_ORDER, Asked
 from photosvc.pages.photos.chips import Chip, chips_of
 from photosvc.pages.photos.grid_data import grid_data
 from photosvc.pages.photos.tiles import Day, days_of
@@ -25,8 +27,6 @@ from photosvc.web.searches.searching import searching
 
 #: Files on a page.
 COUNT: Final = 120
-_LAST_PAGE: Final = 10**7
-DEFAULT_ORDER: Final = "newest"
 #: Orders in which photos of one day follow each other.
 _BY_DAY: Final = frozenset({"newest", "oldest"})
 ORDERS: Final = (
@@ -66,57 +66,47 @@ def add_routes(pages: Blueprint) -> None:
 @page("photos.search")
 def show_photos() -> Response:
     """The photos of a search, a page at a time."""
-    query, order = request.args.get("q", "").strip(), request.args.get("order", "").strip()
-    number, seed = _page_number(request.args.get("page", "")), request.args.get("seed", "").strip()
+    return show_search("photos", orders=ORDERS)
+
+
+def show_search(template: str, *, album: str = "", usual: str = DEFAULT_ORDER, **context: Any) -> Response:  # noqa: ANN401
+    """The photos of the search that the request names.
+
+    Args:
+        template: the page.
+        album: the UID of the album that is searched; empty: all photos.
+        usual: the order when the request names none.
+        context: further values of the template; `orders`, the keys and labels of orders to choose from.
+
+    """
+    query, order, seed = (request.args.get(name, "").strip() for name in ("q", "order", "seed"))
+    search, number = Asked(query, order, seed, album, usual), page_number()
     found, message, status, chips = None, "", 200, list[Chip]()
     try:
-        asked = parse_request(search_pairs(query, order, seed, count=COUNT, offset=(number - 1) * COUNT, total="true"))
-        chips = chips_of(query)
+        asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT, total="true"))
+        chips = chips_of(search.query)
         found = _find(asked, principal())
-        order, seed = asked.order.name, str(asked.seed) if asked.order.base == "random" else ""
+        seed = str(asked.seed) if asked.order.base == "random" else ""
+        search = replace(search, order=asked.order.name, seed=seed)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
         message, status = error.message, error.status
-    search = where(query, order, seed)
     answer = show(
-        "photos",
+        template,
         status,
-        query=query,
-        data=grid_data(principal(), query, order or DEFAULT_ORDER, search),
-        order=order or DEFAULT_ORDER,
-        orders=ORDERS,
+        search=search,
+        query=search.query,
+        order=search.order or usual,
+        data=grid_data(principal(), search),
         chips=chips,
         found=found,
         message=message,
         number=number,
-        where=search,
-        link=lambda **changes: link(query, order, seed, **changes),
+        link=search.link,
+        saves=may(principal(), "albums.create"),
+        **context,
     )
     answer.headers["Cache-Control"] = "private, no-cache"
     return answer
-
-
-def search_pairs(query: str, order: str, seed: str, **more: Any) -> tuple[tuple[str, str], ...]:  # noqa: ANN401
-    """The parameters of a search as the API has them; without an order, that of the query, or the newest first."""
-    given = {"q": query, "order": order or _own_order(query), "seed": seed, "merged": "true", **more}
-    return tuple((name, str(value)) for name, value in given.items())
-
-
-def link(query: str, order: str, seed: str, **changes: object) -> str:
-    """The address of the photos with another page, query or order."""
-    asked = {"q": query, "order": order, "seed": seed, **{name: str(value) for name, value in changes.items()}}
-    if "q" in changes or "order" in changes:
-        asked["seed"] = ""
-    if asked["order"] == DEFAULT_ORDER:
-        asked["order"] = ""
-    text = urlencode({name: value for name, value in asked.items() if value})
-    return url_for(".photos") + (f"?{text}" if text else "")
-
-
-def where(query: str, order: str, seed: str) -> str:
-    """The search as the query string of a photo's page, which leads to the next ones and back."""
-    pairs = {"q": query, "order": "" if order == DEFAULT_ORDER else order, "seed": seed}
-    text = urlencode({name: value for name, value in pairs.items() if value})
-    return f"?{text}" if text else ""
 
 
 def thumbnails(who: Principal) -> str:
@@ -141,13 +131,3 @@ def _find(asked: SearchRequest, who: Principal) -> Found:
             hidden = connection.scalar(without.select(without.count)) or 0
     days = days_of(records, thumbnails(who), by_day=asked.order.base in _BY_DAY)
     return Found(days, total, hidden, more=asked.offset + found.count < (found.total or 0))
-
-
-def _own_order(query: str) -> str:
-    """The order of the page, unless the query names one."""
-    return "" if "order:" in query.lower() else DEFAULT_ORDER
-
-
-def _page_number(text: str) -> int:
-    digits = text.strip()
-    return int(digits) if digits.isascii() and digits.isdigit() and 0 < len(digits) < 8 and int(digits) else 1

@@ -12,7 +12,8 @@ from photosvc.core.clock import ZERO_TIME
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.pages.layout import page, show
-from photosvc.pages.photos.listing import link, search_pairs, thumbnails, where
+from photosvc.pages.photos.asked import Asked, read_asked
+from photosvc.pages.photos.listing import thumbnails
 from photosvc.pages.photos.tiles import alt_text, date_label, duration_text
 from photosvc.pictures.geometry import thumbnail_size
 from photosvc.pictures.sizes import SIZES
@@ -63,9 +64,9 @@ def add_routes(pages: Blueprint) -> None:
 
 @page("photos.view")
 def show_photo(uid: str) -> Response:
-    """A photo, within the search that `q` and `order` name."""
+    """A photo, within the search that `q`, `s` and `order` name."""
     who = principal()
-    given = {name: request.args.get(name, "").strip() for name in ("q", "order", "seed")}
+    search = read_asked(request.args)
     with current_service().reading() as connection:
         seen = files_of_photo(connection, uid, sees_private=who.sees_private) if is_uid(uid, PHOTO) else ()
     if not seen:
@@ -73,8 +74,7 @@ def show_photo(uid: str) -> Response:
         raise NotFoundError(msg)
     with current_service().loading() as session:
         record = without_empty(_dump_photo(load_photo(session, seen, sees_private=who.sees_private)))
-    beside = _beside(who.owner_uid, given, seen[0].photo_id, sees_private=who.sees_private)
-    search = where(given["q"], given["order"], given["seed"])
+    beside = _beside(who.owner_uid, search, seen[0].photo_id, sees_private=who.sees_private)
     answer = show(
         "photo",
         photo=record,
@@ -84,18 +84,18 @@ def show_photo(uid: str) -> Response:
         facts=list(_facts(record)),
         keywords=[label["Label"]["Name"] for label in record["Labels"]],
         files=[_medium(file, downloads=may(who, "photos.download")) for file in record["Files"]],
-        before=beside.before and url_for(".photo", uid=beside.before) + search,
-        behind=beside.behind and url_for(".photo", uid=beside.behind) + search,
-        back=link(given["q"], given["order"], given["seed"]),
+        before=beside.before and url_for(".photo", uid=beside.before) + search.where,
+        behind=beside.behind and url_for(".photo", uid=beside.behind) + search.where,
+        back=search.link(),
     )
     answer.headers["Cache-Control"] = "private, no-cache"
     return answer
 
 
-def _beside(owner_uid: str, given: dict[str, str], photo_id: int, *, sees_private: bool) -> Neighbours:
+def _beside(owner_uid: str, search: Asked, photo_id: int, *, sees_private: bool) -> Neighbours:
     """The photos beside it in the search; none where the search is not valid, takes too long or finds others."""
     with suppress(InvalidValueError, NotFoundError, SearchEndedError):
-        asked = parse_request(search_pairs(given["q"], given["order"], given["seed"]))
+        asked = parse_request(search.pairs())
         with searching(owner_uid) as connection:
             return neighbours(connection, asked, photo_id, sees_private=sees_private) or _NOWHERE
     return _NOWHERE

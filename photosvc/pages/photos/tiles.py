@@ -85,6 +85,11 @@ def date_label(iso: str) -> str:
     return f"{_WEEKDAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
+def month_label(year: int, month: int) -> str:
+    """A month in words: `May 2023`."""
+    return f"{_MONTHS[month - 1]} {year}"
+
+
 def alt_text(record: Record) -> str:
     """What a picture shows, for those who do not see it."""
     if title := record["Title"].strip():

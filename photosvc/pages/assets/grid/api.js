@@ -39,7 +39,7 @@ export function asked(values) {
 }
 
 // The parameters that select the photos of this page.
-export const search = () => ({q: site.query, order: site.order});
+export const search = () => ({q: site.query, s: site.album, order: site.order});
 
 export const thumbnail = (hash, size) => site.thumbs.replace("HASH", hash).replace("SIZE", size);
 export const video = (hash) => site.videos.replace("HASH", hash);

@@ -91,18 +91,20 @@ class KnownAlbums:
     def __init__(self) -> None:
         self._kept: dict[bool, _Kept] = {}
 
-    def page(self, connection: Connection, asked: "AlbumsRequest", *, sees_private: bool) -> list[AlbumRecord]:
-        """The albums on a page of the list."""
+    def page(
+        self, connection: Connection, asked: "AlbumsRequest", *, sees_private: bool, counted: bool = True
+    ) -> list[AlbumRecord]:
+        """The albums on a page of the list. Without `counted`, no search counts the photos of smart albums."""
         words = fold(asked.text)
         every = self._list(connection, asked.type, sees_private=sees_private)
         found = [album for album in every if words in fold(album.title)]
         key, falling = ORDERS[asked.order]
-        if asked.order == "count":
+        if asked.order == "count" and counted:
             found = self._counted(connection, found, sees_private=sees_private)
         found.sort(key=lambda album: (fold(album.title), album.uid))
         found.sort(key=key, reverse=falling)
         portion = found[asked.offset : asked.offset + asked.count]
-        return self._counted(connection, portion, sees_private=sees_private)
+        return self._counted(connection, portion, sees_private=sees_private) if counted else portion
 
     def find(self, connection: Connection, uid: str, *, sees_private: bool, counted: bool = True) -> AlbumRecord | None:
         """The album with this UID; None when there is none, or it may not be seen.

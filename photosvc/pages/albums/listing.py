@@ -1,0 +1,117 @@
+"""The list of albums: those of people, the months, folders and regions of the library, each with a cover."""
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.auth.credentials import link_tokens
+from photosvc.auth.policy import may
+from photosvc.auth.principal import Principal
+from photosvc.pages.albums.kinds import KINDS, Kind, subtitle_of, title_of
+from photosvc.pages.forms import page_number
+from photosvc.pages.layout import page, show
+from photosvc.search.limits.errors import SearchTooLongError
+from photosvc.search.reading.names.library_albums import MONTH
+from photosvc.search.reading.overview.albums import ALBUM, AlbumRecord, AlbumsRequest
+from photosvc.web.current import current_service
+from photosvc.web.protector import is_mounted, principal
+from photosvc.web.searches.searching import searching
+
+#: Albums on a page.
+COUNT: Final = 60
+_LONGEST: Final = 200
+_DONE: Final = {"deleted": "The album is deleted. Its photos stay in the library."}
+_COVERS: Final = ("tile_224", "tile_500")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """An album in the list."""
+
+    uid: str
+    title: str
+    subtitle: str
+    count: int | None
+    """The number of its photos; None when counting them takes too long."""
+    smart: bool
+    favorite: bool
+    private: bool
+    cover: str
+    srcset: str
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the list of albums to the pages."""
+    pages.add_url_rule("/albums", "albums", show_albums, methods=["GET"])
+
+
+@page("albums.search")
+def show_albums() -> Response:
+    """The albums of one kind, a page at a time."""
+    who, given = principal(), {name: request.args.get(name, "").strip() for name in ("type", "order", "q")}
+    kind = KINDS.get(given["type"], KINDS[ALBUM])
+    order = given["order"] if given["order"] in kind.orders else next(iter(kind.orders))
+    text, number = given["q"].replace("\0", "")[:_LONGEST], page_number()
+    asked = AlbumsRequest(kind.type, order, text, COUNT + 1, (number - 1) * COUNT)
+    found, counted = _read(asked, who)
+    cards = [(album.year, _card(album, who, counted=counted)) for album in found[:COUNT]]
+    by_year = kind.type == MONTH and order in {"newest", "oldest"}
+    groups = groupby(cards, key=lambda one: one[0] if by_year else 0)
+    answer = show(
+        "albums",
+        kind=kind,
+        kinds=KINDS.values(),
+        order=order,
+        text=text,
+        groups=[(year, [card for _, card in cards]) for year, cards in groups],
+        number=number,
+        more=len(found) > COUNT,
+        link=lambda **changes: _link(kind, {"q": text, "order": order, **changes}),
+        creates=may(who, "albums.create"),
+        done=_DONE.get(request.args.get("done", ""), ""),
+    )
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+def _read(asked: AlbumsRequest, who: Principal) -> tuple[list[AlbumRecord], bool]:
+    """The albums, and whether all of their photos are counted: each smart album is a search."""
+    albums = current_service().albums
+    try:
+        with searching(who.owner_uid) as connection:
+            return albums.page(connection, asked, sees_private=who.sees_private), True
+    except SearchTooLongError:
+        with searching(who.owner_uid) as connection:
+            return albums.page(connection, asked, sees_private=who.sees_private, counted=False), False
+
+
+def _card(album: AlbumRecord, who: Principal, *, counted: bool) -> Card:
+    known = counted or not album.filter
+    cover, srcset = "", ""
+    if (album.photo_count or not known) and is_mounted("photos.preview"):
+        token = link_tokens.preview_token(current_service().settings, who)
+        sizes = [url_for("photosvc.album_cover", uid=album.uid, token=token, size=size) for size in _COVERS]
+        cover, srcset = sizes[0], f"{sizes[0]} 224w, {sizes[1]} 500w"
+    return Card(
+        uid=album.uid,
+        title=title_of(album),
+        subtitle=subtitle_of(album),
+        count=album.photo_count if known else None,
+        smart=bool(album.filter),
+        favorite=album.favorite,
+        private=album.private,
+        cover=cover,
+        srcset=srcset,
+    )
+
+
+def _link(kind: Kind, asked: dict[str, object]) -> str:
+    """The address of the list with these parameters."""
+    if asked["order"] == next(iter(kind.orders)):
+        asked["order"] = ""
+    given = {"type": "" if kind.type == ALBUM else kind.type, **asked}
+    text = urlencode({name: str(value) for name, value in given.items() if value})
+    return url_for(".albums") + (f"?{text}" if text else "")

@@ -1,0 +1,254 @@
+"""Albums as pages without scripts: lists with covers, one album, making, changing and deleting them."""
+
+import re
+from html import unescape
+
+import pytest
+from sqlalchemy import select
+
+from photosvc.models import Photo
+from photosvc.pages.albums import listing
+from photosvc.search.projection.project import project
+from tests.api_client import open_api
+from tests.factories.photos import add_photos, edit_photos
+from tests.pages.browser import OWN, Browser, text_of
+from tests.pages.test_pages_photos import photos_of
+
+HOSTILE = '"><img src=x onerror=alert(1)>\u202e{{7*7}}'
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("albums")) as api:
+        with api.library.session() as session:
+            add_photos(session, 30, api.clock())
+            ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
+            edit_photos(session, ids[1:2], private=True)
+            project(session, ids)
+        yield api
+
+
+@pytest.fixture
+def alice(library):
+    """`alice`, in a library without albums of people."""
+    browser = Browser(library)
+    assert browser.sign_in().status_code == 303
+    for album in call(library, "GET", "/albums?count=1000"):
+        call(library, "DELETE", f"/albums/{album['UID']}")
+    return browser
+
+
+def call(library, method, path, json=None):
+    answer = library.call(method, path, library.app_password("alice"), json=json)
+    assert answer.status_code == 200, answer.text
+    return answer.json
+
+
+def make(alice, status=303, **form):
+    answer = alice.send("/albums/new", {"Title": "Lake", "kind": "chosen", "Order": "oldest", **form})
+    assert answer.status_code == status, text_of(answer)
+    return re.match(r"/albums/(\w+)\?done=made", answer.headers["Location"])[1] if status == 303 else answer
+
+
+def uids(library, **parameters):
+    found = library.library.find(token=library.app_password("alice"), merged="true", count=1000, **parameters)
+    return [record["UID"] for record in found]
+
+
+def open_text(alice, path, **query):
+    answer = alice.open(path, headers=OWN, query_string=query)
+    assert answer.status_code == 200
+    return text_of(answer)
+
+
+def test_a_library_without_albums_says_how_to_begin(alice):
+    assert "There are no albums yet." in open_text(alice, "/albums")
+    assert 'href="/albums/new"' in alice.open("/albums", headers=OWN).text
+
+
+def test_an_album_of_chosen_photos_is_made_shown_changed_and_deleted(library, alice):
+    uid = make(alice, Description="at home\nand away", Favorite="yes")
+    assert "The album is made." in open_text(alice, f"/albums/{uid}", done="made")
+    call(library, "POST", f"/albums/{uid}/photos", {"photos": uids(library)[:3]})
+    assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == uids(library, s=uid, order="oldest")
+    assert "Lake 3 photos Favorite" in open_text(alice, "/albums")
+    page = alice.open(f"/albums/{uid}/edit", headers=OWN).text
+    version = re.search(r'name="version" value="(\w+)"', page)[1]
+    form = {"Title": "Sea", "Order": "title", "Private": "yes", "version": version}
+    assert alice.send(f"/albums/{uid}/edit", form).headers["Location"] == f"/albums/{uid}?done=saved"
+    album = call(library, "GET", f"/albums/{uid}")
+    names = ("Title", "Description", "Order", "Favorite", "Private")
+    assert [album[name] for name in names] == ["Sea", "", "title", False, True]
+    assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == uids(library, s=uid, order="title")
+    assert alice.send(f"/albums/{uid}/delete", {}).headers["Location"] == "/albums?done=deleted"
+    assert "The album is deleted." in open_text(alice, "/albums", done="deleted")
+    assert alice.open(f"/albums/{uid}", headers=OWN).status_code == 404
+    assert alice.send(f"/albums/{uid}/delete", {}).status_code == 404
+
+
+def test_a_search_is_saved_as_an_album_that_follows_it(library, alice):
+    page = alice.open("/", headers=OWN, query_string={"q": "year:2020 order:title"}).text
+    link = unescape(re.search(r'href="([^"]+)"[^>]*>Save as album', page)[1])
+    form = alice.open(link, headers=OWN).text
+    assert 'name="Filter" value="year:2020"' in form
+    assert '<option value="title" selected>' in form
+    assert 'value="following" checked' in form
+    uid = make(alice, Filter="year:2020", kind="following", Order="title")
+    assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == uids(library, q="year:2020", order="title")
+    assert f"Lake {len(uids(library, q='year:2020'))} photos · saved search" in open_text(alice, "/albums")
+
+
+def test_what_a_search_finds_now_is_put_into_an_album(library, alice):
+    uid = make(alice, Filter="tree path:a", kind="found")
+    album = call(library, "GET", f"/albums/{uid}")
+    assert (album["Filter"], album["PhotoCount"]) == ("", len(uids(library, q="tree path:a")))
+
+
+def test_the_search_in_an_album_stays_in_it_on_the_pages_of_photos_and_in_the_album_that_saves_it(library, alice):
+    uid = make(alice, kind="found", Filter="path:a")
+    answer = alice.open(f"/albums/{uid}", headers=OWN, query_string={"q": "tree or number"})
+    expected = uids(library, s=uid, q="tree or number", order="oldest")
+    assert photos_of(answer) == expected
+    seen, address = [], unescape(re.search(r'href="(/photos/\w+\?[^"]*)"', answer.text)[1])
+    while address:
+        photo = alice.open(address, headers=OWN)
+        seen.append(re.match(r"/photos/(\w+)", address)[1])
+        following = re.search(r'rel="next" href="([^"]+)"', photo.text)
+        address = unescape(following[1]) if following else ""
+    assert seen == expected
+    back = unescape(re.search(r'class="button" href="([^"]+)">', photo.text)[1])
+    assert photos_of(alice.open(back, headers=OWN)) == expected
+    link = unescape(re.search(r'href="([^"]+)"[^>]*>Save as album', answer.text)[1])
+    query = unescape(re.search(r'name="Filter" value="([^"]*)"', alice.open(link, headers=OWN).text)[1])
+    assert query == f"album:{uid} (tree or number)"
+    assert uids(library, q=query, order="oldest") == expected
+
+
+@pytest.mark.parametrize(
+    ("form", "field", "message"),
+    [
+        ({"Title": " "}, "Title", "An album needs a title."),
+        ({"Title": "x" * 201}, "Title", "At most 200 characters."),
+        ({"Description": "x" * 4097}, "Description", "At most 4,096 characters."),
+        ({"kind": "following"}, "Filter", "type a search"),
+        ({"kind": "following", "Filter": "yaer:2020"}, "Filter", 'did you mean "year"?'),
+        ({"kind": "found", "Filter": "(lake"}, "Filter", "this ( is not closed"),
+        ({"kind": "found", "Filter": "year:1900"}, "Filter", "this finds no photos now"),
+        ({"kind": "following", "Filter": "year:2020", "Order": "manual"}, "Order", "use one of"),
+        ({"Order": "none"}, "Order", "use one of"),
+    ],
+)
+def test_what_is_wrong_with_a_new_album_is_told_beside_its_field(library, alice, form, field, message):
+    answer = make(alice, 400, **form)
+    assert message in text_of(answer)
+    assert f'aria-describedby="wrong-{field}"' in answer.text
+    assert call(library, "GET", "/albums") == []
+
+
+def test_a_stale_form_overwrites_nothing_and_shows_what_was_saved_meanwhile(library, alice):
+    uid = make(alice, Description="a")
+    page = alice.open(f"/albums/{uid}/edit", headers=OWN).text
+    version = re.search(r'name="version" value="(\w+)"', page)[1]
+    form = {"Title": "Mine", "Description": "a", "Order": "oldest", "version": version}
+    call(library, "PUT", f"/albums/{uid}", {"Title": "Theirs"})
+    answer = alice.send(f"/albums/{uid}/edit", form)
+    assert answer.status_code == 409
+    assert "Somebody has changed this album since you opened the form." in text_of(answer)
+    assert "Saved meanwhile: Theirs" in text_of(answer)
+    assert text_of(answer).count("Saved meanwhile") == 1
+    assert 'name="Title" value="Mine"' in answer.text
+    assert call(library, "GET", f"/albums/{uid}")["Title"] == "Theirs"
+    version = re.search(r'name="version" value="(\w+)"', answer.text)[1]
+    assert alice.send(f"/albums/{uid}/edit", {**form, "version": version}).status_code == 303
+    assert call(library, "GET", f"/albums/{uid}")["Title"] == "Mine"
+
+
+def test_photos_that_are_added_meanwhile_make_no_form_stale(library, alice):
+    uid = make(alice)
+    version = re.search(r'name="version" value="(\w+)"', alice.open(f"/albums/{uid}/edit", headers=OWN).text)[1]
+    call(library, "POST", f"/albums/{uid}/photos", {"photos": uids(library)[:1]})
+    form = {"Title": "Mine", "Order": "oldest", "version": version}
+    assert alice.send(f"/albums/{uid}/edit", form).status_code == 303
+
+
+def test_a_saved_search_stays_one(library, alice):
+    uid = make(alice, Filter="year:2020", kind="following")
+    version = re.search(r'name="version" value="(\w+)"', alice.open(f"/albums/{uid}/edit", headers=OWN).text)[1]
+    form = {"Title": "Lake", "Order": "oldest", "Filter": "", "version": version}
+    for query, message in (("", "a saved search stays one"), ("yaer:1", 'did you mean "year"?')):
+        answer = alice.send(f"/albums/{uid}/edit", {**form, "Filter": query})
+        assert (answer.status_code, message in text_of(answer)) == (400, True)
+    assert alice.send(f"/albums/{uid}/edit", {**form, "Filter": "year:2021"}).status_code == 303
+    assert call(library, "GET", f"/albums/{uid}")["Filter"] == "year:2021"
+
+
+def test_an_album_is_made_a_favorite_and_not(library, alice):
+    uid = make(alice)
+    for sent, favorite in (("yes", True), ("yes", True), ("no", False)):
+        assert alice.send(f"/albums/{uid}/favorite", {"favorite": sent}).headers["Location"] == f"/albums/{uid}"
+        assert call(library, "GET", f"/albums/{uid}")["Favorite"] is favorite
+
+
+@pytest.mark.parametrize("kind", ["month", "folder", "state"])
+def test_albums_of_the_library_are_listed_with_the_numbers_and_show_their_photos(library, alice, kind):
+    listed = call(library, "GET", f"/albums?type={kind}")
+    answer = alice.open("/albums", headers=OWN, query_string={"type": kind})
+    shown = re.findall(r'<a href="/albums/(\w+)">\s*<img src="([^"]+)', answer.text)
+    assert [uid for uid, _ in shown] == [album["UID"] for album in listed]
+    for album, (uid, cover) in zip(listed, shown, strict=True):
+        assert uid in cover
+        page = alice.open(f"/albums/{uid}", headers=OWN)
+        assert photos_of(page) == uids(library, s=uid, order="oldest")
+        assert f"{album['PhotoCount']} photo" in text_of(page)
+        assert "Edit" not in text_of(page)
+        assert alice.open(f"/albums/{uid}/edit", headers=OWN).status_code == 409
+        assert alice.send(f"/albums/{uid}/favorite", {"favorite": "yes"}).status_code == 409
+
+
+def test_months_have_their_names_and_stand_below_their_year(alice):
+    assert "2020 February 2020" in open_text(alice, "/albums", type="month")
+    month = re.search(r'<a href="(/albums/\w+)"', alice.open("/albums?type=month", headers=OWN).text)[1]
+    assert "February 2020" in open_text(alice, month)
+
+
+def test_the_pages_of_the_list_are_the_list(library, alice, monkeypatch):
+    monkeypatch.setattr(listing, "COUNT", 3)
+    for number in range(7):
+        make(alice, Title=f"Album {number}")
+    found, address = [], "/albums?order=added&q=album"
+    while address:
+        answer = alice.open(address, headers=OWN)
+        found += re.findall(r'class="name" dir="auto">([^<]+)', answer.text)
+        following = re.search(r'rel="next" href="([^"]+)"', answer.text)
+        address = unescape(following[1]) if following else ""
+    assert found == [f"Album {number}" for number in reversed(range(7))]
+    assert "There is no page 9." in open_text(alice, "/albums", page="9")
+    assert "No title contains “ <b>x " in open_text(alice, "/albums", q="<b>x")
+
+
+def test_markup_in_the_texts_of_an_album_is_text(library, alice):
+    uid = call(library, "POST", "/albums", {"Title": HOSTILE, "Description": HOSTILE, "Filter": '"<img src=x>"'})["UID"]
+    for path in ("/albums", f"/albums/{uid}", f"/albums/{uid}/edit"):
+        page = alice.open(path, headers=OWN).text
+        assert "<img src=x" not in page
+        assert "&gt;&lt;img src=x onerror=alert(1)&gt;\u202e{{7*7}}" in page
+
+
+def test_who_may_only_look_is_offered_no_changes_and_sees_no_private_albums(library, alice):
+    uid, private = make(alice), make(alice, Title="Secret", Private="yes")
+    vera = Browser(library)
+    vera.sign_in("vera")
+    assert "Secret" not in open_text(vera, "/albums")
+    assert vera.open(f"/albums/{private}", headers=OWN).status_code == 404
+    for path in ("/", "/?q=year:2020", "/albums", f"/albums/{uid}"):
+        assert not re.search("New album|Save as album|Arrange|>Edit", vera.open(path, headers=OWN).text), path
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/albums?type=x", "/albums?order=x", "/albums?q=%00&page=0", "/albums?page=99999999999999", "/albums?type=moment",
+     "/albums/new?q=%00", "/albums/new?q=(x&s=x&photo=x", "/albums/new?q=%ff&order=x", "/albums/none", "/albums/%00",
+     "/albums/a00m000002023050", "/albums/none/edit"],
+)  # fmt: skip
+def test_strange_addresses_are_no_errors_of_ours(alice, path):
+    assert alice.open(path, headers=OWN).status_code in {200, 404}
