@@ -1,0 +1,116 @@
+"""Where settings come from; each value records its source."""
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from photosvc.core.errors import SettingError
+from photosvc.core.folders.instance import INSTANCE_VARIABLE
+from photosvc.core.folders.photos_folder import FILE, is_samples, remembered
+from photosvc.core.paths import read_or_create
+from photosvc.settings.table import Settings, setting_fields
+from photosvc.settings.values import secret
+
+PREFIX = "PHOTOSVC_"
+#: Where the folder of originals came from that an earlier `svc run` was given.
+REMEMBERED = f"instance/{FILE}"
+
+
+def load_settings(
+    instance: Path,
+    *,
+    environ: Mapping[str, str] | None = None,
+    given: Mapping[str, object] | None = None,
+    reads_config: bool = True,
+) -> Settings:
+    """The settings of a service whose instance folder is `instance`.
+
+    Args:
+        instance: holds `config.py` and the keys.
+        environ: source of the `PHOTOSVC_*` variables.
+        given: names and values that override all other sources.
+        reads_config: false inside a host app, whose `config.py` belongs to the host.
+
+    Raises:
+        SettingError: a name is unknown or a value is invalid; the message names it and its source.
+
+    """
+    known = setting_fields()
+    sources: list[tuple[str, Mapping[str, object]]] = [
+        ("instance/config.py", _config_file(instance / "config.py") if reads_config else {}),
+        ("environment", {k: v for k, v in (environ or {}).items() if k.startswith(PREFIX) and k != INSTANCE_VARIABLE}),
+        ("app", given or {}),
+    ]
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, source in sources:
+        for full_name, raw in source.items():
+            name = full_name.removeprefix(PREFIX).lower()
+            if not full_name.startswith(PREFIX) or full_name != full_name.upper() or name not in known:
+                msg = f"{full_name} ({origin}) is not a setting of photosvc; see docs/configuration.md"
+                raise SettingError(msg, field=full_name)
+            try:
+                values[name] = known[name]["parse"](raw)
+            except ValueError as error:
+                msg = f"{full_name} ({origin}) is not valid: {error}"
+                raise SettingError(msg, field=full_name) from None
+            origins[name] = origin
+    if "originals" not in values and reads_config and (folder := _remembered_folder(instance)):
+        values["originals"], origins["originals"] = folder, REMEMBERED
+    for name, value in _defaults(instance, known).items():
+        if name not in values:
+            values[name], origins[name] = value, "default"
+    key_file = None if "secret_key" in values else instance.absolute() / "secret_key"
+    if key_file is not None:
+        values["secret_key"], origins["secret_key"] = _secret_file(key_file), "instance/secret_key"
+    return Settings(**values, key_file=key_file, origins=origins)
+
+
+def _remembered_folder(instance: Path) -> Path | None:
+    """The folder of the last `svc run`; the samples only as long as there is no folder of originals."""
+    try:
+        folder = remembered(instance)
+    except (OSError, ValueError) as error:
+        msg = f"{REMEMBERED} cannot be used: {error}. Remove the file, or name the folder: svc run --photos FOLDER"
+        raise SettingError(msg, field="PHOTOSVC_ORIGINALS") from None
+    if folder is not None and is_samples(folder) and (instance / "originals").is_dir():
+        return None
+    return folder
+
+
+def _defaults(instance: Path, known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    instance = instance.absolute()
+    defaults = {name: data["default"] for name, data in known.items() if data["default"] is not None}
+    defaults["originals"] = instance / "originals"
+    defaults["cache"] = instance / "cache"
+    defaults["import_folder"] = instance / "import"
+    defaults["database_uri"] = f"sqlite:///{instance / 'photosvc.db'}"
+    return defaults
+
+
+def _config_file(path: Path) -> dict[str, object]:
+    """The upper-case names of a Python file, as Flask reads them."""
+    try:
+        source = path.read_text("utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"instance/config.py cannot be read: {type(error).__name__}"
+        raise SettingError(msg) from None
+    names: dict[str, object] = {"__file__": str(path)}
+    try:
+        exec(compile(source, str(path), "exec"), names)  # noqa: S102 - the owner's own configuration, as in Flask
+    except Exception as error:
+        msg = f"instance/config.py stops with {type(error).__name__}: {error}"
+        raise SettingError(msg) from error
+    return {name: value for name, value in names.items() if name.isupper()}
+
+
+def _secret_file(path: Path) -> str:
+    try:
+        return secret(read_or_create(path, lambda: secrets.token_hex(32)))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        msg = f"instance/secret_key cannot be used: {reason}; {INSTANCE_VARIABLE} is {path.parent}"
+        raise SettingError(msg, field="PHOTOSVC_SECRET_KEY") from None

@@ -1,0 +1,218 @@
+"""The table of settings: parser, values, meaning and default of each."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from photosvc.core.paths import full_path
+from photosvc.core.texts.log_lines import TEXT
+from photosvc.core.values.stacks import DEFAULT_KINDS, KINDS
+from photosvc.settings import values
+
+
+def _setting(
+    parse: Callable[[object], Any],
+    values: str,
+    meaning: str,
+    *,
+    default: object = None,
+    secret: bool = False,
+) -> Any:  # noqa: ANN401
+    metadata = {"parse": parse, "values": values, "meaning": meaning, "default": default, "secret": secret}
+    return field(metadata=metadata)
+
+
+def _number(low: int, high: int, unit: str, meaning: str, *, default: int) -> Any:  # noqa: ANN401
+    def parse(value: object) -> int:
+        try:
+            number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+        except ValueError:
+            number = None
+        if number is None or not low <= number <= high:
+            msg = f"expected a whole number from {low} to {high}"
+            raise ValueError(msg)
+        return number
+
+    return _setting(parse, f"{low} to {high} {unit}", meaning, default=default)
+
+
+_TEN_YEARS = 315_360_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every setting of the service: its parser, the values it takes, its meaning and its default."""
+
+    originals: Path = _setting(full_path, "path", "Folder of original pictures; never written to by indexing")
+    database_uri: str = _setting(
+        values.database_uri, "SQLAlchemy address", "Address of the database, SQLite or PostgreSQL", secret=True
+    )
+    base_url: str = _setting(
+        values.base_url,
+        "http or https address, or empty",
+        "Public address of the service, with its path: issuer and links; without it links are relative",
+        default="",
+    )
+    cache: Path = _setting(full_path, "path", "Folder for derived files such as thumbnails")
+    secret_key: str = _setting(
+        values.secret,
+        "text, at least 32 characters",
+        "Key that signs and encrypts; made in instance/secret_key when not given",
+        secret=True,
+    )
+    index_workers: int = _number(
+        0, 256, "processes", "Worker processes of `svc index`; 0 takes one for each core", default=0
+    )
+    index_timeout: int = _number(1, 3600, "seconds", "Seconds a worker may spend on one file", default=60)
+    index_memory: int = _number(256, 65536, "MiB", "MiB of memory a worker may use", default=2048)
+    readonly: bool = _setting(
+        values.switch,
+        "`true` or `false`",
+        "Refuse everything that writes into the folder of originals: uploads, imports and changes over WebDAV",
+        default=False,
+    )
+    delete_originals: bool = _setting(
+        values.switch,
+        "`true` or `false`",
+        "Let the removal of photos and files move their originals into the trash; else only WebDAV does",
+        default=False,
+    )
+    trash_days: int = _number(
+        0, 36_500, "days", "Days after which what lies in the trash is deleted for good; 0: never", default=90
+    )
+    import_folder: Path = _setting(full_path, "path", "Folder from which pictures are imported")
+    upload_files: int = _number(1, 100_000, "files", "Files that one upload may have", default=500)
+    upload_quota: int = _number(
+        0, 1 << 40, "MiB", "MiB of originals that one account may upload in all; 0: no limit", default=0
+    )
+    uploads: int = _number(
+        1,
+        10_000,
+        "requests",
+        "Requests by which one web worker receives files at the same time; each occupies a thread",
+        default=4,
+    )
+    max_file_size: int = _number(1, 1_000_000, "MiB", "Largest original that is indexed, in MiB", default=1000)
+    stack_by: str = _setting(
+        values.stack_by,
+        "`none`, or words from `" + "`, `".join(KINDS) + "`",
+        "What makes files one photo, beside the same name of a RAW and its JPEG; see docs/indexing.md",
+        default=DEFAULT_KINDS,
+    )
+    watch_rescan: int = _number(
+        10, 604_800, "seconds", "Seconds between two scans of all originals by `svc watch`", default=21_600
+    )
+    watch_poll: int = _number(
+        10, 604_800, "seconds", "The same where changes are not reported, as on network file systems", default=300
+    )
+    watch_settle: int = _number(
+        0, 3600, "seconds", "Seconds a new file must be unchanged before `svc watch` reads it", default=5
+    )
+    estimate_places: bool = _setting(
+        values.switch,
+        "`true` or `false`",
+        "Estimate the place of photos without a position from those that the same camera took before and after",
+        default=True,
+    )
+    cache_size: int = _number(
+        16, 1 << 30, "MiB", "MiB of derived pictures to keep; those used longest ago are removed first", default=20_480
+    )
+    thumb_workers: int = _number(
+        0, 64, "processes", "Processes in which one web worker makes thumbnails; 0 takes half of the cores", default=0
+    )
+    thumb_waiters: int = _number(
+        1,
+        1000,
+        "requests",
+        "Requests of one web worker that may wait for thumbnails and videos; keep this below its threads",
+        default=6,
+    )
+    thumb_wait: int = _number(1, 300, "seconds", "Seconds a request waits for a new thumbnail", default=20)
+    video_timeout: int = _number(1, 86_400, "seconds", "Seconds the conversion of one video may take", default=1800)
+    zip_size: int = _number(1, 1 << 30, "MiB", "Largest archive of originals that is sent, in MiB", default=50_000)
+    transfers: int = _number(
+        1,
+        10_000,
+        "answers",
+        "Answers over 1 MiB that one web worker sends at the same time; keep this two below its threads, or more",
+        default=6,
+    )
+    transfers_each: int = _number(
+        1, 10_000, "answers", "Such answers that one account or client receives at the same time", default=4
+    )
+    search_timeout: int = _number(
+        1, 3600, "seconds", "Seconds that one search may take; then it is answered 503", default=10
+    )
+    costly_searches: int = _number(
+        1,
+        10_000,
+        "searches",
+        "Searches over 50 ms that one web worker runs at the same time; keep this two below its threads, or more",
+        default=6,
+    )
+    sendfile_header: str = _setting(
+        values.sendfile_header,
+        "empty, `X-Accel-Redirect` or `X-Sendfile`",
+        "Header by which the web server in front sends files; empty: the service sends them",
+        default="",
+    )
+    sendfile_prefix: str = _setting(
+        values.sendfile_prefix,
+        "path of an address",
+        "Internal location of nginx below which `originals/` and `cache/` lie",
+        default="/photosvc-files",
+    )
+    site_name: str = _setting(
+        values.plain_text, "text", "Name people see, for example in authenticator apps", default="photosvc"
+    )
+    session_max_age: int = _number(60, _TEN_YEARS, "seconds", "Seconds until a login session ends", default=1_209_600)
+    session_idle: int = _number(
+        60, _TEN_YEARS, "seconds", "Seconds without use until a login session ends", default=604_800
+    )
+    sessions_each: int = _number(
+        1,
+        100_000,
+        "sessions",
+        "Login sessions of one account, and of one app password; with one more, the oldest ends",
+        default=100,
+    )
+    audit_entries: int = _number(
+        100,
+        1_000_000,
+        "entries",
+        "Entries of the security log to keep of each kind: refusals, accesses, changes",
+        default=10_000,
+    )
+    access_log: bool = _setting(
+        values.switch,
+        "`true` or `false`",
+        "Log a line for each request, without secrets; see docs/security-log.md",
+        default=False,
+    )
+    log_format: str = _setting(
+        values.log_format,
+        "`text` or `json`",
+        "How lines of the log are written to stderr; not inside another app",
+        default=TEXT,
+    )
+    proxies: int = _number(
+        0,
+        8,
+        "proxies",
+        "Reverse proxies in front whose `X-Forwarded-*` headers are trusted; not inside another app, see there",
+        default=0,
+    )
+    key_file: Path | None = field(default=None, compare=False, repr=False)
+    """The file that the secret key was read from; None when it was given."""
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Name of a setting -> where its value came from."""
+
+    def __repr__(self) -> str:
+        """Leave secrets out of tracebacks and logs."""
+        return f"<Settings originals={str(self.originals)!r}>"
+
+
+def setting_fields() -> dict[str, Mapping[str, Any]]:
+    """Name -> metadata (parse, values, meaning, default, secret) of every setting, in order of declaration."""
+    return {item.name: item.metadata for item in fields(Settings) if item.metadata}
