@@ -1,11 +1,9 @@
-"""Query text and GET parameters to nodes."""
+"""Query text to nodes."""
 
-from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TypeAlias
 
 from photosvc.query.errors import InvalidQueryError
-from photosvc.query.filters import FILTERS, NAMES, find_filter
+from photosvc.query.filters import NAMES, find_filter
 from photosvc.query.lexer import Token, TokenKind, check, tokens
 from photosvc.query.nodes import (
     Everything,
@@ -14,7 +12,6 @@ from photosvc.query.nodes import (
     Not,
     Source,
     conjunction,
-    conjuncts,
     disjunction,
     levels,
     negation,
@@ -22,11 +19,8 @@ from photosvc.query.nodes import (
 )
 from photosvc.query.operands import Word
 from photosvc.query.plain_words import LITTLE_WORDS, also_means, refuse_comparison
-from photosvc.query.values.areas import locate
 from photosvc.query.values.reader import read_filter
 from photosvc.query.values.terms import read_term
-
-Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 
 DEEPEST_NESTING = 64
 MOST_LEVELS = 20
@@ -216,40 +210,6 @@ def _with_operator_words(found: list[Token]) -> list[Token]:
     return found
 
 
-def parse_parameters(pairs: Pairs) -> Node:
-    """The conditions of ordinary GET parameters.
-
-    Each parameter that names a filter has one value of it, in which blanks and parentheses need no quotes. Other names
-    and empty values are ignored. Of a repeated parameter (also by an alias) the last value that is not empty counts.
-
-    Raises:
-        InvalidQueryError: a value is not valid; names its parameter.
-
-    """
-    given: dict[str, tuple[str, str]] = {}
-    for key, text in _flat(pairs):
-        if text.strip() and (spec := NAMES.get(key)):
-            given[spec.name] = (key, text)
-    parts = []
-    for name, (key, text) in given.items():
-        check(text, key)
-        parts.append(read_filter(FILTERS[name], text, Source(key, 0, len(text))))
-        if sum(map(terms, parts)) > MOST_TERMS:
-            raise InvalidQueryError(f"more than {MOST_TERMS} terms", field=key)
-    return conjunction(parts)
-
-
-def parse_scope(pairs: Pairs) -> Node:
-    """The query in the parameter `filter`, within which everything else is searched; the last one that is not empty.
-
-    Raises:
-        InvalidQueryError: it is not a query.
-
-    """
-    texts = [text for key, text in _flat(pairs) if key == "filter" and text.strip()]
-    return locate(parse_query(texts[-1], field="filter")) if texts else Everything()
-
-
 def split_order(text: str, field: str = "q") -> tuple[str, str]:
     """The query without `order:name`, which blanks replace, and the name; empty if the query names no order.
 
@@ -271,31 +231,3 @@ def split_order(text: str, field: str = "q") -> tuple[str, str]:
             order = token.text[len(ORDER) + 1 :].strip('"')
             text = text[: token.start] + " " * len(token.text) + text[token.end :]
     return text, order
-
-
-def combine(query: Node, parameters: Node) -> Node:
-    """The query with the conditions of both: `overlay`, then `locate`.
-
-    Raises:
-        InvalidQueryError: see `locate`.
-
-    """
-    return locate(overlay(query, parameters))
-
-
-def overlay(query: Node, parameters: Node) -> Node:
-    """The conditions of both; a filter at the top of `query` replaces parameters of the same name."""
-    named = {name for part in conjuncts(query) if (name := _name(part))}
-    return conjunction([*conjuncts(query), *(p for p in conjuncts(parameters) if _name(p) not in named)])
-
-
-def _flat(pairs: Pairs) -> Iterable[tuple[str, str]]:
-    if isinstance(pairs, Mapping):
-        return ((key, text) for key, texts in pairs.items() for text in texts)
-    return pairs
-
-
-def _name(node: Node) -> str | None:
-    if isinstance(node, Not):
-        node = node.part
-    return node.name if isinstance(node, Filter) else None

@@ -1,25 +1,14 @@
 """`svc clients`: registered OAuth2 clients (spec section 5.5)."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.completion import complete_clients, complete_scopes, complete_users
+from photosvc.cli.accounts.client_options import client_options
+from photosvc.cli.completion import complete_clients, complete_users
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.prompts import SCOPE_QUESTION, ask, confirm, yes_option
 from photosvc.cli.report import count_option, format_options, print_list, print_record, printing_secret, require_stdout
-from photosvc.cli.values import Lifetime
-from photosvc.core.accounts import (
-    CLIENT,
-    CLIENT_ROLES,
-    CLIENT_TOKEN_LIFETIME,
-    CLIENT_TOKENS,
-    MAX_CLIENT_TOKEN_LIFETIME,
-    MOST_KEY_BYTES,
-    OPAQUE,
-    TOKEN_FORMATS,
-)
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
@@ -27,8 +16,6 @@ if TYPE_CHECKING:
 
     from photosvc.models import Client
     from photosvc.web.current import Service
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _COLUMNS = {
     "client_id": "Client ID",
@@ -44,65 +31,6 @@ _COLUMNS = {
 }
 _DETAILS = {**_COLUMNS, "updated_at": "Updated"}
 _SECRET = {"client_id": "Client ID", "client_secret": "Client Secret"}
-
-
-def _settings(*, defaults: bool) -> Callable[[Function], Function]:
-    """The options for the properties of a client, with the defaults of a new client or without."""
-    options = [
-        click.option("--name", "-n", metavar="CLIENT", help="Client name."),
-        click.option(
-            "--role",
-            "-r",
-            type=click.Choice(CLIENT_ROLES),
-            default=CLIENT if defaults else None,
-            show_default=defaults,
-            help="Client authorization role; admin sees private pictures too.",
-        ),
-        click.option(
-            "--scope", "-s", metavar="SCOPES", shell_complete=complete_scopes, help="Client scopes (`*` for all)."
-        ),
-        click.option(
-            "--expires",
-            "-e",
-            "lifetime",
-            type=Lifetime(),
-            metavar="LIFETIME",
-            default=CLIENT_TOKEN_LIFETIME if defaults else None,
-            show_default=defaults,
-            help=f"Lifetime of each access token in seconds, at most {MAX_CLIENT_TOKEN_LIFETIME}, or as 12h, 31d.",
-        ),
-        click.option(
-            "--tokens",
-            "-t",
-            "limit",
-            type=int,
-            metavar="NUMBER",
-            default=CLIENT_TOKENS if defaults else None,
-            show_default=defaults,
-            help="Live access tokens; new ones replace the oldest; -1 disables the limit.",
-        ),
-        click.option(
-            "--token-format",
-            type=click.Choice(TOKEN_FORMATS),
-            default=OPAQUE if defaults else None,
-            show_default=defaults,
-            help="Whether others can read the tokens (RFC 9068).",
-        ),
-        click.option(
-            "--public-keys",
-            type=click.File("r", encoding="utf-8", errors="replace"),
-            metavar="FILE",
-            callback=lambda _context, _option, file: file and file.read(MOST_KEY_BYTES + 1),
-            help="JWK or JWK set; the client signs assertions with its private key instead of showing a secret.",
-        ),
-    ]
-
-    def decorate(function: Function) -> Function:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return decorate
 
 
 @click.group(cls=LazyGroup)
@@ -129,7 +57,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
 @clients.command()
 @click.argument("username", required=False, shell_complete=complete_users)
-@_settings(defaults=True)
+@client_options(defaults=True)
 @format_options(short=False)
 @with_database
 def add(
@@ -192,7 +120,7 @@ def show(service: "Service", identifier: str) -> None:
 
 @clients.command()
 @click.argument("identifier", shell_complete=complete_clients)
-@_settings(defaults=False)
+@client_options(defaults=False)
 @click.option(
     "--user",
     "-u",

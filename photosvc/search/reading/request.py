@@ -7,9 +7,10 @@ from functools import lru_cache
 from itertools import chain
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.query.combining import combine, parse_parameters, parse_scope
 from photosvc.query.nodes import And, Everything, Node, Or, conjunction
 from photosvc.query.operands import Phrase, Word
-from photosvc.query.parser import ORDER, combine, parse_parameters, parse_query, parse_scope, split_order
+from photosvc.query.parser import ORDER, parse_query, split_order
 from photosvc.query.values.expected import BOOLEANS
 from photosvc.search.reading.conditions.visible import asked_open
 from photosvc.search.reading.orders import (
