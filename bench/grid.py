@@ -54,6 +54,8 @@ class Measured:
         self.devtools = page.context.new_cdp_session(page)
         self.elements: list[int] = []
         self.heaps: list[float] = []
+        self.collections: list[tuple[float, float]] = []
+        """When unused memory was freed: between these milliseconds of the page."""
 
     def slow_down(self) -> None:
         """The processor and the network of a phone."""
@@ -66,14 +68,22 @@ class Measured:
         self.elements.append(self.page.evaluate("document.querySelectorAll('*').length"))
 
     def heap(self) -> float:
-        """Megabytes of the scripts, after what is unused was freed."""
+        """Megabytes of the scripts, after what is unused was freed; that is a long task, which is not the page's."""
+        before = self.page.evaluate("performance.now()")
         self.devtools.send("HeapProfiler.collectGarbage")
-        return float(self.devtools.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
+        size = float(self.devtools.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
+        self.collections.append((before, self.page.evaluate("performance.now()")))
+        return size
 
     def tasks(self) -> list[float]:
         """Milliseconds of the tasks over 50 ms since the last call."""
-        found = [round(duration) for _, duration in self.page.evaluate("window.tasks.splice(0)")]
-        return sorted(found, reverse=True)
+        self.page.wait_for_timeout(100)  # until the last ones were told
+        own = [
+            round(duration)
+            for start, duration in self.page.evaluate("window.tasks.splice(0)")
+            if not any(before <= start <= after for before, after in self.collections)
+        ]
+        return sorted(own, reverse=True)
 
 
 def first_screen(measured: Measured, base: str) -> tuple[float, float]:

@@ -361,3 +361,20 @@ def test_nothing_of_the_page_breaks_its_policy(base, chromium):
         page.keyboard.press("Escape")
         page.wait_for_selector(".pswp", state="detached")
         assert page.evaluate("window.broken") is None
+
+
+def test_a_grid_that_is_hidden_shows_its_photos_again(base, chromium):
+    style = "@media print { #grid.live { display: none } }"
+    with open_page(chromium, base) as page:
+        page.wait_for_selector(f"{FIRST} img.here")
+        page.route("**/photos.css", lambda route: route.fulfill(body=style, content_type="text/css"))
+        page.reload()
+        page.wait_for_selector(f"{FIRST} img.here")
+        page.emulate_media(media="print")
+        page.wait_for_timeout(300)
+        assert page.is_hidden("#grid")
+        page.emulate_media(media="screen")
+        page.wait_for_selector(f"{FIRST} img.here")
+        page.focus(".scrubber")
+        page.keyboard.press("End")
+        page.wait_for_selector(f"{TILE}[aria-posinset='{TOTAL}'] img.here")

@@ -2,7 +2,7 @@
 
 import {video} from "./api.js";
 import {make} from "./icons.js";
-import {isMoving} from "./window.js";
+import {isMoving} from "./tile.js";
 
 const WAIT = 250;
 

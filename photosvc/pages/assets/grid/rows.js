@@ -44,7 +44,7 @@ export function layOut({days, ratio}, {width, row, gap, between, head, after}) {
       if (sharedRatio * row > width * 0.85) closeShared();
     } else {
       closeShared();
-      const rows = Math.max(1, Math.round((sum * row) / width));
+      const rows = Math.min(Math.max(1, Math.round((sum * row) / width)), number);
       let at = first, done = 0, upper = head;
       for (let number_ = 1; number_ <= rows; number_++) {
         const from = at, goal = (sum * number_) / rows;

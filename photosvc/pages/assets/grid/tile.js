@@ -1,0 +1,79 @@
+// One photo of the grid: an item of the list with a link, a mark to select it, and badges. Tiles are used again.
+
+import {photoPage, thumbnail} from "./api.js";
+import {icon, make} from "./icons.js";
+import {dayPlain, playing} from "./words.js";
+
+const TYPES = ["", "RAW", "Live", "", "GIF", "", "", ""];
+const VIDEO = "3", LIVE = "2";
+
+export const isMoving = ({kind}) => kind === VIDEO || kind === LIVE;
+
+export class Tile {
+  month = 0; index = 0;
+  kind = "0";     // the digit of its type
+  photo = null;   // what is known of it, once that was asked for
+  stale = true;   // whether the elements show less than is known
+  video = null;
+  #source = ""; #width = 0; #height = 0;
+
+  constructor() {
+    this.image = make("img", {decoding: "async", alt: ""});
+    this.image.addEventListener("load", () => { this.image.className = "here"; });
+    this.link = make("a", {tabIndex: -1}, this.image);
+    this.box = make("input", {type: "checkbox", tabIndex: -1});
+    this.badges = make("span", {className: "badges"});
+    this.item = make("li", {}, this.link, make("label", {className: "pick"}, this.box), this.badges);
+    this.item.tile = this;
+  }
+
+  // Stands at its place in the layout of its month. `position` of `total`: among all photos.
+  place(month, index, laid, position, total) {
+    const {style} = this.item, {columns} = laid;
+    this.month = month; this.index = index; this.photo = null; this.stale = true;
+    this.#width = laid.w[index]; this.#height = laid.h[index];
+    style.left = `${laid.x[index]}px`; style.top = `${laid.y[index]}px`;
+    style.width = `${this.#width}px`; style.height = `${this.#height}px`;
+    this.kind = columns.type[index];
+    this.item.className = `c${columns.color[index]}`;
+    this.item.setAttribute("aria-posinset", position);
+    this.item.setAttribute("aria-setsize", total);
+    this.link.tabIndex = -1;
+  }
+
+  // Shows a photo, which was taken on this day of the month with this name.
+  show(photo, name, day) {
+    this.photo = photo; this.stale = false;
+    this.link.href = photoPage(photo.uid);
+    this.image.alt = photo.text || [this.kind === VIDEO ? "Video" : "Photo", dayPlain(name, day)].filter(Boolean).join(", ");
+    this.box.setAttribute("aria-label", `Select ${this.image.alt}`);
+    this.#load(photo.hash);
+    const badges = [];
+    if (photo.favorite) badges.push(make("span", {className: "badge", title: "Favorite"}, icon("heart")));
+    if (photo.private) badges.push(make("span", {className: "badge", title: "Private"}, icon("lock")));
+    if (this.kind === VIDEO) badges.push(make("span", {className: "badge"}, icon("play"), playing(photo.duration)));
+    else if (TYPES[this.kind]) badges.push(make("span", {className: "badge"}, TYPES[this.kind]));
+    if (badges.length || this.badges.firstChild) this.badges.replaceChildren(...badges);
+  }
+
+  #load(hash) {
+    const w = this.#width, ratio = w / this.#height, source = `${hash} ${Math.ceil(w)} ${ratio.toFixed(2)}`;
+    if (source === this.#source) return;
+    this.#source = source;
+    this.image.className = "";
+    this.image.sizes = `${Math.ceil(w)}px`;
+    this.image.srcset = `${thumbnail(hash, "fit_720")} ${Math.round(720 * Math.min(1, ratio))}w, ${thumbnail(hash, "fit_1280")} ${Math.round(Math.min(1280, 1024 * ratio))}w`;
+    this.image.src = thumbnail(hash, "fit_720");
+  }
+
+  // Leaves the page, and what it still loads is not wanted any longer.
+  clear() {
+    this.item.remove();
+    this.photo = null; this.stale = true; this.#source = "";
+    this.image.removeAttribute("srcset"); this.image.removeAttribute("src");
+    this.image.className = ""; this.image.alt = "";
+    if (this.badges.firstChild) this.badges.replaceChildren();
+    this.video?.remove(); this.video = null;
+    this.link.removeAttribute("href");
+  }
+}
