@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-webdav lock dist clean
+.PHONY: help run example test test-examples test-slow test-long coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-webdav bench-memory lock dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -108,6 +108,9 @@ bench-edits: build/bench-200000 ## Measure edits of one photo and of 10,000
 
 bench-webdav: $(VENV)/.dev ## Measure WebDAV beside the provider that WsgiDAV ships
 	$(BIN)/python -m bench.webdav
+
+bench-memory: build/bench-200000 ## Measure the memory of two workers beside that of a bare Flask app
+	$(BIN)/python -m bench.memory $<
 
 bench-grid: build/bench-1000000 ## Measure the grid of the web page in Chromium
 	$(BIN)/python -m bench.grid $<

@@ -42,20 +42,37 @@ class Server:
             raise RuntimeError(report)
         return float(re.search(r"Requests/sec: +([\d.]+)", report)[1])
 
-    def memory(self) -> float:
-        """Anonymous memory of all workers in MB; memory-mapped database files are not counted."""
-        children = Path(f"/proc/{self.process}/task/{self.process}/children").read_text().split()
-        totals = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in children or [self.process])
-        return sum(int(re.search(r"^Anonymous: +(\d+) kB", text, re.MULTILINE)[1]) for text in totals) / 1024
+    def memory(self, kind: str = "Anonymous") -> float:
+        """Memory of all workers in MB; memory-mapped database files are not counted.
+
+        Args:
+            kind: `Anonymous` counts memory that processes share for each of them, `Pss_Anon` its parts.
+
+        """
+        return sum(_memory(process, kind) for process in self.workers() or [self.process])
+
+    def whole_memory(self) -> float:
+        """Memory of the workers and their master process in MB, what they share counted once."""
+        return sum(_memory(process, "Pss_Anon") for process in [*self.workers(), self.process])
+
+    def workers(self) -> list[int]:
+        """The process ids of the workers."""
+        return [int(pid) for pid in Path(f"/proc/{self.process}/task/{self.process}/children").read_text().split()]
 
 
 @contextmanager
 def gunicorn(
-    target: str, log: Path, ready: str = "/api/v1/status", *, threads: int = 1, **environ: str
+    target: str,
+    log: Path,
+    ready: str = "/api/v1/status",
+    *,
+    threads: int = 1,
+    options: Sequence[str] = (),
+    **environ: str,
 ) -> Iterator[Server]:
     """A gunicorn server of the WSGI app `target` with two workers: sync ones, or with several threads each."""
     command = [sys.executable, "-m", "gunicorn", "--workers", "2", "--threads", str(threads), "--no-control-socket"]
-    command += ["--bind", "{address}", target]
+    command += ["--bind", "{address}", *options, target]
     with serve(command, log, ready, **environ) as server:
         yield server
 
@@ -75,6 +92,11 @@ def serve(command: Sequence[str], log: Path, ready: str, **environ: str) -> Iter
     finally:
         process.terminate()
         process.wait()
+
+
+def _memory(process: int, kind: str) -> float:
+    text = Path(f"/proc/{process}/smaps_rollup").read_text()
+    return int(re.search(rf"^{kind}: +(\d+) kB", text, re.MULTILINE)[1]) / 1024
 
 
 def _wait(url: str) -> None:

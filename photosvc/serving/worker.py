@@ -8,6 +8,8 @@ It extends gunicorn.workers.gthread, whose methods setup.cfg pins to one major v
 """
 
 import errno
+import gc
+import importlib
 import re
 import resource
 import socket
@@ -65,6 +67,17 @@ _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IG
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """Threads only work on requests that have arrived."""
+
+    @classmethod
+    def setup(cls) -> None:
+        """Import the service in the master process, before it forks: workers share the memory of its modules.
+
+        Objects that the collector of cycles looks at are written to, and with that copied by each worker. It leaves
+        those alone that are frozen.
+        """
+        importlib.import_module("photosvc.app")
+        gc.collect()
+        gc.freeze()
 
     def init_process(self) -> None:
         """Serve until the end of the process."""

@@ -1,0 +1,51 @@
+"""The memory of two workers beside that of a bare Flask app: `python -m bench.memory FOLDER`.
+
+The library is made by `bench.library`, the bare app is `bench/peer.py`. Each server answers pages of 100 files before
+it is looked at; the machine may be busy meanwhile.
+"""
+
+import sys
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.library import TOKEN_FILE
+from bench.search import make_peer
+from bench.serve import Server, gunicorn
+
+PAGES = 1000
+OWN = ("--worker-class", "photosvc.serving.Worker")
+TARGET = "photosvc.app:create_app()"
+
+
+def show(name: str, server: Server, path: str, token: str) -> None:
+    """Ask for pages, and print a line of the table."""
+    request = urllib.request.Request(server.base + path, headers={"X-Auth-Token": token})
+    for _ in range(PAGES):
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            answer.read()
+    values = (server.memory(), server.memory("Pss_Anon"), server.whole_memory())
+    print(f"| {name} | {' | '.join(f'{value:.0f}' for value in values)} |", flush=True)
+
+
+def main(folder: Path) -> None:
+    token, log = (folder / TOKEN_FILE).read_text(), folder / "memory.log"
+    page = "/api/v1/photos?count=100&order=newest"
+    peer = {"PEER_DATABASE": str(make_peer(folder)), "PEER_LIBRARY": str(folder / "photosvc.db")}
+    servers: tuple[tuple[str, str, str, str, int, Sequence[str], dict[str, str]], ...] = (
+        ("bare Flask app", "bench.peer:app", "/hello", "/photos?count=100", 1, (), peer),
+        ("bare Flask app, `--preload`", "bench.peer:app", "/hello", "/photos?count=100", 1, ("--preload",), peer),
+        ("photosvc, plain workers", TARGET, "/api/v1/status", page, 1, (), {}),
+        ("photosvc, plain workers, `--preload`", TARGET, "/api/v1/status", page, 1, ("--preload",), {}),
+        ("photosvc, own worker of 8 threads", TARGET, "/api/v1/status", page, 8, OWN, {}),
+    )
+    print("| two workers, MB | each worker counted whole | shared parts counted once | and the master process |")
+    print("|---|---|---|---|")
+    for name, target, ready, path, threads, options, environ in servers:
+        variables = {"PHOTOSVC_INSTANCE": str(folder), **environ}
+        with gunicorn(target, log, ready, threads=threads, options=options, **variables) as server:
+            show(name, server, path, token)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
