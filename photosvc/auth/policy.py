@@ -119,6 +119,13 @@ _TABLE = (
     Rule("users.app_passwords.list",   "sessions", _R,   _LOGIN,   _ADMIN,    _OWN, "List an account's app passwords"),
     Rule("users.app_passwords.add",    "sessions", _W,   _LOGIN,   _NOBODY,   _OWN, "Make an app password"),
     Rule("users.app_passwords.remove", "sessions", _W,   _LOGIN,   _ADMIN,    _OWN, "Revoke an app password"),
+    Rule("clients.list",               "sessions", _R,   _LOGIN, _ADMIN,    _,    "List OAuth2 clients"),
+    Rule("clients.add",                "sessions", _W,   _LOGIN, _ADMIN,    _,    "Register an OAuth2 client", _P),
+    Rule("clients.change",             "sessions", _W,   _LOGIN, _ADMIN,    _,    "Change an OAuth2 client", _P),
+    Rule("clients.remove",             "sessions", _W,   _LOGIN, _ADMIN,    _,    "Remove an OAuth2 client", _P),
+    Rule("tokens.list",                "sessions", _R,   _LOGIN, _ADMIN,    _,    "List tokens of devices"),
+    Rule("tokens.add",                 "sessions", _W,   _LOGIN, _ADMIN,    _,    "Make a token for a device", _P),
+    Rule("tokens.remove",              "sessions", _W,   _LOGIN, _ADMIN,    _,    "Revoke a token of a device", _P),
     Rule("audit.view",                 "logs",     _R,   _GIVEN,   _ADMIN,    _,    "Read the security log"),
     Rule("oauth.introspect",           "sessions", _R,   _ANY,     _ADMIN,    _,    "Look into tokens of others"),
 )

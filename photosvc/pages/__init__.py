@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from photosvc.pages import asset_files, errors
 from photosvc.pages.administration import account as one_account
-from photosvc.pages.administration import accounts, confirm
+from photosvc.pages.administration import accounts, client, clients, confirm, devices
 from photosvc.pages.albums import album, editing, making
 from photosvc.pages.albums import listing as albums
 from photosvc.pages.layout import add_page_headers
@@ -36,6 +36,9 @@ _PAGES: Final = (
     two_factor,
     accounts,
     one_account,
+    clients,
+    client,
+    devices,
     confirm,
     asset_files,
 )

@@ -1,5 +1,6 @@
 """What forms and links of pages send."""
 
+import re
 from typing import Final
 
 from flask import request
@@ -11,6 +12,7 @@ MAX_FORM: Final = 16 * 1024
 _LONGEST: Final = 1000
 #: Digits; no list has as many pages.
 _LONGEST_NUMBER: Final = 7
+_NUMBER: Final = re.compile(r"-?[0-9]{1,10}", re.ASCII)
 
 
 def read_form(*, longest: int = _LONGEST, most: int = MAX_FORM) -> dict[str, str]:
@@ -52,3 +54,19 @@ def typed_twice(form: dict[str, str], field: str = "password") -> str:
         msg = "The password was typed in two ways."
         raise InvalidValueError(msg, field="again")
     return form.get(field, "")
+
+
+def read_number(form: dict[str, str], field: str, *, empty: int | None = None) -> int:
+    """The whole number of a field, of at most ten digits; `empty` where nothing was typed.
+
+    Raises:
+        InvalidValueError: it is none.
+
+    """
+    text = form.get(field, "").strip()
+    if not text and empty is not None:
+        return empty
+    if not _NUMBER.fullmatch(text):
+        msg = f"{field}: a whole number"
+        raise InvalidValueError(msg, field=field)
+    return int(text)

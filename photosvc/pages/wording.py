@@ -1,5 +1,6 @@
 """Scopes, times and browsers in the words of people."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,6 +12,7 @@ from photosvc.core.accounts import (
     BY_PASSCODE,
     BY_PASSWORD,
     BY_RECOVERY_CODE,
+    CLIENT,
     USER,
     VIEWER,
 )
@@ -34,6 +36,17 @@ CHOICES: Final = (
     Choice("webdav", "Network folder", "The originals over WebDAV. For file managers and sync apps."),
     Choice(ALL, "Everything but this account", "Never passwords, app passwords or two-factor log-in. For phone apps."),
 )
+#: Of clients and access tokens, which belong to no account.
+CLIENT_CHOICES: Final = (
+    *CHOICES[:2],
+    Choice("metrics", "Monitoring figures", "For Prometheus and the like."),
+    Choice("logs read", "The security log", "For programs that collect logs. Needs a client with all rights."),
+    Choice(ALL, "Everything its rights allow", "Never accounts, clients, or the network folder."),
+)
+#: Those of `CLIENT_CHOICES` that open something for access tokens.
+TOKEN_CHOICES: Final = tuple(choice for choice in CLIENT_CHOICES if choice.scope != "logs read")
+#: Seconds until a token of a client ends, by what the form offers.
+TOKEN_LIFETIMES: Final = ((3600, "An hour"), (_DAY, "A day"), (7 * _DAY, "7 days"), (31 * _DAY, "31 days"))
 #: Seconds until an app password ends, by what the form offers.
 LIFETIMES: Final = ((365 * _DAY, "In a year"), (90 * _DAY, "In 90 days"), (30 * _DAY, "In 30 days"), (-1, "Never"))
 
@@ -51,6 +64,10 @@ ROLES: Final = (
     Role(VIEWER, "See photos", "Searches, albums and downloads, without private photos. Changes nothing."),
     Role(USER, "See and change photos", "Also private photos, uploads, albums, and the network folder."),
     Role(ADMIN, "Everything", "Also accounts, clients, the security log, and the upkeep of the library."),
+)
+CLIENT_RIGHTS: Final = (
+    Role(CLIENT, "Without private photos", "As far as its scopes reach."),
+    Role(ADMIN, "All rights", "Also private photos, the upkeep of the library and the security log."),
 )
 _ROLE_NAMES: Final = {ADMIN: "Administrator", USER: "User", VIEWER: "Viewer"}
 
@@ -72,12 +89,12 @@ _SHOWN: Final = 60
 _STEPS: Final = ((60, 1, "second"), (3600, 60, "minute"), (_DAY, 3600, "hour"), (60 * _DAY, _DAY, "day"))
 
 
-def scope_words(scope: str) -> str:
-    """What a scope opens: `See photos`, `Read albums and photos`."""
+def scope_words(scope: str, choices: Sequence[Choice] = CHOICES) -> str:
+    """What a scope opens: `See photos`, `Read albums and photos`; the label of one of `choices` if it is that."""
     words = set(scope.split())
     if not words:
         return "Nothing"
-    for choice in CHOICES:
+    for choice in choices:
         if words == set(choice.scope.split()):
             return choice.label
     names = sorted(word for word in words - MODES if word != ALL and not word.endswith(":false"))

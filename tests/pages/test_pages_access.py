@@ -62,6 +62,17 @@ TABLE = {
     "POST /administration/accounts/<account>/apps/<credential>/revoke": ADMIN,
     "GET /administration/accounts/<account>/delete": ADMIN,
     "POST /administration/accounts/<account>/delete": ADMIN,
+    "GET /administration/clients": ADMIN,
+    "POST /administration/clients": ADMIN,
+    "GET /administration/clients/<client>": ADMIN,
+    "POST /administration/clients/<client>/change": ADMIN,
+    "POST /administration/clients/<client>/disable": ADMIN,
+    "POST /administration/clients/<client>/enable": ADMIN,
+    "POST /administration/clients/<client>/secret": ADMIN,
+    "POST /administration/clients/<client>/delete": ADMIN,
+    "GET /administration/devices": ADMIN,
+    "POST /administration/devices": ADMIN,
+    "POST /administration/devices/<credential>/revoke": ADMIN,
     "GET /welcome": PUBLIC,
     "POST /welcome": PUBLIC,
     "GET /sign-in": PUBLIC,
@@ -123,7 +134,7 @@ def test_each_page_opens_for_those_of_its_row_and_for_nobody_without_a_session(a
 def open_route(browser, route):
     method, path = route.split()
     path = path.replace("<uid>", "ptouqe1kbhlaydg7").replace("<credential>", "sess00000000")
-    path = path.replace("<account>", "unobody000000000")
+    path = path.replace("<account>", "unobody000000000").replace("<client>", "cnobody000000000")
     return browser.open(path, headers=OWN) if method == "GET" else browser.send(path, {})
 
 

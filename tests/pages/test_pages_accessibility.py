@@ -31,6 +31,11 @@ PAGES = {
 #: Those that an administrator opens.
 ADMINISTRATION = {
     "accounts": "/administration/accounts",
+    "an account": "/administration/accounts/alice",
+    "the end of an account": "/administration/accounts/alice/delete",
+    "clients": "/administration/clients",
+    "a client": "/administration/clients/{client}",
+    "devices": "/administration/devices",
     "the password again": "/administration/confirm",
 }
 

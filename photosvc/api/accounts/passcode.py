@@ -7,8 +7,9 @@ from flask import Blueprint, Response
 from photosvc.records.accounts import EnrolmentSchema, PasscodeSchema, PasswordSchema, ProofSchema
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.managing import managed_accounts
 from photosvc.web.protector import require
-from photosvc.web.sessions import managed_accounts, own_account
+from photosvc.web.sessions import own_account
 
 _ENROLMENT = EnrolmentSchema()
 _CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type": "array", "items": TEXT})

@@ -13,8 +13,9 @@ from photosvc.web import auditing
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service
+from photosvc.web.managing import managed_accounts
 from photosvc.web.protector import principal, require, roles_of
-from photosvc.web.sessions import managed_accounts, own_account
+from photosvc.web.sessions import own_account
 
 _MOST = 1000
 #: What an account may do, which its own user does not change.

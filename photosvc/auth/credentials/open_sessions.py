@@ -19,14 +19,17 @@ def list_sessions(session: Session, user: User, now: datetime) -> list[Credentia
     return [one for one in found if _is_open(one, now)]
 
 
-def find_owned(session: Session, user: User, kind: str, uid: str) -> Credential:
-    """The account's credential of this kind with this UID. Its secret finds nothing: no address should contain one.
+def find_owned(session: Session, user: User | None, kind: str, uid: str) -> Credential:
+    """The account's credential of this kind with this UID; without an account, one that belongs to none.
+
+    Its secret finds nothing: no address should contain one.
 
     Raises:
         NotFoundError: there is none, or it belongs to another account.
 
     """
-    owned = select(Credential).where(Credential.user_id == user.id, Credential.kind == kind)
+    owner = Credential.user_id.is_(None) if user is None else Credential.user_id == user.id
+    owned = select(Credential).where(owner, Credential.kind == kind)
     # Other text is not sent to the database: it may hold characters that PostgreSQL refuses.
     found = session.scalar(owned.where(Credential.uid == uid)) if uid.isascii() and uid.isalnum() else None
     if found is None:

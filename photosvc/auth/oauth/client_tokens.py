@@ -8,7 +8,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, bindparam, delete, insert, not_, or_, select
+from sqlalchemy import and_, bindparam, delete, func, insert, not_, or_, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.credentials.bearer import new_credential_uid
@@ -110,6 +110,13 @@ def keep_newest(session: Session, client_id: int, count: int, now: datetime) -> 
     """Delete all tokens of a client but the `count` newest live ones; -1 keeps all."""
     if count != NO_LIMIT:
         session.connection().execute(_END_SURPLUS, {"client": client_id, "count": count, "now": now})
+
+
+def use_of_tokens(session: Session, client_id: int, now: datetime) -> tuple[int, datetime | None]:
+    """How many live tokens a client has, and when one of them was last used; None: not yet."""
+    found = select(func.count(), func.max(Credential.last_used_at)).where(_OF_CLIENT, not_(_HAS_EXPIRED))
+    number, used = session.connection().execute(found, {"client": client_id, "now": now}).one()
+    return number, used
 
 
 def end_tokens(session: Session, client_id: int) -> None:

@@ -15,8 +15,9 @@ from photosvc.pages.administration.frame import administration_page, show_admini
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.layout import see_other
 from photosvc.web.current import current_service
+from photosvc.web.managing import managed_accounts
 from photosvc.web.protector import principal
-from photosvc.web.sessions import managed_accounts, own_account
+from photosvc.web.sessions import own_account
 
 _SECTION: Final = "accounts"
 #: App passwords on the page.

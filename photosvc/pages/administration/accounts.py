@@ -13,8 +13,8 @@ from photosvc.pages.administration.frame import administration_page, show_admini
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.layout import see_other
 from photosvc.web.current import current_service
+from photosvc.web.managing import managed_accounts
 from photosvc.web.protector import principal
-from photosvc.web.sessions import managed_accounts
 
 #: Accounts on the page; the search finds the others.
 _MOST: Final = 200

@@ -18,6 +18,8 @@ from photosvc.web.protector import principal
 
 Args = ParamSpec("Args")
 
+#: The value of a form for scopes that are typed.
+TYPED: Final = "typed"
 _READING: Final = frozenset({"GET", "HEAD"})
 
 
@@ -78,6 +80,11 @@ def show_administration(
     if error is not None and error.retry_after is not None:
         answer.headers["Retry-After"] = str(error.retry_after)
     return answer
+
+
+def chosen_scope(form: dict[str, str]) -> str:
+    """The scope that a form sends: one of the usual ones, or what was typed."""
+    return form.get("scopes" if form.get("scope") == TYPED else "scope", "").strip()
 
 
 def _lead_to_confirmation() -> Response:

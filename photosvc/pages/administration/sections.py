@@ -18,7 +18,11 @@ class Section:
     """Of the policy: who may do it sees the part."""
 
 
-SECTIONS: Final = (Section("accounts", "Accounts", "users.list"),)
+SECTIONS: Final = (
+    Section("accounts", "Accounts", "users.list"),
+    Section("clients", "Clients", "clients.list"),
+    Section("devices", "Devices", "tokens.list"),
+)
 
 
 def sections_of(who: Principal | None) -> list[Section]:

@@ -21,7 +21,7 @@ from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
 from tests.clock import NOW, SECOND
 
-MANAGEMENT = {action for action in RULES if action.startswith("users.")}
+MANAGEMENT = {action for action in RULES if action.startswith(("users.", "clients.", "tokens."))}
 
 
 def principal(kind=LOGIN_SESSION, role="user", scope="*", **values):
@@ -155,6 +155,11 @@ ASKING = {
     "users.remove": (True, True),
     "users.password": (True, False),
     "users.passcode.reset": (True, True),
+    "clients.add": (True, True),
+    "clients.change": (True, True),
+    "clients.remove": (True, True),
+    "tokens.add": (True, True),
+    "tokens.remove": (True, True),
 }
 
 

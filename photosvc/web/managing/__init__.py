@@ -1,0 +1,1 @@
+"""Accounts, clients and tokens, as administrators change them."""
