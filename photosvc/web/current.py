@@ -1,18 +1,15 @@
-"""The service of the app that a request or command belongs to, and its transactions. It is the only live state."""
+"""The service of the app that a request or command belongs to. It is the only live state."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from flask import current_app, g, has_request_context
-from sqlalchemy import Connection, Engine
-from sqlalchemy.orm import Session
+from flask import current_app
+from sqlalchemy import Engine
 
-from photosvc.auth.audit import lines
 from photosvc.auth.audit.pending import Pending
 from photosvc.auth.credentials.tokens import Known
 from photosvc.auth.oauth.signing_keys import SigningKeys
@@ -20,7 +17,6 @@ from photosvc.auth.service_key import check_key, claim, read_key, stored_fingerp
 from photosvc.auth.throttle.attempts import Throttle
 from photosvc.core.clock import Clock
 from photosvc.models.database.schema import check_schema
-from photosvc.models.database.transactions import lock_library, open_reader, session_on, write_if_free, write_session
 from photosvc.models.database.unchanged import Commits, Unchanged
 from photosvc.pictures.service import Pictures
 from photosvc.pictures.slots import Slots
@@ -37,6 +33,7 @@ from photosvc.web.answers.kept_pages import KeptPages
 from photosvc.web.requests.request_counts import RequestCounts
 from photosvc.web.service.host_users import HostUsers
 from photosvc.web.service.starter import Starter
+from photosvc.web.service.transactions import Transactions
 
 EXTENSION = "photosvc"
 #: Archives that one owner downloads at the same time.
@@ -45,19 +42,10 @@ ARCHIVES_EACH = 3
 #: Seconds between two looks at the file of the service key, where links are made.
 _KEY_SECONDS: Final = 0.5
 
-#: What holds the open transaction, a read connection or a writing session: its name in `flask.g`.
-_OPEN = "photosvc_open"
-#: A read connection that a streamed answer closes: its name in `flask.g`.
-_STREAMED = "photosvc_streamed"
-
 
 @dataclass(slots=True)
-class Service:
-    """The live parts of an app's photosvc.
-
-    Transactions begin and end here. A request or command has one at a time: with two, it could wait for itself, for
-    the write lock or for a second connection of the pool. The session of a host app is never used.
-    """
+class Service(Transactions):
+    """The live parts of an app's photosvc, and its transactions."""
 
     settings: Settings
     clock: Clock
@@ -128,94 +116,6 @@ class Service:
         self.limits = Limits(self.settings.search_timeout, turns, Watch())
         self.receptions = Slots(self.instance / "uploads.lock", each=uploads, total=uploads)
 
-    def reading(self) -> "_Reading":
-        """A connection in a read transaction, all of whose statements see the same state of the database.
-
-        Within a request, the transaction stays open after the block: the token check and the view share it. It ends
-        with the request, at an exception, or when a write transaction begins. Elsewhere it ends with the block.
-
-        Raises:
-            RuntimeError: a write transaction is open.
-
-        """
-        return _Reading(self)
-
-    @contextmanager
-    def loading(self) -> Iterator[Session]:
-        """As `reading`, with a session to load ORM objects by; changes to them are not stored."""
-        with self.reading() as connection, session_on(connection) as session:
-            yield session
-
-    @contextmanager
-    def writing(self) -> Iterator[Session]:
-        """A session in a write transaction: committed at the end of the block, rolled back by an exception.
-
-        Raises:
-            RuntimeError: a write transaction is open.
-
-        """
-        self.end_reading()
-        with write_session(self.engine()) as session:
-            g.photosvc_open = session
-            try:
-                yield session
-            finally:
-                g.pop(_OPEN, None)
-        lines.log_committed(session)
-
-    @contextmanager
-    def changing(self) -> Iterator[Session]:
-        """As `writing`, for changes of photos and albums: no other process changes any meanwhile.
-
-        Raises:
-            RuntimeError: a write transaction is open.
-
-        """
-        with self.writing() as session:
-            lock_library(session)
-            yield session
-
-    def write_if_free(self, write: Callable[[Session], object], *, lasting: bool = True) -> bool:
-        """Do and commit a write that may be left out; whether it was done.
-
-        It is left out when other writers hold the lock for over 50 ms.
-
-        Args:
-            write: gets a session in a write transaction.
-            lasting: whether it must outlast a loss of power.
-
-        Raises:
-            RuntimeError: a write transaction is open.
-
-        """
-        self.end_reading()
-        return write_if_free(self.engine(), write, lasting=lasting)
-
-    def end_reading(self) -> None:
-        """End the read transaction, if there is one.
-
-        Raises:
-            RuntimeError: a write transaction is open.
-
-        """
-        if isinstance(g.get(_OPEN), Session):
-            raise _already_writing()
-        self.close()
-
-    def keep_open(self) -> Callable[[], None]:
-        """Leave the read connection to a streamed answer; gives the function that closes it."""
-        connection: Connection = g.pop(_OPEN)
-        g.photosvc_streamed = connection
-        return connection.close
-
-    def close(self, error: BaseException | None = None) -> None:
-        """End the open session or connection without a commit; after an error, a streamed answer is not sent either."""
-        opened: Connection | Session | None = g.pop(_OPEN, None)
-        if opened is not None:
-            opened.close()
-        if error is not None and _STREAMED in g:
-            g.photosvc_streamed.close()
-
     def now(self) -> datetime:
         """The present time by the service's clock."""
         return self.clock()
@@ -276,32 +176,7 @@ class Service:
             self.settings, self.key_stamp = replace(self.settings, secret_key=present), stamp
 
 
-class _Reading:
-    """The block of `Service.reading`. A class, because a generator costs a page of ten results 2 % of its time."""
-
-    __slots__ = ("_service",)
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
-    def __enter__(self) -> Connection:
-        opened: Connection | Session | None = g.get(_OPEN)
-        if opened is None:
-            g.photosvc_open = opened = open_reader(self._service.engine())
-        elif isinstance(opened, Session):
-            raise _already_writing()
-        return opened
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None or not has_request_context():
-            self._service.close()
-
-
 def current_service() -> Service:
     """The service of the current app."""
     service: Service = current_app.extensions[EXTENSION]
     return service
-
-
-def _already_writing() -> RuntimeError:
-    return RuntimeError("a write transaction is open already: use its session")

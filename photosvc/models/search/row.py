@@ -9,7 +9,7 @@ To add a stored filter, change three places:
 1. here: one line, for example `iso: Mapped[int] = of_photo("iso", Integer)`; with `by_value=True` the values have
    indexes in the most frequent orders. Increment `PROJECTION_VERSION`: the next index run then fills the column;
 2. `models/migrations/versions/`: a migration that adds the column (NOT NULL, with a server default) and its indexes;
-3. `query/filters.py`: one row that names the column.
+3. `query/filters/`: one row that names the column, in the file of its subject.
 
 Parser, SQL, OpenAPI and the table in docs/search.md (`svc show filters --md`) follow from these.
 `tests/models/test_search_columns.py` compares a migrated database with this list.

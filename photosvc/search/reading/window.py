@@ -14,7 +14,7 @@ from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocum
 from photosvc.models.database.prepared import Prepared, prepare_statement
 from photosvc.models.database.unindexed import Column, unindexed
 from photosvc.query.nodes import Everything, Node, conjuncts
-from photosvc.search.reading.conditions import full_text
+from photosvc.search.reading.conditions import word_points
 from photosvc.search.reading.conditions.columns import select_ids
 from photosvc.search.reading.conditions.compile import compile_all
 from photosvc.search.reading.conditions.context import Context
@@ -172,12 +172,12 @@ class Search:
         behind = request.cursor.values if request.cursor else None
         shown = visible(sees_private=context.sees_private)
         if tier.photos is None:
-            has_rank = func.abs(full_text.points(request.ranked, context) - tier.low) < 1
+            has_rank = func.abs(word_points.points(request.ranked, context) - tier.low) < 1
             query = select(SearchRow.file_id, literal(tier.low), *keys)
             query = query.where(shown, compile_all(conjuncts(self.node), context, has_rank))
             behind = behind[1:] if behind and behind[0] == tier.low else None
         else:
-            keys = [full_text.rank(request.ranked, context).label("rank"), *map(unindexed, keys)]
+            keys = [word_points.rank(request.ranked, context).label("rank"), *map(unindexed, keys)]
             query = select(SearchRow.file_id, *keys).where(
                 shown, SearchRow.photo_id.in_(select_ids(tier.photos, context))
             )
@@ -209,7 +209,7 @@ class Search:
         if self.plan.arranged is not None and self.plan.sorts:
             of_album = AlbumPhoto.album_id == self.plan.arranged, AlbumPhoto.photo_id == SearchRow.photo_id
             return [select(AlbumPhoto.position).where(*of_album).scalar_subquery().label("position"), keys[-1]]
-        return [full_text.rank(request.ranked, self.context).label("rank"), *keys] if request.ranked else keys
+        return [word_points.rank(request.ranked, self.context).label("rank"), *keys] if request.ranked else keys
 
     def _compared(self, key: Column) -> Column:
         # Where candidates are sorted, SQLite must not walk the index of the order instead.

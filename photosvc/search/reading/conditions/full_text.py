@@ -1,26 +1,23 @@
 """Conditions on the words of photos.
 
 A condition asks whether `SearchText` contains a substring, on both databases alike. It decides about one photo;
-`matching` finds photos by their words in the full-text index, where the planner asks for it or all rows are read.
+`word_index.matching` finds photos by their words in the full-text index, where the planner asks for it or all rows are
+read.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, cast, func, literal, literal_column, or_, select
-from sqlalchemy.dialects.postgresql import TSQUERY
-from sqlalchemy.engine import Dialect
-from sqlalchemy.sql.expression import column, table
+from sqlalchemy import ColumnElement, and_, func, literal, or_, select
 
 from photosvc.models import SearchRow, SearchText
-from photosvc.models.search.tables import WORD_INDEX, WORD_TERMS
 from photosvc.models.search.values import RANK_BITS
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import And, Filter, Node, Not, Or, conjunction, disjunction
 from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Word
 from photosvc.search.reading.conditions.columns import fits
 from photosvc.search.reading.conditions.context import Context
+from photosvc.search.reading.conditions.word_index import matching
 from photosvc.search.word_text import MARKS, Term, in_section, needles
 
 Condition = ColumnElement[bool]
@@ -30,22 +27,6 @@ Condition = ColumnElement[bool]
 _TEXT_COLUMNS = frozenset({"keywords", "subjects", "description", "place", "title"})
 #: The sections of words that filters compare, by the names of their columns.
 _SECTIONS = {"subjects": "people"} | {section: section for section in MARKS if section != "people"}
-
-
-class _TsQuery(TSQUERY):
-    """`TSQUERY` that can also be written into the text of a statement, as `explain` does."""
-
-    def literal_processor(self, dialect: Dialect) -> Callable[[str], str]:  # noqa: ARG002 - SQLAlchemy passes it
-        """The function that quotes a text."""
-        return lambda text: "'" + text.replace("'", "''") + "'"
-
-
-#: Terms that count for the rank; further ones only decide whether a photo matches.
-_MOST_RANKED = 16
-#: What stands between a query and another one whose photos are left out, by what stands between two that are wanted.
-_BUT_NOT = {" AND ": " NOT ", " & ": " & !"}
-#: The points of a whole word in each section; a word that only begins so has one less.
-_POINTS = {"title": 6, "keywords": 4, "people": 4, "words": 2}
 
 
 def needed(parts: Iterable[Node]) -> Node | None:
@@ -165,7 +146,7 @@ def by_index(words: Node, context: Context) -> Condition:
 def names_person(name: str, context: Context) -> Condition:
     """Whether a person on the photo has this whole name: a condition on `SearchText`."""
     people: Any = literal(" ,") + SearchText.people + literal(", ")
-    return _has(people, f" , {name} , ", context)
+    return has_part(people, f" , {name} , ", context)
 
 
 def described_as(item: Operand) -> Condition:
@@ -175,151 +156,12 @@ def described_as(item: Operand) -> Condition:
     return fits(SearchText.description_key, item)
 
 
-def matching(words: Node, expanded: Mapping[str, Sequence[str]], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
-    """The ids of photos that the full-text index finds; the words of a phrase count in any order.
-
-    Args:
-        words: a query of words, phrases, `And` and `Or` alone, as `needed` gives it.
-        expanded: SQLite: all words that some prefixes stand for; other prefixes are left to the index.
-        context: the database.
-
-    """
-    if context.on_postgresql:
-        return select(SearchText.photo_id).where(in_index(words, context))
-    index = table(WORD_INDEX, column("rowid"))
-
-    def written(word: str, prefix: bool) -> str:
-        if not prefix or expanded.get(word) == []:  # no word begins with it
-            return f'"{word}"'
-        return '("' + '" OR "'.join(expanded[word]) + '")' if word in expanded else f'"{word}" *'
-
-    asked = _written(words, written, " AND ", " OR ")
-    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(asked))
-
-
-def in_index(words: Node, context: Context) -> Condition:
-    """Whether the full-text index finds a photo: a condition on `SearchText`."""
-    if not context.on_postgresql:
-        return SearchText.photo_id.in_(matching(words, {}, context))
-    terms: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
-    found: Condition = terms.op("@@")(cast(as_tsquery(words), _TsQuery))
-    return found
-
-
-def as_tsquery(words: Node) -> str:
-    """The words as PostgreSQL's full-text index is asked for them."""
-    return _written(words, lambda word, prefix: f"'{word}'{':*' if prefix else ''}", " & ", " | ")
-
-
-def _written(words: Node, written: Callable[[str, bool], str], both: str, either: str) -> str:
-    """A query of words in the language of an index. Negations may stand in an `And`, beside what is wanted."""
-    match words:
-        case Word(text, prefix, forms):
-            every = [written(text, prefix), *(written(form, False) for form in forms)]
-            return f"({either.join(every)})" if forms else every[0]
-        case Phrase(parts, prefix):
-            return both.join(written(*word) for word in _words(Phrase(parts, prefix)))
-        case And(parts):
-            wanted = (f"({_written(part, written, both, either)})" for part in parts if not isinstance(part, Not))
-            others = (_written(part.part, written, both, either) for part in parts if isinstance(part, Not))
-            return both.join(wanted) + "".join(f"{_BUT_NOT[both]}({other})" for other in others)
-        case Or(parts):
-            return either.join(f"({_written(part, written, both, either)})" for part in parts)
-        case _:
-            raise TypeError(words)
-
-
-def whole_words(words: Node) -> Node:
-    """The query with every prefix as a whole word: it matches some of the photos."""
-    match words:
-        case And(parts) | Or(parts):
-            return type(words)(tuple(map(whole_words, parts)))
-        case Word() | Phrase():
-            return replace(words, prefix=False)
-        case _:
-            raise TypeError(words)
-
-
-def prefixes(words: Node) -> list[str]:
-    """The words of the query that may be the beginning of a longer one, each once."""
-    return list(dict.fromkeys(_prefixes(words)))
-
-
-def _prefixes(words: Node) -> Iterator[str]:
-    match words:
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _prefixes(part)
-        case Word() | Phrase():
-            yield from (word for word, prefix in _words(words) if prefix)
-
-
-def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
-    """The rank of the photo of a search row by its words."""
-    return select(points(terms, context)).where(SearchText.photo_id == SearchRow.photo_id).scalar_subquery()
-
-
-def without_ranks(words: Node, ranked: Sequence[Term], ranks: Collection[int]) -> Node:
-    """The query of words without most of the photos with these ranks, as far as the full-text index knows them.
-
-    It knows those that have each term as a whole word of the title, which is the best rank; and of a single term those
-    that have it as a whole word among the keywords, or in no section that counts more.
-    """
-    if not all(isinstance(term, Word) for term in ranked) or len(ranked) > _MOST_RANKED:
-        return words
-    found: list[Node] = []
-    if most_points(ranked) in ranks:
-        found.append(conjunction([in_section(_as_whole(term), "title") for term in ranked]))
-    if len(ranked) == 1:
-        (term,) = ranked
-        begun = {section: in_section(term, section) for section in _POINTS if section in MARKS}
-        if _POINTS["keywords"] in ranks:
-            found.append(And((in_section(_as_whole(term), "keywords"), Not(begun["title"]))))
-        if _POINTS["words"] in ranks:
-            found.append(And((_as_whole(term), Not(Or(tuple(begun.values()))))))
-    return And((words, Not(disjunction(found)))) if found else words
-
-
-def _as_whole(term: Term) -> Term:
-    return replace(term, prefix=False)
-
-
-def most_points(ranked: Sequence[Term]) -> int:
-    """The rank of a photo that has each term as a whole word where it counts most."""
-    return max(_POINTS.values()) * len(ranked[:_MOST_RANKED])
-
-
-def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:
-    """The rank of a photo by the place of each term: an expression on `SearchText`; whole words count more.
-
-    The sum over the terms of 6 and 5 in the title, 4 and 3 in keywords and names of people, 2 and 1 elsewhere.
-    """
-    score: Any = 0
-    for term in list(ranked)[:_MOST_RANKED]:
-        begun, *forms = needles(term)
-        whole = begun.rstrip() + " "
-        steps = []
-        for section, most in _POINTS.items():
-            text = getattr(SearchText, section)
-            is_whole = or_(*(_has(text, one, context) for one in (whole, *forms)))
-            steps += [(is_whole, most), (_has(text, begun, context), most - 1)]
-        score = score + case(*steps, else_=0)
-    found: ColumnElement[int] = score
-    return found
-
-
 def _has_term(text: Any, term: Term, context: Context) -> Condition:  # noqa: ANN401
-    return or_(*(_has(text, needle, context) for needle in needles(term)))
+    return or_(*(has_part(text, needle, context) for needle in needles(term)))
 
 
-def _has(text: Any, part: str, context: Context) -> Condition:  # noqa: ANN401
+def has_part(text: Any, part: str, context: Context) -> Condition:  # noqa: ANN401
+    """Whether a column of `SearchText` contains a text."""
     position = func.strpos if context.on_postgresql else func.instr
     found: Condition = position(text, part) > 0
     return found
-
-
-def _words(term: Term) -> list[tuple[str, bool]]:
-    """Each word of the term, and whether it is a prefix."""
-    if isinstance(term, Word):
-        return [(term.text, term.prefix)]
-    return [*((word, False) for word in term.words[:-1]), (term.words[-1], term.prefix)]

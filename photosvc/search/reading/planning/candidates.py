@@ -19,7 +19,7 @@ from photosvc.models.search.values import RANK_BITS
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import Filter, Node, Or
 from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Range, Since, TakenOut, Word
-from photosvc.search.reading.conditions import full_text
+from photosvc.search.reading.conditions import full_text, word_index
 from photosvc.search.reading.conditions.columns import in_days
 from photosvc.search.reading.conditions.compile import compile_query, members
 from photosvc.search.reading.conditions.context import Context
@@ -101,7 +101,7 @@ def _candidates(
 
 def _photos_of_any(part: Node, context: Context) -> Any:  # noqa: ANN401
     """The photos that an index finds by one part of an `Or`."""
-    return full_text.matching(part, {}, context) if isinstance(part, Word | Phrase) else _photos(part, context)
+    return word_index.matching(part, {}, context) if isinstance(part, Word | Phrase) else _photos(part, context)
 
 
 def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ

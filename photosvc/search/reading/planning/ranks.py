@@ -16,7 +16,8 @@ from sqlalchemy import Connection, func, select
 from photosvc.models import SearchText
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.context import Context
-from photosvc.search.reading.conditions.full_text import in_index, most_points, points, without_ranks
+from photosvc.search.reading.conditions.word_index import in_index
+from photosvc.search.reading.conditions.word_points import most_points, points, without_ranks
 from photosvc.search.word_text import Term
 
 #: Photos whose ranks show which are frequent, and the share of them that a frequent rank has.

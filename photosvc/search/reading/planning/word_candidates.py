@@ -6,7 +6,7 @@ from dataclasses import replace
 from sqlalchemy import Connection, func, select
 
 from photosvc.query.nodes import Node, terms
-from photosvc.search.reading.conditions import full_text
+from photosvc.search.reading.conditions import full_text, word_index
 from photosvc.search.reading.conditions.columns import select_ids
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.planning.counting import Candidates, Counter
@@ -30,7 +30,7 @@ def expected(parts: Sequence[Node], context: Context, connection: Connection, co
     if words is None:
         return None
     found = _found_by(words, parts, {}, context)
-    asked = full_text.as_tsquery(words)
+    asked = word_index.as_tsquery(words)
     number = estimate(asked, connection)
     if number > counter.limit and terms(words) > 1:
         ids = find_by_index(asked, counter.limit + 1, connection)
@@ -44,21 +44,21 @@ def with_words(parts: Sequence[Node], context: Context, connection: Connection) 
     words = full_text.needed(parts)
     if words is None:
         return None
-    expanded = {} if context.on_postgresql else expand(full_text.prefixes(words), connection)
+    expanded = {} if context.on_postgresql else expand(word_index.prefixes(words), connection)
     return _found_by(words, parts, expanded, context)
 
 
 def are_many(candidates: Candidates, context: Context, connection: Connection) -> bool:
     """Whether words find so many photos that not all of them should be sorted."""
     if context.on_postgresql:
-        return estimate(full_text.as_tsquery(candidates.parts[0]), connection) > _MOST_RANKED
+        return estimate(word_index.as_tsquery(candidates.parts[0]), connection) > _MOST_RANKED
     some = candidates.photos.limit(_MOST_RANKED + 1).subquery()
     return (connection.scalar(select(func.count()).select_from(some)) or 0) > _MOST_RANKED
 
 
 def _found_by(words: Node, parts: Sequence[Node], expanded: Mapping[str, list[str]], context: Context) -> Candidates:
     exact = tuple(part for part in parts if full_text.is_words(part))
-    return Candidates((words,), full_text.matching(words, expanded, context), exact)
+    return Candidates((words,), word_index.matching(words, expanded, context), exact)
 
 
 def few_with(
@@ -66,10 +66,10 @@ def few_with(
 ) -> Iterator[Candidates]:
     """The candidates that these words find, unless a glance at the index shows that they are many."""
     # Words that have more photos than the limit as whole words have even more as prefixes.
-    whole = full_text.whole_words(words)
-    if counter.count(Candidates((whole,), full_text.matching(whole, {}, context))) > counter.limit:
+    whole = word_index.whole_words(words)
+    if counter.count(Candidates((whole,), word_index.matching(whole, {}, context))) > counter.limit:
         return
-    prefixes = full_text.prefixes(words)
+    prefixes = word_index.prefixes(words)
     expanded = expand(prefixes, connection)
     wide = [prefix for prefix in prefixes if prefix not in expanded]
     if len(wide) <= _FEW_PREFIXES or not have_more(wide, counter.limit * _MERGED, connection):
