@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from photosvc.pages import asset_files, errors
 from photosvc.pages.administration import account as one_account
-from photosvc.pages.administration import accounts, client, clients, confirm, devices
+from photosvc.pages.administration import accounts, client, clients, confirm, devices, security_log
 from photosvc.pages.albums import album, editing, making
 from photosvc.pages.albums import listing as albums
 from photosvc.pages.layout import add_page_headers
@@ -39,6 +39,7 @@ _PAGES: Final = (
     clients,
     client,
     devices,
+    security_log,
     confirm,
     asset_files,
 )

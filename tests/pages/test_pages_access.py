@@ -73,6 +73,7 @@ TABLE = {
     "GET /administration/devices": ADMIN,
     "POST /administration/devices": ADMIN,
     "POST /administration/devices/<credential>/revoke": ADMIN,
+    "GET /administration/security-log": ADMIN,
     "GET /welcome": PUBLIC,
     "POST /welcome": PUBLIC,
     "GET /sign-in": PUBLIC,

@@ -36,6 +36,8 @@ ADMINISTRATION = {
     "clients": "/administration/clients",
     "a client": "/administration/clients/{client}",
     "devices": "/administration/devices",
+    "the security log": "/administration/security-log",
+    "a filter of the security log that is wrong": "/administration/security-log?event=x",
     "the password again": "/administration/confirm",
 }
 

@@ -5,7 +5,8 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 
 from photosvc.auth.audit import table
-from photosvc.core.texts.since import parse_since
+from photosvc.auth.audit.events import parse_events
+from photosvc.core.texts.since import parse_since, parse_until
 from photosvc.records.audit import AuditEntrySchema
 from photosvc.search.reading.overview.photos import parse_number
 from photosvc.web.answers.answer import json_answer
@@ -30,6 +31,8 @@ def _parameters() -> list[dict[str, Any]]:
         "count": (count, "The most entries to give."),
         "before": ({"type": "integer"}, "Only entries with a lower `id`: the last one of the page before."),
         "since": (TEXT, "Only entries of this time or later: `12h`, `2d`, `2026-02-28` or `2026-02-28T12:00:00Z`."),
+        "until": (TEXT, "Only entries before this time, in the same forms; a day counts whole."),
+        "event": (TEXT, "Only these events or parts of the log, with commas: `login.refused`, `changes`."),
         "user": (TEXT, "Only entries by or about the account of this name, or the account or client of this UID."),
     }
     return describe(described)
@@ -48,6 +51,10 @@ def list_audit_entries() -> Response:
     count = parse_number(given.get("count", ""), "count", 1, _MOST, 100)
     before = parse_number(given.get("before", ""), "before", 1, _LAST, _LAST)
     since = parse_since(given["since"], service.now()) if given.get("since", "").strip() else None
+    until = parse_until(given["until"], service.now()) if given.get("until", "").strip() else None
+    events = parse_events(given.get("event", ""))
     with service.reading() as connection:
-        found = table.latest(connection, count=count, since=since, before=before, user=given.get("user", ""))
+        found = table.latest(
+            connection, count=count, since=since, until=until, before=before, user=given.get("user", ""), events=events
+        )
         return json_answer(_schema.dump(found))

@@ -1,7 +1,10 @@
 """What the security log tells about, and the parts of it."""
 
+import difflib
 from enum import StrEnum
 from typing import Final
+
+from photosvc.core.errors import InvalidValueError
 
 #: What was refused: anyone can cause any number of these, so they are counted together and pushed out nothing else.
 REFUSALS: Final = "refusals"
@@ -11,6 +14,8 @@ ACCESSES: Final = "accesses"
 CHANGES: Final = "changes"
 
 PARTS: Final = (REFUSALS, ACCESSES, CHANGES)
+#: Characters of a word in messages.
+_LONGEST: Final = 32
 
 
 class Event(StrEnum):
@@ -64,6 +69,24 @@ class Event(StrEnum):
         if self in _REFUSALS:
             return REFUSALS
         return ACCESSES if self in _ACCESSES else CHANGES
+
+
+def parse_events(text: str) -> frozenset[Event]:
+    """The events that a text names: events and parts, with blanks or commas between them; none where it is empty.
+
+    Raises:
+        InvalidValueError: a word is neither.
+
+    """
+    found: set[Event] = set()
+    for word in text.lower().replace(",", " ").split():
+        named = {event for event in Event if word in {event.value, event.part}}
+        if not named:
+            nearest = difflib.get_close_matches(word[:_LONGEST], [*PARTS, *Event], n=1, cutoff=0.5)
+            msg = f'"{word[:_LONGEST]}" is not an event' + (f'; did you mean "{nearest[0]}"?' if nearest else "")
+            raise InvalidValueError(msg, field="event")
+        found |= named
+    return frozenset(found)
 
 
 _REFUSALS = frozenset(

@@ -5,7 +5,7 @@ part. Each part keeps at most a quarter of its entries for one actor, so that an
 passwords for an hour removes no entries of others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Final
@@ -87,8 +87,10 @@ def latest(
     *,
     count: int,
     since: datetime | None = None,
+    until: datetime | None = None,
     before: int | None = None,
     user: str = "",
+    events: Collection[str] = (),
 ) -> Sequence[Row[tuple[AuditEntry]]]:
     """The newest entries, the newest first.
 
@@ -96,14 +98,20 @@ def latest(
         connection: read from.
         count: at most this many.
         since: only those of this time or later.
+        until: only those before this time.
         before: only those with smaller ids: the next page.
         user: only those by or about the account of this name, or the account or client of this UID; also of one that
             has been removed.
+        events: only these; empty for all.
 
     """
     query = select(AuditEntry.__table__).order_by(AuditEntry.id.desc()).limit(count)
     if since is not None:
         query = query.where(AuditEntry.created_at >= since)
+    if until is not None:
+        query = query.where(AuditEntry.created_at < until)
+    if events:
+        query = query.where(AuditEntry.event.in_(sorted(events)))
     if before is not None:
         query = query.where(AuditEntry.id < before)
     if user.strip():

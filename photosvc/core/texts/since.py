@@ -37,3 +37,14 @@ def parse_since(text: str, now: datetime, *, field: str = "since") -> datetime:
         pass
     msg = f"{field} must be a time ago as 90m, 12h, 2d or 1w, a day as 2026-02-28, or a time as 2026-02-28T12:00:00Z"
     raise InvalidValueError(msg, field=field)
+
+
+def parse_until(text: str, now: datetime, *, field: str = "until") -> datetime:
+    """The moment before which something was, as `parse_since` reads it; a day counts whole.
+
+    Raises:
+        InvalidValueError: it is none.
+
+    """
+    moment = parse_since(text, now, field=field)
+    return shifted(moment, timedelta(days=1)) if _DAY.fullmatch(text.strip()) else moment

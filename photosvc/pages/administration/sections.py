@@ -22,6 +22,7 @@ SECTIONS: Final = (
     Section("accounts", "Accounts", "users.list"),
     Section("clients", "Clients", "clients.list"),
     Section("devices", "Devices", "tokens.list"),
+    Section("security_log", "Security log", "audit.view"),
 )
 
 

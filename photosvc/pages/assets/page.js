@@ -6,6 +6,7 @@ const moment = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyl
 for (const element of document.querySelectorAll("time[datetime]")) {
   const text = element.dateTime;
   if (/^\d{4}-\d\d-\d\d$/.test(text)) element.textContent = day.format(new Date(`${text}T12:00`));
+  else if ("moment" in element.dataset) element.textContent = moment.format(new Date(text));
   else if (text.endsWith("Z")) element.title = moment.format(new Date(text));
 }
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.texts.since import parse_since
+from photosvc.core.texts.since import parse_since, parse_until
 from tests.clock import NOW
 
 
@@ -53,3 +53,19 @@ def test_other_texts_are_refused_by_the_name_of_the_field(text):
     with pytest.raises(InvalidValueError) as caught:
         parse_since(text, NOW, field="--since")
     assert caught.value.field == "--since"
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-02-28", datetime(2026, 3, 1, tzinfo=UTC)),
+        ("2d", NOW - timedelta(days=2)),
+        ("2026-02-28T12:30:00Z", datetime(2026, 2, 28, 12, 30, tzinfo=UTC)),
+    ],
+)
+def test_a_day_that_ends_something_counts_whole(text, moment):
+    assert parse_until(text, NOW) == moment
+
+
+def test_the_last_day_of_all_ends_at_the_last_moment():
+    assert parse_until("9999-12-31", NOW).year == 9999
