@@ -96,7 +96,17 @@ def test_entries_outlive_the_account_that_they_are_about(filled):
 
 @pytest.mark.parametrize(
     "query",
-    ["count=0", "count=1001", "count=x", "before=0", "since=soon", "since=2026-02-30", "until=x", "event=logon"],
+    [
+        "count=0",
+        "count=1001",
+        "count=x",
+        "before=0",
+        "since=soon",
+        "since=2026-02-30",
+        "until=x",
+        "event=logon",
+        "event=login,login.refused,x",
+    ],
 )
 def test_a_parameter_that_is_not_valid_is_named(api, query):
     body = check_error(api.call("GET", f"/audit?{query}", api.session_of("ann")), 400)

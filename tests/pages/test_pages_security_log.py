@@ -48,9 +48,9 @@ def test_each_event_and_part_has_words():
 def test_entries_tell_who_did_what_from_where_the_newest_first(filled, api):
     assert shown(filled) == ["Account changed", "Signed in", "Sign-in refused 2 times", "Sign-in refused", "Signed in"]
     text = text_of(filled.open(LOG, headers=OWN))
-    assert "Account changed On the command line , about vera role viewer to user" in text
+    assert "Account changed On the command line, about vera role viewer to user" in text
     assert "Signed in By alice , from 198.51.100.9 login session Details" in text
-    assert "Sign-in refused By somebody unknown , as alice , from 198.51.100.9" in text
+    assert "Sign-in refused By somebody unknown, as alice , from 198.51.100.9" in text
     assert "Time 2026-03-01 12:50:00 UTC" in text
     assert f'href="{LOG}?user={api.uids["alice"]}"' in filled.open(LOG, headers=OWN).text
 
@@ -106,16 +106,8 @@ def test_pages_follow_each_other_with_their_filters_and_lead_back(ann, api):
 
 def test_markup_in_an_entry_is_text(ann, api):
     hostile = "<img src=x onerror=alert(1)>"
-    fill(
-        api,
-        1,
-        actor=hostile,
-        actor_kind="client",
-        subject=hostile,
-        subject_uid=hostile,
-        detail=hostile,
-        address=hostile,
-    )
+    texts = dict.fromkeys(("actor", "subject", "subject_uid", "detail", "address", "credential"), hostile)
+    fill(api, 1, actor_kind="client", **texts)
     fill(api, 1, event="of.a.later.version")
     page = ann.open(LOG, headers=OWN).text
     assert ("<img" in page, "&lt;img src=x onerror" in page, "of.a.later.version" in page) == (False, True, True)
