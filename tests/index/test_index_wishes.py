@@ -8,7 +8,8 @@ from sqlalchemy import create_engine
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.index.running import wishes
-from photosvc.index.running.wishes import fulfil, waiting, wish
+from photosvc.index.running.wishes import Wish, fulfil, waiting, wish
+from photosvc.index.watch.runs import gathered_runs
 from photosvc.models import Base
 from photosvc.models.database.engine import configure_engine
 from photosvc.models.database.transactions import write_session
@@ -32,6 +33,20 @@ def test_a_wish_outside_of_the_originals_is_refused(session, folder):
     with pytest.raises(InvalidValueError, match="relative to the originals"):
         wish(session, NOW, folder)
     assert stored(session) == []
+
+
+@pytest.mark.parametrize("folder", ["a/" * 513, "日" * 342, "\U0001f4f7" * 257, "\udcff" * 512])
+def test_a_wish_for_a_path_that_scans_leave_out_is_refused(session, folder):
+    with pytest.raises(InvalidValueError, match="at most 1024 bytes"):
+        wish(session, NOW, folder)
+    assert stored(session) == []
+
+
+def test_a_folder_whose_name_no_disk_can_have_is_looked_for_above(tmp_path):
+    (tmp_path / "2024").mkdir()
+    wished = [Wish("2024/" + "x" * 300), Wish("y" * 300 + "/z"), Wish("2024/" + "日" * 100, force=True)]
+    assert gathered_runs(tmp_path, (), wished[:1]) == [("2024", False)]
+    assert gathered_runs(tmp_path, (), wished) == [("2024", True), ("", False)]
 
 
 def test_names_that_are_not_utf_8_are_stored_as_the_library_writes_them(session):

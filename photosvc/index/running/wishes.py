@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.paths import clean_name
+from photosvc.index.scanning.scan import MAX_PATH, is_too_long
 from photosvc.models import IndexWish
 from photosvc.models.database.inserts import insert_into
 
@@ -45,14 +46,17 @@ def wish(session: Session, now: datetime, folder: str = "", *, force: bool = Fal
         force: read unchanged files again.
 
     Raises:
-        InvalidValueError: the folder is absolute or contains `..`.
+        InvalidValueError: the folder is absolute, contains `..`, or has a longer path than scans look at.
 
     """
     path = PurePosixPath(folder)
     if path.is_absolute() or ".." in path.parts or "\x00" in folder:
         msg = "a folder to index is relative to the originals and below them"
-        raise InvalidValueError(msg, field="folder")
+        raise InvalidValueError(msg, field="path")
     name = clean_name("/".join(path.parts))
+    if is_too_long(name):
+        msg = f"a path to index has at most {MAX_PATH} bytes"
+        raise InvalidValueError(msg, field="path")
     waiting = session.scalar(select(func.count()).select_from(IndexWish)) or 0
     if waiting >= MOST_WAITING and session.get(IndexWish, name) is None:
         name = ""

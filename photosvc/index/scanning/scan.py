@@ -62,7 +62,7 @@ def start_folder(root: Path, subfolder: str) -> str:
         msg = f"{subfolder!r} is not below the folder of originals"
         raise InvalidValueError(msg, field="SUBFOLDER")
     folder = "" if relative == Path() else relative.as_posix()
-    if not (root / folder).is_dir():
+    if not os.path.isdir(root / folder):  # noqa: PTH112 - that of Path fails for names that no disk can have
         msg = f"There is no folder {subfolder!r} below the originals."
         raise NotFoundError(msg, field="SUBFOLDER")
     return folder

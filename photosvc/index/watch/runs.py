@@ -37,7 +37,7 @@ def existing_folder(root: Path, folder: str) -> str:
     for one in (folder, *around(folder)):
         path = f"{base}/{disk_name(one)}" if one else base
         is_reached = os.path.realpath(path) == path and not any(map(is_left_out, filter(None, one.split("/"))))
-        if is_reached and Path(path).is_dir():
+        if is_reached and os.path.isdir(path):  # noqa: PTH112 - that of Path fails for names that no disk can have
             return one
     return ""
 

@@ -34,8 +34,9 @@ def test_an_index_run_is_a_wish_that_an_indexer_takes(api):
     api.call("POST", "/index", token, json={"path": "2024", "rescan": True})
     api.call("POST", "/index", token)
     assert wished(api) == {("2024", True), ("", False)}
-    for body in ({"path": "../x"}, {"path": "a\0"}, {"path": 7}, {"rescan": "x"}, []):
-        check_error(api.call("POST", "/index", token, json=body), 400)
+    for body in ({"path": "../x"}, {"path": "a\0"}, {"path": 7}, {"rescan": "x"}, {"path": "日" * 1024}, []):
+        error = check_error(api.call("POST", "/index", token, json=body), 400)
+        assert not body or error["details"][0]["field"] in body
 
 
 def test_stopping_withdraws_large_wishes_and_keeps_those_for_folders(api):
