@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 from photosvc.pages import asset_files, errors
 from photosvc.pages.administration import account as one_account
 from photosvc.pages.administration import accounts, client, clients, confirm, devices, security_log
-from photosvc.pages.albums import album, editing, making
+from photosvc.pages.albums import adding, album, arranging, editing, making
 from photosvc.pages.albums import listing as albums
 from photosvc.pages.layout import add_page_headers
 from photosvc.pages.photos import listing, photo
@@ -27,8 +27,10 @@ _PAGES: Final = (
     photo,
     albums,
     making,
+    adding,
     album,
     editing,
+    arranging,
     sign_in,
     first_account,
     account,

@@ -15,11 +15,13 @@ EVERYBODY, LOG_IN = "everybody", "log-ins"
 #: Administrators who signed in by their password.
 ADMIN = "administrators"
 #: With a scope for albums, which `narrow` has; to change them, also with another role than `viewer`, which `app` has.
+EDITORS = "editors with scopes photos and albums"
 ALBUMS, ALBUM_EDITORS = "scope albums", "editors with scope albums"
 OPENED = {
     EVERYBODY: {"login", "admin", "app"},
     LOG_IN: {"login", "admin"},
     ADMIN: {"admin"},
+    EDITORS: {"login", "admin"},
     ALBUMS: {"login", "admin", "app", "narrow"},
     ALBUM_EDITORS: {"login", "admin", "narrow"},
 }
@@ -28,6 +30,10 @@ TABLE = {
     "GET /photos/<uid>": EVERYBODY,
     "GET /albums": ALBUMS,
     "GET /albums/<uid>": EVERYBODY,
+    "GET /albums/<uid>/photos": EDITORS,
+    "POST /albums/<uid>/photos": EDITORS,
+    "GET /albums/add": ALBUM_EDITORS,
+    "POST /albums/add": ALBUM_EDITORS,
     "GET /albums/new": ALBUM_EDITORS,
     "POST /albums/new": ALBUM_EDITORS,
     "GET /albums/<uid>/edit": ALBUM_EDITORS,

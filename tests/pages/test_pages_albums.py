@@ -218,7 +218,7 @@ def test_the_pages_of_the_list_are_the_list(library, alice, monkeypatch):
     found, address = [], "/albums?order=added&q=album"
     while address:
         answer = alice.open(address, headers=OWN)
-        found += re.findall(r'class="name" dir="auto">([^<]+)', answer.text)
+        found += re.findall(r'class="name"><bdi>([^<]+)', answer.text)
         following = re.search(r'rel="next" href="([^"]+)"', answer.text)
         address = unescape(following[1]) if following else ""
     assert found == [f"Album {number}" for number in reversed(range(7))]
@@ -252,3 +252,97 @@ def test_who_may_only_look_is_offered_no_changes_and_sees_no_private_albums(libr
 )  # fmt: skip
 def test_strange_addresses_are_no_errors_of_ours(alice, path):
     assert alice.open(path, headers=OWN).status_code in {200, 404}
+
+
+def arranged(library, uid):
+    return call(library, "GET", f"/albums/{uid}/photos")["photos"]
+
+
+def send_photos(alice, uid, photos, **form):
+    return alice.send(f"/albums/{uid}/photos", {"photo": photos, **form})
+
+
+def ticks(answer):
+    return re.findall(r'name="photo" value="(\w+)" *>', answer.text)
+
+
+@pytest.fixture
+def five(library, alice):
+    """An album of five photos, and their UIDs in its order."""
+    uid = make(alice)
+    call(library, "POST", f"/albums/{uid}/photos", {"photos": uids(library)[:5]})
+    return uid, arranged(library, uid)
+
+
+def test_ticked_photos_are_moved_before_another_to_the_beginning_and_to_the_end(library, alice, five):
+    uid, (a, b, c, d, e) = five
+    for photos, form, expected in (
+        ([d, e], {"before": b}, [a, d, e, b, c]),
+        ([b, c], {"act": "first"}, [b, c, a, d, e]),
+        ([b, a], {"act": "last"}, [c, d, e, b, a]),
+        ([c, d, e, b, a], {"act": "last"}, [c, d, e, b, a]),
+    ):
+        assert send_photos(alice, uid, photos, **form).status_code == 303
+        assert arranged(library, uid) == expected
+    assert call(library, "GET", f"/albums/{uid}")["Order"] == "manual"
+    assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == [c, d, e, b, a]
+    assert ticks(alice.open(f"/albums/{uid}/photos", headers=OWN)) == [c, d, e, b, a]
+
+
+def test_ticked_photos_are_removed_and_put_back(library, alice, five):
+    uid, photos = five
+    answer = send_photos(alice, uid, photos[1:3], act="remove")
+    assert "2 photos are no longer in the album." in text_of(answer)
+    assert arranged(library, uid) == [photos[0], *photos[3:]]
+    assert ticks(answer) == [*photos[1:3], photos[0], *photos[3:]]  # those to put back, then those that are left
+    assert send_photos(alice, uid, photos[1:3], act="add").status_code == 303
+    assert sorted(arranged(library, uid)) == sorted(photos)
+
+
+def test_photos_are_taken_out_of_a_saved_search_and_put_back(library, alice):
+    uid = make(alice, Filter="path:a", kind="following")
+    before = photos_of(alice.open(f"/albums/{uid}", headers=OWN))
+    page = alice.open(f"/albums/{uid}/photos", headers=OWN)
+    assert (ticks(page), "Move here" in page.text) == (before, False)
+    send_photos(alice, uid, before[:2], act="remove")
+    assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == before[2:]
+    send_photos(alice, uid, before[:2], act="add")
+    assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == before
+    send_photos(alice, uid, before[:1], act="remove")
+    assert "They were no longer in the album." in text_of(send_photos(alice, uid, before[:1], act="remove"))
+    refused = send_photos(alice, uid, before[1:2], act="first")
+    assert (refused.status_code, "a smart album has no order by hand" in text_of(refused)) == (400, True)
+
+
+def test_what_is_wrong_with_ticked_photos_is_told_and_they_stay_ticked(library, alice, five):
+    uid, photos = five
+    stranger = next(one for one in uids(library) if one not in photos)
+    for chosen, form, message in (
+        ([], {"act": "remove"}, "Tick photos first."),
+        (["x", "%00"], {"act": "remove"}, "Tick photos first."),
+        (photos[:2], {"before": photos[1]}, "Choose a place between photos that are not ticked."),
+        (photos[:2], {"before": stranger}, "Somebody has removed some of these photos"),
+        ([stranger], {"act": "first"}, "Somebody has removed some of these photos"),
+    ):
+        answer = send_photos(alice, uid, chosen, **form)
+        assert (answer.status_code, message in text_of(answer)) == (400, True), (form, text_of(answer))
+        assert answer.text.count(" checked") == len(set(chosen) & set(photos))
+    assert arranged(library, uid) == photos
+
+
+def test_a_photo_is_added_to_an_album_or_to_a_new_one_from_its_page(library, alice, five):
+    uid, photos = five
+    photo = next(one for one in uids(library) if one not in photos)
+    link = re.search(r'href="(/albums/add\?photo=\w+)"', alice.open(f"/photos/{photo}", headers=OWN).text)[1]
+    page = alice.open(link, headers=OWN)
+    assert f'name="album" value="{uid}"' in page.text
+    assert "No title contains" in open_text(alice, "/albums/add", photo=photo, q="none")
+    added = alice.send("/albums/add", {"photo": photo, "album": uid})
+    assert added.headers["Location"] == f"/albums/{uid}?done=added"
+    assert arranged(library, uid) == [*photos, photo]
+    new = re.search(r'href="(/albums/new\?photo=\w+)"', page.text)[1]
+    assert f'name="photo" value="{photo}"' in alice.open(new, headers=OWN).text
+    assert arranged(library, make(alice, Title="New", photo=photo)) == [photo]
+    for form, status in (({"photo": photo, "album": "x"}, 400), ({"photo": "x", "album": uid}, 404),
+                         ({"photo": photo, "album": "atouqe1kbhlaydg7"}, 404)):  # fmt: skip
+        assert alice.send("/albums/add", form).status_code == status

@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request, url_for
 from photosvc.auth.policy import decide, may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
+from photosvc.library.albums import album_of_people
 from photosvc.pages.albums.kinds import KINDS, subtitle_of, title_of
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import page, see_other
@@ -20,6 +21,7 @@ from photosvc.web.searches.searching import searching
 
 _DONE: Final = {
     "made": "The album is made.",
+    "added": "It is in the album.",
     "saved": "The album is saved.",
 }
 BY_HAND: Final = (MANUAL.name, "By hand")
@@ -37,12 +39,13 @@ def show_album(uid: str) -> Response:
     """The photos of an album."""
     who = principal()
     decide(who, "albums.view")
-    album = read_album(uid, who)
+    album = _read_album(uid, who)
     own = album.type == ALBUM
     return show_search(
         "album",
         album=uid,
         usual=album.order if album.order in ALBUM_ORDERS else "oldest",
+        removes=own,
         orders=(BY_HAND, *ORDERS) if own and not album.filter else ORDERS,
         shown=album,
         title=title_of(album),
@@ -60,7 +63,7 @@ def favor_album(uid: str) -> Response:
     return see_other(url_for(".album", uid=uid))
 
 
-def read_album(uid: str, who: Principal) -> AlbumRecord:
+def _read_album(uid: str, who: Principal) -> AlbumRecord:
     """The album with this UID; the photos of a smart one are not counted.
 
     Raises:
@@ -73,3 +76,17 @@ def read_album(uid: str, who: Principal) -> AlbumRecord:
         msg = "There is no such album, or it may not be seen."
         raise NotFoundError(msg)
     return found
+
+
+def read_own_album(uid: str) -> AlbumRecord:
+    """The album of people with this UID.
+
+    Raises:
+        NotFoundError: there is none, or it may not be seen.
+        ConflictError: it follows from the library.
+
+    """
+    who = principal()
+    with current_service().loading() as session:
+        album_of_people(session, uid, sees_private=who.sees_private)
+    return _read_album(uid, who)

@@ -6,9 +6,8 @@ from typing import Any
 from flask import Blueprint, Response, url_for
 
 from photosvc.core.errors import ConflictError, InvalidValueError
-from photosvc.library.albums import album_of_people
 from photosvc.models import Album
-from photosvc.pages.albums.album import read_album
+from photosvc.pages.albums.album import read_own_album
 from photosvc.pages.albums.values import (
     AlbumForm,
     given_values,
@@ -22,8 +21,7 @@ from photosvc.pages.albums.values import (
 from photosvc.pages.layout import page, see_other, show
 from photosvc.search.reading.overview.albums import AlbumRecord
 from photosvc.web.changes.albums import change_values, delete_whole
-from photosvc.web.current import current_service
-from photosvc.web.protector import principal, uses
+from photosvc.web.protector import uses
 
 
 class _StaleError(ConflictError):
@@ -41,7 +39,7 @@ def add_routes(pages: Blueprint) -> None:
 @uses("albums.delete")
 def edit_album(uid: str) -> Response:
     """The form with the values of the album."""
-    album = _album(uid)
+    album = read_own_album(uid)
     return _form(album, AlbumForm(values_of(album)))
 
 
@@ -61,7 +59,7 @@ def change(uid: str) -> Response:
     try:
         change_values(uid, load(values), check)
     except (InvalidValueError, _StaleError) as error:
-        album = _album(uid)
+        album = read_own_album(uid)
         stale = isinstance(error, _StaleError)
         return _form(album, refused(values, error), present=_differing(album, values) if stale else {})
     return see_other(url_for(".album", uid=uid, done="saved"))
@@ -72,20 +70,6 @@ def delete(uid: str) -> Response:
     """Delete the album; its photos stay."""
     delete_whole(uid)
     return see_other(url_for(".albums", done="deleted"))
-
-
-def _album(uid: str) -> AlbumRecord:
-    """The album.
-
-    Raises:
-        NotFoundError: there is none, or it may not be seen.
-        ConflictError: it follows from the library.
-
-    """
-    who = principal()
-    with current_service().loading() as session:
-        album_of_people(session, uid, sees_private=who.sees_private)
-    return read_album(uid, who)
 
 
 def _differing(album: AlbumRecord, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from typing import Any, Final
 from flask import Blueprint, Response, request, url_for
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.core.ids import ALBUM, PHOTO, is_uid
+from photosvc.core.ids import ALBUM, is_uid
 from photosvc.library.album_photos import add_photos, select_photos
 from photosvc.library.albums import make_album
 from photosvc.models.database.transactions import session_on
+from photosvc.pages.albums.adding import MOST_PHOTOS, photos_in
 from photosvc.pages.albums.values import AlbumForm, given_values, load, order_choices, read_album_form, refused
 from photosvc.pages.forms import chosen
 from photosvc.pages.layout import page, see_other, show
@@ -30,8 +31,6 @@ _KINDS: Final = {
     FOUND: ("What a search finds now", "Those photos are put into it once; you add and remove others."),
     FOLLOWING: ("A saved search", "Always what the search finds, also photos that come later."),
 }
-#: Photos that another page hands over.
-_MOST_PHOTOS: Final = 200
 _LONGEST_QUERY: Final = 4096
 
 
@@ -51,7 +50,7 @@ def new_album() -> Response:
     if is_uid(album := request.args.get("s", ""), ALBUM):
         query = f"album:{album} ({query})" if query else f"album:{album}"
     values = {"Title": "", "Description": "", "Filter": query, "Order": order or "oldest"}
-    return _form(AlbumForm(values), FOLLOWING if query else CHOSEN, _photos(request.args.getlist("photo")))
+    return _form(AlbumForm(values), FOLLOWING if query else CHOSEN, photos_in(request.args.getlist("photo")))
 
 
 @page("albums.create")
@@ -59,7 +58,7 @@ def make() -> Response:
     """Make the album, and lead to it."""
     form = read_album_form()
     values, kind = given_values(form), form.get("kind", "")
-    photos = _photos(chosen("photo", _MOST_PHOTOS))
+    photos = photos_in(chosen("photo", MOST_PHOTOS))
     try:
         uid = _make(values, kind if kind in _KINDS else CHOSEN, photos)
     except (InvalidValueError, ConflictError, SearchEndedError) as error:
@@ -99,10 +98,6 @@ def _found(selection: Selection) -> list[int]:
         raise InvalidValueError(msg, field="Filter") from None
     except InvalidValueError as error:  # it names what is selected
         raise InvalidValueError(error.message, field="Filter") from None
-
-
-def _photos(given: Sequence[str]) -> list[str]:
-    return [uid for uid in dict.fromkeys(given) if is_uid(uid, PHOTO)][:_MOST_PHOTOS]
 
 
 def _form(form: AlbumForm, kind: str, photos: Sequence[str]) -> Response:

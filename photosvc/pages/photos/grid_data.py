@@ -21,12 +21,13 @@ _RIGHTS: Final = {
 _TIMELINE: Final = "/photos/timeline"
 
 
-def grid_data(who: Principal, search: Asked) -> dict[str, str]:
+def grid_data(who: Principal, search: Asked, *, removes: bool) -> dict[str, str]:
     """The values of data attributes by their names; none where the API is not mounted, which the scripts call.
 
     Args:
         who: who is signed in.
         search: what the page shows.
+        removes: whether photos can be removed from the album that it shows.
 
     """
     if not is_mounted("photos.timeline"):
@@ -35,12 +36,15 @@ def grid_data(who: Principal, search: Asked) -> dict[str, str]:
     rights = [
         name for name, actions in _RIGHTS.items() if all(is_mounted(action) and may(who, action) for action in actions)
     ]
+    if removes and is_mounted("albums.update") and may(who, "albums.update"):
+        rights.append("remove")
     return {
         "api": url_for("photosvc.timeline").removesuffix(_TIMELINE),
         "thumbs": url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE"),
         "videos": url_for("photosvc.video", content_hash="HASH", token=token, video_format="avc"),
         "photo": url_for(".photo", uid="UID") + search.where,
         "photos": url_for(".photos"),
+        "albumpage": url_for(".album", uid="UID"),
         "query": search.query,
         "album": search.album,
         "order": search.order or search.usual,

@@ -69,13 +69,21 @@ def show_photos() -> Response:
     return show_search("photos", orders=ORDERS)
 
 
-def show_search(template: str, *, album: str = "", usual: str = DEFAULT_ORDER, **context: Any) -> Response:  # noqa: ANN401
+def show_search(
+    template: str,
+    *,
+    album: str = "",
+    usual: str = DEFAULT_ORDER,
+    removes: bool = False,
+    **context: Any,  # noqa: ANN401
+) -> Response:
     """The photos of the search that the request names.
 
     Args:
         template: the page.
         album: the UID of the album that is searched; empty: all photos.
         usual: the order when the request names none.
+        removes: whether photos can be removed from that album.
         context: further values of the template; `orders`, the keys and labels of orders to choose from.
 
     """
@@ -85,7 +93,7 @@ def show_search(template: str, *, album: str = "", usual: str = DEFAULT_ORDER, *
     try:
         asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT, total="true"))
         chips = chips_of(search.query)
-        found = _find(asked, principal())
+        found = find_page(asked, principal())
         seed = str(asked.seed) if asked.order.base == "random" else ""
         search = replace(search, order=asked.order.name, seed=seed)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
@@ -96,7 +104,7 @@ def show_search(template: str, *, album: str = "", usual: str = DEFAULT_ORDER, *
         search=search,
         query=search.query,
         order=search.order or usual,
-        data=grid_data(principal(), search),
+        data=grid_data(principal(), search, removes=removes),
         chips=chips,
         found=found,
         message=message,
@@ -116,7 +124,8 @@ def thumbnails(who: Principal) -> str:
     return address.replace("{", "{{").replace("}", "}}").replace("HASH", "{}").replace("SIZE", "{}")
 
 
-def _find(asked: SearchRequest, who: Principal) -> Found:
+def find_page(asked: SearchRequest, who: Principal) -> Found:
+    """A page of this search, as this principal sees it."""
     with searching(who.owner_uid) as connection:
         found = find(connection, asked, sees_private=who.sees_private)
         records = [record for records in found.results() for record in records]

@@ -1,14 +1,13 @@
 // What is done with the selected photos: the floating bar, and the line that takes the last action back.
 
-import {call, get, may, post, site} from "./api.js";
+import {addTo, chooseAlbum, takeOut} from "./albums.js";
+import {call, may, portions, post, site} from "./api.js";
 import {icon, make} from "./icons.js";
 import {number, photos as counted} from "./words.js";
 
 export const MOST = 20000;  // photos that one action takes
 const MANY = 500;      // photos from which on an action that is easily seen as a loss asks first
-const MOST_ALBUMS = 500;
 const SHOWN = 12000;   // milliseconds that the line stands
-const PORTION = 5000;  // photos in one request
 
 export class Actions {
   #selection; #timeline; #grid; #bar; #count; #line; #all; #back = null; #timer = 0; #buttons = {};
@@ -31,6 +30,7 @@ export class Actions {
       button("favorite", "Favorite (f)", "heart", "favorite", "update"),
       button("private", "Private", "lock", "private", "update"),
       button("album", "Add to album (l)", "album", "album", "albums"),
+      button("remove", "Remove from this album (Delete)", "remove", "remove", "remove"),
       button("archive", site.archive === "1" ? "Take out of the archive (a)" : "Archive (a)", "archive", "archive", "update"),
       button("download", "Download (d)", "download", "download", "download"));
     this.#bar.setAttribute("role", "toolbar");
@@ -57,7 +57,7 @@ export class Actions {
 
   async run(action) {
     if (action === "clear") { this.#selection.clear(); return; }
-    const needed = {favorite: "update", private: "update", archive: "update", album: "albums", download: "download"}[action];
+    const needed = {favorite: "update", private: "update", archive: "update", album: "albums", remove: "remove", download: "download"}[action];
     if (!may(needed)) return;
     await this.runOn(action, this.#selection.size ? this.#selection.photos : [this.#selection.focused].filter(Boolean));
   }
@@ -103,13 +103,21 @@ export class Actions {
   async album(chosen) {
     const album = await chooseAlbum(this.#timeline);
     if (!album) return;
-    const added = [];
-    await this.#timeline.changing(async () => {
-      for (const list of portions(uids(chosen))) added.push(...(await post(`/albums/${album.UID}/photos`, {photos: list})).added.map((one) => one.PhotoUID));
+    const change = (what, list) => this.#timeline.changing(() => what(album.UID, list));
+    const added = await change(addTo, uids(chosen)), open = {href: site.albumpage.replace("UID", album.UID), textContent: "Open"};
+    this.say(added.length ? `${counted(added.length)} added to ${album.Title}` : `${album.Title} has them all already`, added.length && (() => change(takeOut, added)), open);
+  }
+
+  // Out of the album that the page shows.
+  async remove(chosen) {
+    const list = uids(chosen), next = this.#next(new Set(list));
+    const gone = await takeOut(site.album, list);
+    this.#selection.clear();
+    await this.#reload(next);
+    this.say(`${counted(gone.length)} removed from this album`, async () => {
+      await addTo(site.album, gone);
+      await this.#reload(next);
     });
-    this.say(added.length ? `${counted(added.length)} added to ${album.Title}` : `${album.Title} has them all already`, added.length && (() => this.#timeline.changing(async () => {
-      for (const list of portions(added)) await call(`/albums/${album.UID}/photos`, {method: "DELETE", body: {photos: list}});
-    })));
   }
 
   async download(chosen) {
@@ -134,9 +142,11 @@ export class Actions {
     }
   }
 
-  say(text, back = null) {
+  // `back` takes the action back; `link`, the properties of a link, leads to what it made.
+  say(text, back = null, link = null) {
     this.#back = back || null;
     const children = [make("span", {textContent: text})];
+    if (link) children.push(make("a", link));
     if (back) {
       const button = make("button", {type: "button", className: "plain", textContent: "Undo"});
       button.addEventListener("click", () => this.undo());
@@ -175,10 +185,6 @@ export class Actions {
 
 const uids = (list) => list.map((photo) => photo.uid);
 
-function* portions(list) {
-  for (let at = 0; at < list.length; at += PORTION) yield list.slice(at, at + PORTION);
-}
-
 // Asks in a dialog; its form makes Enter and Escape work everywhere.
 export function confirmed(question, yes) {
   const dialog = make("dialog", {className: "ask"}, make("p", {textContent: question}),
@@ -186,26 +192,4 @@ export function confirmed(question, yes) {
   document.body.append(dialog);
   dialog.showModal();
   return new Promise((resolve) => dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); }));
-}
-
-async function chooseAlbum(timeline) {
-  const albums = (await get(`/albums?count=${MOST_ALBUMS}&type=album&order=edited`)).filter((album) => !album.Filter);
-  const field = make("input", {type: "text", id: "album-title", autocomplete: "off", maxLength: 200, required: true});
-  field.setAttribute("list", "album-titles");
-  const list = make("datalist", {id: "album-titles"}, ...albums.map((album) => make("option", {value: album.Title})));
-  const dialog = make("dialog", {className: "ask"},
-    make("form", {method: "dialog"}, make("label", {htmlFor: "album-title", textContent: "Album"}), field, list,
-      make("p", {className: "muted", textContent: "Choose an album, or type the name of a new one."}),
-      make("div", {className: "row"}, make("button", {value: "", type: "submit", formNoValidate: true, textContent: "Cancel"}),
-        make("button", {value: "yes", className: "primary", textContent: "Add"}))));
-  // Enter means the first button of a form.
-  field.addEventListener("keydown", (event) => { if (event.key === "Enter" && field.value.trim()) { event.preventDefault(); dialog.close("yes"); } });
-  document.body.append(dialog);
-  dialog.showModal();
-  field.focus();
-  await new Promise((resolve) => dialog.addEventListener("close", resolve));
-  dialog.remove();
-  const title = field.value.trim();
-  if (dialog.returnValue !== "yes" || !title) return null;
-  return albums.find((album) => album.Title === title) || timeline.changing(() => post("/albums", {Title: title}));
 }

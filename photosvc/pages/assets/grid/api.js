@@ -44,3 +44,9 @@ export const search = () => ({q: site.query, s: site.album, order: site.order});
 export const thumbnail = (hash, size) => site.thumbs.replace("HASH", hash).replace("SIZE", size);
 export const video = (hash) => site.videos.replace("HASH", hash);
 export const photoPage = (uid) => site.photo.replace("UID", uid);
+
+// A list in as many parts as requests take it in.
+const PORTION = 5000;
+export function* portions(list) {
+  for (let at = 0; at < list.length; at += PORTION) yield list.slice(at, at + PORTION);
+}

@@ -1,0 +1,54 @@
+// Photos of an album are dragged to another place: what is dropped is ticked, and sent as the button of that place does.
+
+const list = document.querySelector("#arrange .tiles");
+const place = (event) => event.target.closest?.("#arrange li");
+const box = (item) => item.querySelector("input");
+let dragged = null, last = null;
+
+function mark(item) {
+  for (const marked of list.querySelectorAll(".target")) if (marked !== item) marked.classList.remove("target");
+  item?.classList.add("target");
+}
+
+// With Shift, all up to the one that was ticked before.
+function tick(event) {
+  const item = place(event);
+  if (!item || event.target !== box(item)) return;
+  if (event.shiftKey && last) {
+    const items = [...list.children], ends = [items.indexOf(last), items.indexOf(item)];
+    for (const one of items.slice(Math.min(...ends), Math.max(...ends) + 1)) box(one).checked = event.target.checked;
+  }
+  last = item;
+}
+
+if (list) {
+  list.addEventListener("click", tick);
+  if (list.querySelector("button[name=before]")) {
+    for (const item of list.children) item.draggable = true;
+    list.addEventListener("dragstart", (event) => {
+      dragged = place(event);
+      if (!dragged) return;
+      if (!box(dragged).checked) for (const item of list.children) box(item).checked = item === dragged;
+      event.dataTransfer.effectAllowed = "move";
+      event.dataTransfer.setData("text/plain", "");
+      list.classList.add("dragging");
+    });
+    list.addEventListener("dragover", (event) => {
+      const item = dragged && place(event);
+      if (!item || box(item).checked) { mark(null); return; }
+      event.preventDefault();
+      mark(item);
+    });
+    list.addEventListener("drop", (event) => {
+      const item = dragged && place(event);
+      if (!item || box(item).checked) return;
+      event.preventDefault();
+      item.closest("form").requestSubmit(item.querySelector("button[name=before]"));
+    });
+    list.addEventListener("dragend", () => {
+      dragged = null;
+      list.classList.remove("dragging");
+      mark(null);
+    });
+  }
+}

@@ -1,0 +1,190 @@
+"""Albums in Chromium: selected photos become an album and leave it, photos are dragged, all of it by keys alone."""
+
+import re
+
+import pytest
+
+from tests.api_client import open_api
+from tests.pages.chromium import open_chromium, open_page
+from tests.pictures import exif, jpeg
+from tests.programs.server import serve
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+TOTAL = 6
+TILE = ".tiles li"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """The address of a service with six photos."""
+    with open_api(tmp_path_factory.mktemp("albums")) as api:
+        for number in range(TOTAL):
+            taken = exif({0x010F: "Canon", 0x0110: "EOS 5D"}, {0x9003: f"2023:05:0{number + 1} 10:00:00"})
+            api.library.put(f"2023/IMG_{number}.jpg", jpeg(80, 60, exif=taken) + bytes([number]))
+        api.library.index()
+        with serve(api.library.instance, workers=1, threads=4) as address:
+            yield address
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with open_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(base, chromium):
+    with open_page(chromium, base) as page:
+        page.wait_for_selector(f"{TILE} img.here")
+        yield page
+
+
+def says(page, text):
+    page.wait_for_function("text => document.querySelector('.undo')?.textContent.includes(text)", arg=text)
+
+
+def tiles(page, count):
+    page.wait_for_selector(f"{TILE}[aria-setsize='{count}'] img.here")
+
+
+def boxes(page):
+    return [box.get_attribute("value") for box in page.query_selector_all("#arrange [name=photo]")]
+
+
+def test_selected_photos_become_an_album_that_opens_and_leave_it_again(page, base):
+    page.keyboard.press("Control+a")
+    page.wait_for_function("() => document.querySelector('.actions .count').textContent === '6 selected'")
+    assert page.query_selector(".actions [aria-label^='Remove']") is None  # this is no album
+    page.keyboard.press("l")
+    page.wait_for_selector("dialog[open]")
+    page.keyboard.type('Lake "<img src=x>')
+    page.keyboard.press("Enter")
+    says(page, '6 photos added to Lake "<img src=x>')
+    page.click(".undo a")
+    page.wait_for_url(f"{base}/albums/a*")
+    assert page.inner_text("h1") == 'Lake "<img src=x>'
+    tiles(page, TOTAL)
+    page.focus(f"{TILE}[aria-posinset='1'] a")
+    page.keyboard.press("x")
+    page.keyboard.press("Delete")
+    says(page, "1 photo removed from this album")
+    tiles(page, TOTAL - 1)
+    page.keyboard.press("Control+z")
+    says(page, "Taken back")
+    tiles(page, TOTAL)
+    page.click(f"{TILE}[aria-posinset='1'] a")
+    page.wait_for_selector(".pswp__img")
+    assert re.search(r"/photos/p\w+\?s=a\w+", page.url)
+    assert page.inner_text(".pswp__position") == f"1 of {TOTAL}"
+
+
+def test_photos_are_dragged_to_another_place_and_the_album_is_shown_so(page, base):
+    page.goto(f"{base}/albums/new?q=camera:canon")
+    page.fill("#title", "Dragged")
+    page.check("text=What a search finds now")
+    page.click("text=Make the album")
+    page.wait_for_selector("text=The album is made.")
+    page.click("text=Arrange")
+    page.wait_for_selector("#arrange li[draggable]")
+    before = boxes(page)
+    items = page.locator("#arrange li")
+    items.nth(4).drag_to(items.nth(1))
+    page.wait_for_selector("text=They are moved.")
+    assert boxes(page) == [before[0], before[4], *before[1:4], before[5]]
+    items.nth(0).locator("input").check()
+    items.nth(2).locator("input").click(modifiers=["Shift"])
+    assert page.locator("#arrange :checked").count() == 3
+    page.click("text=To the end")
+    page.wait_for_selector("text=They are the last photos")
+    after = [*before[2:4], before[5], before[0], before[4], before[1]]
+    assert boxes(page) == after
+    page.click(".up")
+    page.wait_for_selector("option[value=manual]:checked", state="attached")
+    links = [one.get_attribute("href") for one in page.query_selector_all(".grid a")]
+    assert [re.search(r"/photos/(\w+)", link)[1] for link in links] == after
+
+
+def test_an_album_is_made_changed_arranged_and_deleted_by_keys_alone(page, base):
+    # The label of a tick shows the focus in its place.
+    focus = """() => {
+      const here = document.activeElement, shown = [here, here.closest("label") || here];
+      const visible = shown.some((one) => getComputedStyle(one).outlineStyle === "solid");
+      return [(here.labels?.[0] || here).innerText.trim(), visible];
+    }"""
+
+    def go_to(text):
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            name, visible = page.evaluate(focus)
+            if name.startswith(text):
+                assert visible, text
+                return
+        pytest.fail(f"no key leads to {text}")
+
+    go_to("Albums")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{base}/albums")
+    go_to("New album")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{base}/albums/new")
+    go_to("Title")
+    page.keyboard.type("By keys")
+    go_to("Photos that I choose")
+    page.keyboard.press("ArrowDown")
+    go_to("Search")
+    page.keyboard.type("camera:canon")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=The album is made.")
+    go_to("Arrange")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{base}/albums/*/photos")
+    before = boxes(page)
+    page.focus("#arrange [name=photo] >> nth=2")
+    page.keyboard.press("Space")
+    page.focus("#arrange button[name=before] >> nth=0")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=They are moved.")
+    assert boxes(page) == [before[2], *before[:2], *before[3:]]
+    page.goto(page.url.partition("/photos")[0] + "/edit")
+    go_to("Delete the album")
+    page.keyboard.press("Enter")
+    go_to("Delete it")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=The album is deleted.")
+    assert "By keys" not in page.inner_text("main")
+
+
+def test_two_tabs_that_change_one_album_do_not_overwrite_each_other(base, chromium):
+    with open_page(chromium, base, expected="409") as page:
+        page.goto(f"{base}/albums/new")
+        page.fill("#title", "Tabs")
+        page.click("text=Make the album")
+        page.click("text=Edit")
+        page.wait_for_url("**/edit")
+        other = page.context.new_page()
+        other.goto(page.url)
+        other.fill("#title", "Theirs")
+        other.click("text=Save")
+        other.wait_for_selector("text=The album is saved.")
+        page.fill("#title", "Mine")
+        page.click("button:text-is('Save')")
+        page.wait_for_selector(".present q:text-is('Theirs')")
+        page.click("button:text-is('Save')")
+        page.wait_for_selector("h1:text-is('Mine')")
+
+
+def test_long_and_hostile_texts_are_wrapped_from_a_small_phone_to_a_wide_screen(base, chromium):
+    with open_page(chromium, base, width=320, height=640) as page:
+        page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+        page.goto(f"{base}/albums/new?q=camera:canon")
+        page.fill("#title", "<img src=x onerror=alert(1)>\u202e" + "x" * 160)
+        page.fill("#description", "y" * 500)
+        page.click("text=Make the album")
+        page.wait_for_selector("text=The album is made.")
+        album = page.url.partition("?")[0]
+        for width in (320, 2560):
+            page.set_viewport_size({"width": width, "height": 800})
+            for address in (f"{base}/albums", f"{base}/albums?type=folder", album, f"{album}/edit", f"{album}/photos"):
+                page.goto(address)
+                assert page.evaluate("document.documentElement.scrollWidth") == width, (width, address)
