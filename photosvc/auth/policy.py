@@ -94,6 +94,8 @@ _TABLE = (
     Rule("errors.view",                "logs",     _R,   _ANY,     _ADMIN,    _,    "See files that failed"),
     Rule("errors.clear",               "logs",     _W,   _ANY,     _ADMIN,    _,    "Forget failures of imports"),
     Rule("photos.index",               "photos",   _W,   _ANY,     _EDITORS,  _,    "Start and stop index runs"),
+    Rule("library.view",               "logs",     _R,   _ANY,     _ADMIN,   _,    "See what the library takes"),
+    Rule("library.tidy",               "photos",   _W,   _ANY,     _ADMIN,   _,    "Index and tidy up on the page"),
     Rule("index.view",                 "photos",   _R,   _ANY,     _EDITORS,  _,    "See index runs"),
     Rule("folders.view",               "folders",  _R,   _ANY,     _ALL,      _,    "List folders of the originals"),
     Rule("moments.view",               "moments",  _R,   _ANY,     _ALL,      _,    "List the months of photos"),

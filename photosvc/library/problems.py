@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, Subquery, delete, func, literal, not_, select, union_all
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, Subquery, and_, delete, func, literal, not_, select, union_all
+from sqlalchemy.orm import Session, aliased
 
 from photosvc.core.problems import Problem, Reason, Severity
-from photosvc.models import File, ImportFailure, RejectedFile
+from photosvc.models import File, ImportFailure, Photo, RejectedFile
 
 INDEX, IMPORT = "index", "import"
 #: Left out on purpose: nothing to repair.
@@ -86,6 +86,25 @@ def _failed(row: Any) -> FailedFile | None:  # noqa: ANN401
     problem = Problem.from_columns(row.reason, row.detail)
     source = IMPORT if row.kind == _IMPORTED else INDEX
     return None if problem is None else FailedFile(row.id, row.at, source, row.name, problem)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPhoto:
+    """The photo that a file which failed belongs to."""
+
+    uid: str
+    content_hash: str
+    """Of the file that shows it; empty where none can."""
+
+
+def photos_of_failed(session: Session, found: Sequence[FailedFile]) -> dict[int, FailedPhoto]:
+    """The photos that these files belong to, by the ids of the files that have one."""
+    ids = {one.id // _KINDS: one.id for one in found if one.id % _KINDS == _FILE}
+    shown = aliased(File)
+    query = select(File.id, Photo.uid, shown.hash).join(Photo, Photo.id == File.photo_id)
+    shows = and_(shown.photo_id == Photo.id, shown.primary, shown.error == "", not_(shown.missing))
+    query = query.outerjoin(shown, shows).where(File.id.in_(ids))
+    return {ids[row.id]: FailedPhoto(row.uid, row.hash or "") for row in session.execute(query)}
 
 
 def forget_import_failures(session: Session) -> int:

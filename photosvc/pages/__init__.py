@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 from photosvc.pages import asset_files, errors
 from photosvc.pages.administration import account as one_account
 from photosvc.pages.administration import accounts, client, clients, confirm, devices, security_log
+from photosvc.pages.administration.library import failures, look_alikes, overview, statistics, trash
 from photosvc.pages.albums import adding, album, arranging, editing, making
 from photosvc.pages.albums import listing as albums
 from photosvc.pages.layout import add_page_headers
@@ -43,6 +44,11 @@ _PAGES: Final = (
     devices,
     security_log,
     confirm,
+    overview,
+    failures,
+    trash,
+    look_alikes,
+    statistics,
     asset_files,
 )
 _CHANGING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})

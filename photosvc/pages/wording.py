@@ -137,6 +137,18 @@ def day(moment: datetime) -> str:
     return f"{moment.day} {moment:%B} {moment.year}"
 
 
+def lasted(time: timedelta) -> str:
+    """How long something took: `0.4 s`, `2 min 5 s`, `1 h 3 min`."""
+    seconds = time.total_seconds()
+    if seconds < 10:
+        return f"{max(seconds, 0):.1f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
+
 def browser_name(user_agent: str) -> str:
     """The browser and system that a header names: `Firefox on Linux`."""
     browser = next((name for sign, name in _BROWSERS if sign in user_agent), "")

@@ -173,6 +173,13 @@ class PictureCache:
             if not entry.name.startswith(_TEMPORARY) and (hashes is None or content_hash in hashes):
                 yield content_hash, what
 
+    def folders(self) -> Iterator[str]:
+        """The folders that files lie in, whether they exist or not, in an order that says nothing of their names."""
+        digits = "0123456789abcdef"
+        names = [f"{one}/{two}/{three}" for one in digits for two in digits for three in digits]
+        random.Random(0).shuffle(names)  # noqa: S311 - no secret
+        return (f"{self._root}/{name}" for name in names)
+
     def usage(self) -> Usage:
         """How much there is, with what is being written; reads every folder."""
         files = size = 0

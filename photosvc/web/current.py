@@ -27,6 +27,7 @@ from photosvc.search.reading.overview.albums import KnownAlbums
 from photosvc.search.reading.overview.counts import Counts, count, years
 from photosvc.search.reading.overview.kept import Kept
 from photosvc.search.reading.overview.people import Label, Person, labels, people
+from photosvc.search.reading.overview.statistics import Statistics, read_statistics
 from photosvc.search.reading.suggesting.names import Names, read_names
 from photosvc.settings import Settings
 from photosvc.web.answers.kept_pages import KeptPages
@@ -74,6 +75,7 @@ class Service(Transactions):
     counts: Kept[Counts] = field(default_factory=lambda: Kept(count), init=False)
     years: Kept[tuple[int, ...]] = field(default_factory=lambda: Kept(years), init=False)
     albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
+    statistics: Kept[Statistics] = field(default_factory=lambda: Kept(read_statistics), init=False)
     people: Kept[list[Person]] = field(default_factory=lambda: Kept(people), init=False)
     labels: Kept[list[Label]] = field(default_factory=lambda: Kept(labels), init=False)
     names: Kept[Names] = field(default_factory=lambda: Kept(read_names), init=False)

@@ -39,6 +39,12 @@ ADMINISTRATION = {
     "the security log": "/administration/security-log",
     "a filter of the security log that is wrong": "/administration/security-log?event=x",
     "the password again": "/administration/confirm",
+    "the library": "/administration/library",
+    "files that failed": "/administration/library/failures",
+    "the trash": "/administration/library/trash",
+    "emptying the trash": "/administration/library/trash/empty",
+    "look-alikes": "/administration/look-alikes",
+    "statistics": "/administration/statistics",
 }
 
 

@@ -1,7 +1,6 @@
 """/trash: originals that were deleted or replaced, their way back, and their end."""
 
 import time
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, Final
@@ -13,11 +12,11 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.texts.counted import counted
 from photosvc.library.journal import Actor
 from photosvc.library.staging.errors import ReadOnlyError
-from photosvc.library.trash.deletion import has_unfinished, recover
 from photosvc.library.trash.empty import count, empty
 from photosvc.library.trash.folder import Trash
-from photosvc.library.trash.names import Kept, is_deletion
-from photosvc.library.trash.restore import chosen, photos_of, restore
+from photosvc.library.trash.listing import MOST_RESTORED, chosen_files, every_file, finish_deletions
+from photosvc.library.trash.names import is_deletion
+from photosvc.library.trash.restore import photos_of, restore
 from photosvc.records.upkeep.trash import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.answers.paging import page_headers, page_parameters, read_page
@@ -26,8 +25,6 @@ from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.requests.parameters import describe
 
-#: Files that one request restores.
-MOST_RESTORED: Final = 10_000
 #: Seconds after which a request deletes no further files.
 _PATIENCE: Final = 20.0
 #: Bytes of a request: a thousand long names.
@@ -62,7 +59,7 @@ def list_trash() -> Response:
     service = current_service()
     page = read_page()
     text = request.args.get("q", "").strip()
-    found = (kept for kept in _every(Trash(service.settings.originals)) if text in kept.name)
+    found = (kept for kept in every_file(Trash(service.settings.originals)) if text in kept.name)
     listed = list(islice(found, page.offset, page.offset + page.count))
     with service.loading() as session:
         photos = photos_of(session, listed)
@@ -88,8 +85,12 @@ def restore_trash(given: dict[str, Any]) -> Response:
     if unknown := [item for item in items if not (is_uid(item, PHOTO) or is_deletion(item.partition("/")[0]))]:
         msg = f"{unknown[0][:40]!r} is neither an Item of the trash nor the UID of a photo"
         raise InvalidValueError(msg, field="items")
-    _recover(service, trash)
-    files = list(islice(_every(trash) if given["all"] else _chosen(service, trash, items), MOST_RESTORED + 1))
+    finish_deletions(service.changing, trash)
+    if given["all"]:
+        files = list(islice(every_file(trash), MOST_RESTORED + 1))
+    else:
+        with service.loading() as session:
+            files = chosen_files(session, trash, items)[: MOST_RESTORED + 1]
     if not files and items:
         msg = "nothing of this is in the trash"
         raise NotFoundError(msg, field="items")
@@ -113,7 +114,7 @@ def empty_trash(given: dict[str, Any]) -> Response:
         msg = "say for how many days files are kept, or how many files are expected"
         raise InvalidValueError(msg, field="days")
     trash = Trash(service.settings.originals)
-    _recover(service, trash)
+    finish_deletions(service.changing, trash)
     before = datetime.max.replace(tzinfo=UTC) if not days else service.now() - timedelta(days=days)
     if expected is not None and (found := count(trash, before).files) != expected:
         msg = f"there are {found} files, not {expected}"
@@ -123,30 +124,6 @@ def empty_trash(given: dict[str, Any]) -> Response:
     message = f"{counted(done.files, 'file')} deleted for good"
     emptied = {"files": done.files, "bytes": done.size, "complete": done.is_complete}
     return json_answer({"code": 200, "message": message, **emptied})
-
-
-def _every(trash: Trash) -> Iterable[Kept]:
-    return (kept for deletion in trash.deletions() for kept in trash.files(deletion))
-
-
-def _chosen(service: Service, trash: Trash, items: Iterable[str]) -> Iterable[Kept]:
-    found: dict[Kept, None] = {}
-    with service.loading() as session:
-        for item in dict.fromkeys(items):
-            try:
-                found |= dict.fromkeys(chosen(session, trash, item))
-            except NotFoundError:
-                continue
-            if len(found) > MOST_RESTORED:
-                break
-    return found
-
-
-def _recover(service: Service, trash: Trash) -> None:
-    """Finish or undo the deletions of processes that were killed."""
-    if has_unfinished(trash):
-        with service.changing() as session:
-            recover(session, trash)
 
 
 def _writable_service() -> Service:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, not_, select
 from sqlalchemy.orm import Session, aliased
 
-from photosvc.models import Camera, DistinctPhoto, File, LookAlike, Photo, SearchRow
+from photosvc.models import UNKNOWN_ID, Camera, DistinctPhoto, File, LookAlike, Photo, SearchRow
 from photosvc.search.word_text import gear_name
 
 #: Photos of a group that are shown at a time.
@@ -116,8 +116,8 @@ def _waits() -> ColumnElement[bool]:
 def _members(numbers: Sequence[int]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     query = select(
         LookAlike.number, LookAlike.distance, Photo.uid, Photo.title, Photo.taken_at_local, Photo.favorite,
-        Photo.private, Camera.make, Camera.model, File.hash, File.name, File.file_type, File.width, File.height,
-        File.size,
+        Photo.private, Photo.camera_id, Camera.make, Camera.model, File.hash, File.name, File.file_type,
+        File.width, File.height, File.size,
     )  # fmt: skip
     query = query.join(Photo, Photo.id == LookAlike.photo_id).join(Camera, Camera.id == Photo.camera_id)
     query = query.join(File, and_(File.photo_id == Photo.id, File.primary, not_(File.missing)))
@@ -135,7 +135,7 @@ def _member(row: Any) -> Member:  # noqa: ANN401
         height=row.height,
         size=row.size,
         taken_at_local=row.taken_at_local,
-        camera=gear_name(row.make, row.model),
+        camera=gear_name(row.make, row.model) if row.camera_id != UNKNOWN_ID else "",
         favorite=row.favorite,
         private=row.private,
         distance=row.distance,

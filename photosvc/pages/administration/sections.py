@@ -23,6 +23,9 @@ SECTIONS: Final = (
     Section("clients", "Clients", "clients.list"),
     Section("devices", "Devices", "tokens.list"),
     Section("security_log", "Security log", "audit.view"),
+    Section("library", "Library", "library.view"),
+    Section("look_alikes", "Look-alikes", "library.tidy"),
+    Section("statistics", "Statistics", "library.view"),
 )
 
 

@@ -80,7 +80,16 @@ FILES = {"files.upload", "photos.index"}
 LISTS = {"trash.view", "index.view"}
 TRASH = LISTS | {"trash.restore"}
 #: What administrators may do with any kind of credential.
-IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "photos.index", "trash.empty"} | TRASH
+IMPORTS = {
+    "files.import",
+    "files.imports",
+    "errors.view",
+    "errors.clear",
+    "library.view",
+    "library.tidy",
+    "photos.index",
+    "trash.empty",
+} | TRASH
 
 
 @pytest.mark.parametrize(
@@ -94,7 +103,7 @@ IMPORTS = {"files.import", "files.imports", "errors.view", "errors.clear", "phot
         ({"role": "viewer"}, READS | SESSION | LOGIN),
         (
             {"role": "admin", "scope": "photos"},
-            PHOTOS | HISTORY | TRASH | {"photos.update", "photos.delete", "photos.index"},
+            PHOTOS | HISTORY | TRASH | {"photos.update", "photos.delete", "photos.index", "library.tidy"},
         ),
         (
             {"role": "user", "scope": "read"},

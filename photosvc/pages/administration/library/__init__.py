@@ -1,0 +1,1 @@
+"""What the library has, does and takes: index runs, files that failed, the trash, look-alikes and statistics."""
