@@ -1,5 +1,6 @@
 """Style sheets, scripts and pictures of the pages, below one version: their addresses are relative to each other."""
 
+import gzip
 import hashlib
 from functools import cache
 from pathlib import Path
@@ -34,9 +35,13 @@ def asset(version: str, name: str) -> Response:
     if content is None:
         msg = "there is no such file"
         raise NotFoundError(msg)
-    answer = Response(content, content_type=_TYPES[Path(name).suffix])
+    packed = _packed(name) if request.accept_encodings["gzip"] else None
+    answer = Response(packed or content, content_type=_TYPES[Path(name).suffix])
+    if packed:
+        answer.headers["Content-Encoding"] = "gzip"
+    answer.vary.add("Accept-Encoding")
     answer.headers["Cache-Control"] = _FOREVER if version == asset_version() else _CHECKED
-    answer.set_etag(asset_version())
+    answer.set_etag(asset_version() + ("-gzip" if packed else ""))
     answer.make_conditional(request)
     return answer
 
@@ -55,3 +60,11 @@ def _contents() -> dict[str, bytes]:
     """The files by their names below the folder."""
     files = (path for path in _FOLDER.rglob("*") if path.suffix in _TYPES)
     return {path.relative_to(_FOLDER).as_posix(): path.read_bytes() for path in files}
+
+
+@cache
+def _packed(name: str) -> bytes | None:
+    """The file as browsers rather load it; None where that saves nothing."""
+    content = _contents()[name]
+    packed = gzip.compress(content, 9, mtime=0)
+    return packed if len(packed) < len(content) else None

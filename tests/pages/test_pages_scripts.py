@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import photosvc.pages
+from photosvc.pages.photos.scripts import GRID_SCRIPTS
 
 ASSETS = Path(photosvc.pages.__file__).with_name("assets")
 VENDORED = json.loads((ASSETS / "vendor/VENDORED.json").read_text())
@@ -51,12 +52,20 @@ def test_no_file_is_vendored_unseen():
 
 
 def test_the_grid_is_at_most_40_kb_of_scripts_and_with_the_viewer_60():
-    grid = loaded("grid/main.js", lazily=False) | loaded("page.js", lazily=False)
+    grid = (
+        loaded("grid/main.js", lazily=False) | loaded("grid/tools.js", lazily=False) | loaded("page.js", lazily=False)
+    )
     assert not any("vendor" in path.parts for path in grid)
     assert packed(grid) <= 40 * KB
     whole = grid | loaded("grid/main.js", lazily=True)
     assert any(path.name == "photoswipe.js" for path in whole)
     assert packed(whole) <= 60 * KB
+
+
+def test_the_page_names_every_script_of_the_grid_that_it_loads_at_once():
+    named = [ASSETS / name for name in GRID_SCRIPTS]
+    assert set(named) == loaded("grid/main.js", lazily=False) | loaded("grid/tools.js", lazily=False)
+    assert set(named[: named.index(ASSETS / "grid/tools.js")]) == loaded("grid/main.js", lazily=False)
 
 
 def test_scripts_evaluate_no_text_and_write_no_markup():

@@ -1,5 +1,6 @@
 """Signing in and out in a browser without scripts."""
 
+import gzip
 import re
 
 import pytest
@@ -218,7 +219,11 @@ def test_assets_are_kept_for_good_under_their_version(browser):
     answer = browser.open(address)
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert answer.content_type == "text/css; charset=utf-8"
-    assert "Vary" not in answer.headers
+    assert answer.headers["Vary"] == "Accept-Encoding"
+    packed = browser.open(address, headers={"Accept-Encoding": "gzip, br"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.data) == answer.data
+    assert packed.headers["ETag"] != answer.headers["ETag"]
     assert browser.open("/assets/old/base.css").headers["Cache-Control"] == "public, no-cache"
     assert browser.open(address, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
     for name in ("none.css", "../__init__.py", "..%2f__init__.py", "base.css/", "/etc/passwd"):

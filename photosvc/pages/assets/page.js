@@ -52,18 +52,23 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 // A library that is indexed for the first time: look again until there are photos.
 if (document.querySelector("[data-waiting]")) setTimeout(() => location.reload(), 5000);
 
-// Printed, the photos are a contact sheet of those that the page came with, also where scripts show others since.
-const grid = document.querySelector("#grid");
-if (grid) {
-  const sheet = grid.cloneNode(true);
-  sheet.removeAttribute("id");
-  sheet.classList.add("sheet");
+// Where scripts make the grid, the photos that the page came with are text: for a contact sheet that is printed, also
+// where the grid shows others since, and for a grid that cannot start.
+const grid = document.querySelector("#grid"), source = grid?.nextElementSibling;
+if (source?.matches("noscript")) {
+  const plain = () => [...new DOMParser().parseFromString(source.textContent, "text/html").body.children];
+  let sheet = null;
   addEventListener("beforeprint", () => {
-    if (grid.querySelector(":scope > .day")) return;
+    if (!grid.isConnected) return;
+    sheet = plain().find((part) => part.matches(".days"));
+    sheet.classList.add("sheet");
     for (const image of sheet.querySelectorAll("img")) image.loading = "eager";
     grid.before(sheet);
   });
-  addEventListener("afterprint", () => sheet.remove());
+  addEventListener("afterprint", () => sheet?.remove());
+  const fail = () => { if (grid.isConnected) grid.replaceWith(...plain()); };
+  grid.addEventListener("failed", fail);
+  addEventListener("load", () => { if (!grid.classList.contains("live")) fail(); });
 }
 
 // A thumbnail for which too many others had to be made at once: ask again, less and less often.

@@ -1,5 +1,6 @@
 """The photos: a search field, and what it finds as a grid by day."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -13,13 +14,14 @@ from photosvc.pages.forms import page_number
 from photosvc.pages.layout import page, show
 from photosvc.pages.photos.asked import DEFAULT_ORDER, Asked
 from photosvc.pages.photos.chips import Chip, chips_of
+from photosvc.pages.photos.first_screen import first_screen
 from photosvc.pages.photos.grid_data import grid_data
+from photosvc.pages.photos.scripts import GRID_SCRIPTS
 from photosvc.pages.photos.tiles import Day, days_of
-from photosvc.query.nodes import Filter, conjunction
+from photosvc.pages.photos.totals import totals_of
 from photosvc.search.limits.errors import SearchTooLongError
-from photosvc.search.reading.overview.photos import PhotoQuery, find_photos
+from photosvc.search.reading.overview.photos import PhotoQuery
 from photosvc.search.reading.page import find
-from photosvc.search.reading.planning.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -42,7 +44,6 @@ ORDERS: Final = (
     ("similar", "By colour and place"),
     ("random", "Shuffled"),
 )
-_HIDDEN: Final = Filter("hidden", True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class Found:
     """The number of further photos that it would find, of low quality."""
     more: bool
     """Whether there is a page behind this one."""
+    first: Mapping[str, Any] | None
+    """The same photos for the scripts of the grid; None in orders that it does not have."""
 
 
 def add_routes(pages: Blueprint) -> None:
@@ -91,7 +94,7 @@ def show_search(
     search, number = Asked(query, order, seed, album, usual), page_number()
     found, message, status, chips = None, "", 200, list[Chip]()
     try:
-        asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT, total="true"))
+        asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT))
         chips = chips_of(search.query)
         found = find_page(asked, principal())
         seed = str(asked.seed) if asked.order.base == "random" else ""
@@ -105,6 +108,9 @@ def show_search(
         query=search.query,
         order=search.order or usual,
         data=grid_data(principal(), search, removes=removes),
+        # A page that is asked for by its number is shown as it is.
+        scripted="page" not in request.args,
+        scripts=GRID_SCRIPTS,
         chips=chips,
         found=found,
         message=message,
@@ -129,14 +135,9 @@ def find_page(asked: SearchRequest, who: Principal) -> Found:
     with searching(who.owner_uid) as connection:
         found = find(connection, asked, sees_private=who.sees_private)
         records = [record for records in found.results() for record in records]
-        query = PhotoQuery(asked.node, asked.album, who.sees_private)
-        photos = find_photos(connection, query, rows_needed=ALL_ROWS)
-        total = connection.scalar(photos.select(photos.count)) or 0
-        hidden = 0
-        if who.sees_private:
-            without = find_photos(
-                connection, PhotoQuery(conjunction([asked.node, _HIDDEN]), asked.album, True), rows_needed=ALL_ROWS
-            )
-            hidden = connection.scalar(without.select(without.count)) or 0
+        totals = totals_of(connection, PhotoQuery(asked.node, asked.album, who.sees_private))
+        behind = replace(asked, count=1, offset=asked.offset + COUNT)
+        more = found.count == COUNT and find(connection, behind, sees_private=who.sees_private).count > 0
     days = days_of(records, thumbnails(who), by_day=asked.order.base in _BY_DAY)
-    return Found(days, total, hidden, more=asked.offset + found.count < (found.total or 0))
+    first = first_screen(records) if records and asked.order.name in _BY_DAY else None
+    return Found(days, *totals, more=more, first=first)

@@ -15,7 +15,7 @@ export class Tile {
   photo = null;   // what is known of it, once that was asked for
   stale = true;   // whether the elements show less than is known
   video = null;
-  #source = ""; #width = 0; #height = 0;
+  #hash = ""; #width = 0; #height = 0;
 
   constructor() {
     this.image = make("img", {decoding: "async", alt: ""});
@@ -36,8 +36,11 @@ export class Tile {
     style.width = `${this.#width}px`; style.height = `${this.#height}px`;
     this.kind = columns.type[index];
     this.item.className = `c${columns.color[index]}`;
-    this.item.setAttribute("aria-posinset", position);
-    this.item.setAttribute("aria-setsize", total);
+    // Without a total, positions are not known yet.
+    if (total) {
+      this.item.setAttribute("aria-posinset", position);
+      this.item.setAttribute("aria-setsize", total);
+    }
     this.link.tabIndex = -1;
   }
 
@@ -57,11 +60,11 @@ export class Tile {
   }
 
   #load(hash) {
-    const w = this.#width, ratio = w / this.#height, source = `${hash} ${Math.ceil(w)} ${ratio.toFixed(2)}`;
-    if (source === this.#source) return;
-    this.#source = source;
+    const sizes = `${Math.ceil(this.#width)}px`, ratio = this.#width / this.#height;
+    if (this.image.sizes !== sizes) this.image.sizes = sizes;
+    if (hash === this.#hash) return;
+    this.#hash = hash;
     this.image.className = "";
-    this.image.sizes = `${Math.ceil(w)}px`;
     this.image.srcset = `${thumbnail(hash, "fit_720")} ${Math.round(720 * Math.min(1, ratio))}w, ${thumbnail(hash, "fit_1280")} ${Math.round(Math.min(1280, 1024 * ratio))}w`;
     this.image.src = thumbnail(hash, "fit_720");
   }
@@ -69,7 +72,7 @@ export class Tile {
   // Leaves the page, and what it still loads is not wanted any longer.
   clear() {
     this.item.remove();
-    this.photo = null; this.stale = true; this.#source = "";
+    this.photo = null; this.stale = true; this.#hash = "";
     this.image.removeAttribute("srcset"); this.image.removeAttribute("src");
     this.image.className = ""; this.image.alt = "";
     if (this.badges.firstChild) this.badges.replaceChildren();

@@ -3,6 +3,7 @@
 import {Failure, asked, get, search} from "./api.js";
 
 const KEPT = 12, PIECE = 100, MOST = 500;
+const AHEAD = 3;  // months that are read before others are replaced, at most
 // Months with few photos stand together, so that their days share rows: those with fewer than FEW, up to TOGETHER photos.
 const FEW = 8, TOGETHER = 30;
 
@@ -20,16 +21,52 @@ export class Timeline extends EventTarget {
   #last = null;
   #busy = false;
 
-  async load() {
-    const data = await get(`/photos/timeline${asked(search())}`);
-    this.#raw = JSON.stringify(data.months);
-    this.#parts = gathered(data.months);
+  // With the photos that a page came with, of which nothing else is known: positions, and how many there are.
+  constructor(first = null) {
+    super();
+    if (!first) return;
+    this.#know(first.months.map(({name, ratio}) => [name, ratio.length]));
+    const photos = first.photos.map(([uid, hash, duration, favorite, private_, text]) => ({uid, hash, duration, favorite, private: private_, text}));
+    const columns = new Map(first.months.map((month) => [month.name, month]));
+    this.months.forEach(([name, count], month) => {
+      const data = joined(this.#parts[month].map(([part]) => columns.get(part)));
+      this.#columns.set(name, {data, promise: Promise.resolve()});
+      this.#photos.set(name, photos.splice(0, count));
+      this.#asked.set(name, new Map(Array.from({length: Math.ceil(count / PIECE)}, (_, piece) => [piece, Promise.resolve()])));
+    });
+    this.total = 0;
+  }
+
+  #know(months) {
+    this.#raw = JSON.stringify(months);
+    this.#parts = gathered(months);
     this.months = this.#parts.map((parts) => [parts[0][0], parts.at(-1)[2] + parts.at(-1)[1]]);
-    this.version = data.version;
-    this.total = data.total;
     let before = 0;
     this.begins = this.months.map(([, count]) => (before += count) - count);
-    this.#columns.clear(); this.#photos.clear(); this.#asked.clear();
+    this.total = before;
+  }
+
+  // All anew from the library. The photos from this one of a month on are read before anything is replaced, so that
+  // they can be shown at once.
+  async renew(name = "", index = 0) {
+    await this.#pending;
+    const next = new Timeline();
+    const {months, version} = await get(`/photos/timeline${asked(search())}`);
+    next.#know(months);
+    next.version = version;
+    const reads = [], begin = Math.max(0, next.find(name));
+    for (let month = begin, from = index, rest = PIECE; rest > 0 && month < begin + AHEAD && next.months[month]; month++, from = 0) {
+      reads.push(next.want(month), next.need(month, from, from + rest).catch(() => {}));
+      rest -= Math.max(1, next.months[month][1] - from);
+    }
+    await Promise.all(reads);
+    this.#become(next);
+  }
+
+  #become(next) {
+    Object.assign(this, {months: next.months, begins: next.begins, total: next.total, version: next.version});
+    this.#parts = next.#parts; this.#raw = next.#raw;
+    this.#columns = next.#columns; this.#photos = next.#photos; this.#asked = next.#asked;
   }
 
   // Makes a change of the library that moves no photo: what is read meanwhile waits, and goes on with the new version.
@@ -79,10 +116,7 @@ export class Timeline extends EventTarget {
     const entry = {data: null};
     entry.promise = Promise.all(this.#parts[month].map(([part]) => this.#read(`/photos/timeline/${part}`, {}))).then((all) => {
       if (all.includes(null)) return;
-      entry.data = all.length === 1 ? all[0] : {
-        days: all.flatMap(({days}) => days), ratio: all.flatMap(({ratio}) => ratio),
-        color: all.map(({color}) => color).join(""), type: all.map(({type}) => type).join(""),
-      };
+      entry.data = joined(all);
       this.dispatchEvent(new CustomEvent("month", {detail: month}));
     }, () => this.#columns.delete(name));
     this.#columns.set(name, entry);
@@ -187,6 +221,12 @@ export class Timeline extends EventTarget {
     this.dispatchEvent(new Event("changed"));
   }
 }
+
+// The columns of months that stand together.
+const joined = (all) => (all.length === 1 ? all[0] : {
+  days: all.flatMap(({days}) => days), ratio: all.flatMap(({ratio}) => ratio),
+  color: all.map(({color}) => color).join(""), type: all.map(({type}) => type).join(""),
+});
 
 // The months, each alone or with the sparse ones beside it: [name, count, photos before it in the entry].
 function gathered(months) {

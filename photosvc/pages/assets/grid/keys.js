@@ -1,0 +1,50 @@
+// The keys of the grid.
+
+import {help} from "./help.js";
+
+// Keys that lead to the next and the previous month and year.
+const JUMPS = {m: "ArrowDown", M: "ArrowUp", y: "PageDown", Y: "PageUp"};
+
+// One Tab stop for the whole grid; arrows lead from tile to tile.
+export function tileKeys(root, timeline, grid, selection) {
+  const arrows = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
+  let moving = Promise.resolve();
+  const move = async (key, far, extends_) => {
+    const last = timeline.months.length - 1;
+    const to = far ? (key === "Home" ? [0, 0] : [last, timeline.months[last][1] - 1]) : grid.held && await grid.beside(grid.held, key);
+    if (!to) return;
+    const from = grid.held && grid.tile(...grid.held);
+    if (extends_ && from) selection.begin(from);
+    await grid.focus(...to);
+    const tile = grid.tile(...to);
+    if (extends_ && tile) await selection.extend(tile);
+  };
+  root.addEventListener("keydown", (event) => {
+    const tile = grid.tileOf(event.target);
+    if (!tile || !arrows.has(event.key) || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const far = event.ctrlKey && (event.key === "Home" || event.key === "End");
+    // One step after the other, also while months are loaded between them.
+    moving = moving.then(() => move(event.key, far, event.shiftKey)).catch(() => {});
+  });
+  root.addEventListener("focusin", (event) => {
+    const tile = grid.tileOf(event.target);
+    if (tile && event.target === tile.link) grid.focus(tile.month, tile.index, {show: false, take: false});
+  });
+  grid.addEventListener("rest", () => {
+    if (root.contains(document.activeElement)) return;
+    const first = [...grid.tiles].filter((tile) => tile.item.getBoundingClientRect().top >= 60)
+      .sort((a, b) => a.month - b.month || a.index - b.index)[0];
+    if (first) grid.focus(first.month, first.index, {show: false, take: false});
+  });
+}
+
+// Keys anywhere on the page.
+export function pageKeys(scrubber) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector(".pswp, dialog[open]")) return;
+    if (event.target.closest?.("input:not([type=checkbox]), textarea, select")) return;
+    if (event.key === "?") help();
+    else if (JUMPS[event.key]) scrubber.go(JUMPS[event.key]);
+  });
+}
