@@ -136,8 +136,8 @@ def find_page(asked: SearchRequest, who: Principal) -> Found:
         found = find(connection, asked, sees_private=who.sees_private)
         records = [record for records in found.results() for record in records]
         totals = totals_of(connection, PhotoQuery(asked.node, asked.album, who.sees_private))
-        behind = replace(asked, count=1, offset=asked.offset + COUNT)
-        more = found.count == COUNT and find(connection, behind, sees_private=who.sees_private).count > 0
+        behind = replace(asked, count=1, offset=asked.offset + asked.count)
+        more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
     days = days_of(records, thumbnails(who), by_day=asked.order.base in _BY_DAY)
     first = first_screen(records) if records and asked.order.name in _BY_DAY else None
     return Found(days, *totals, more=more, first=first)
