@@ -51,7 +51,7 @@ _ERRORS: Mapping[int, str] = {
     409: "It exists already, or the state does not allow this.",
     410: "The file is not as the library knows it, and an index run is due; or the upload was not continued in time.",
     412: "A precondition in the headers does not hold.",
-    413: "The request asks for too much at once.",
+    413: "The body is too long, or the request asks for too much at once.",
     415: "The body, or the file to convert, is of a kind that this service does not take.",
     416: "No range that was asked for overlaps the file.",
     422: "The file cannot be shown or added; the message says why.",
@@ -239,6 +239,8 @@ def _errors(rule: Rule, contract: Contract, action: str) -> dict[str, Any]:
         statuses |= {401, 403, 429}
     if rule.arguments:
         statuses.add(404)
+    if contract.body is not None:
+        statuses.add(413)
     form = {"application/json": {"schema": {"$ref": f"#/components/schemas/{contract.error}"}}}
     found: dict[str, Any] = {
         str(status): {"description": _ERRORS[status], "content": form} for status in sorted(statuses)

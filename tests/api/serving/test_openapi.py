@@ -137,6 +137,15 @@ def test_every_operation_with_a_token_says_that_failures_are_limited(document):
     assert [one["operationId"] for one in operations if "429" not in one["responses"]] == []
 
 
+def test_every_operation_with_a_body_says_that_its_length_is_limited(api, document):
+    operations = [one for methods in document["paths"].values() for one in methods.values() if "requestBody" in one]
+    assert len(operations) > 40
+    assert [one["operationId"] for one in operations if "413" not in one["responses"]] == []
+    answer = api.call("POST", "/albums", api.session_of("ann"), json={"Title": "x" * 70_000})
+    check(document, "/albums", "post", answer)
+    assert answer.status_code == 413
+
+
 def test_searches_answer_as_it_says(api, document):
     token = api.access_token()
     for asked in ({}, {"merged": "true"}, {"count": 0}, {"s": "ass5gfen1bgxz7s9"}):
