@@ -97,6 +97,8 @@ def check(varied_library, refused, query, sees_private, order):
 
 
 MEANING = at_most(0.2)
+#: Only against a hang: beside other work, one of these takes ten minutes of each database and more.
+LONG = pytest.mark.timeout(5400)
 ANY_RIGHTS = given(QUERIES, st.booleans(), st.sampled_from(sorted(ORDERS)))
 
 
@@ -177,7 +179,7 @@ def test_who_may_not_see_private_photos_never_does(varied_library, refused, quer
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.timeout(1200)
+@LONG
 @MEANING
 @settings(QUICK, max_examples=10_000)
 @RESTRICTED
@@ -230,7 +232,7 @@ def test_any_text_is_compiled_or_refused(varied_library, refused, query, sees_pr
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.timeout(1200)
+@LONG
 @at_most(0.5)
 @settings(QUICK, max_examples=100_000)
 @given(ANY_QUERIES, *SEARCHED)
