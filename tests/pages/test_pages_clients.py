@@ -22,11 +22,11 @@ def make(ann, **form):
 def made(answer):
     """ID and secret that a page shows."""
     assert answer.status_code == 200, text_of(answer)
-    return re.search(r'id="client_id" value="(\w+)"', answer.text)[1], secret_of(answer)
+    return re.search(r'id="client_id"[^>]*>(\w+)<', answer.text)[1], secret_of(answer)
 
 
 def secret_of(answer):
-    return re.search(r'id="secret" value="(\w+)"', answer.text)[1]
+    return re.search(r'id="secret"[^>]*>(\w+)<', answer.text)[1]
 
 
 def token(api, client, secret, **form):

@@ -48,9 +48,9 @@ def test_each_event_and_part_has_words():
 def test_entries_tell_who_did_what_from_where_the_newest_first(filled, api):
     assert shown(filled) == ["Account changed", "Signed in", "Sign-in refused 2 times", "Sign-in refused", "Signed in"]
     text = text_of(filled.open(LOG, headers=OWN))
-    assert "Account changed On the command line, about vera role viewer to user" in text
-    assert "Signed in By alice , from 198.51.100.9 login session Details" in text
-    assert "Sign-in refused By somebody unknown, as alice , from 198.51.100.9" in text
+    assert "Account changed 2026-03-01 12:50 UTC On the command line, about vera role viewer to user" in text
+    assert "Signed in 2026-03-01 12:50 UTC By alice , from 198.51.100.9 login session Details" in text
+    assert "Sign-in refused 2026-03-01 12:00 UTC By somebody unknown, as alice , from 198.51.100.9" in text
     assert "Time 2026-03-01 12:50:00 UTC" in text
     assert f'href="{LOG}?user={api.uids["alice"]}"' in filled.open(LOG, headers=OWN).text
 

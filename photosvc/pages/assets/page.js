@@ -33,6 +33,9 @@ more?.addEventListener("keydown", (event) => {
   more.querySelector("summary").focus();
 });
 
+// The present part of a long navigation is in view on a phone, too.
+document.querySelector(".crumbs [aria-current]")?.scrollIntoView({block: "nearest", inline: "center"});
+
 // Over plain http there is no clipboard to write to, so that the text is selected and copied as by a key.
 for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);
