@@ -26,7 +26,7 @@ _ENCRYPTED: Final = 0x1
 _SPARE: Final = 16 << 20
 #: What the readers of ZIP and deflate raise at content that is not what it should be.
 _BROKEN: Final = (
-    *(BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError),
+    *(BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError),
     *(ValueError, OverflowError, LookupError, struct.error),
 )
 

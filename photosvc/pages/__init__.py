@@ -69,7 +69,7 @@ def create_pages() -> Blueprint:
         service.follow_key(seldom=True)
         warn_of_unread_proxy(service, request)
         write_due_refusals(service)
-        # Also where no session is needed: nobody else's page signs a browser in.
+        # Also where no session is needed: no page of another site signs a browser in.
         if request.method in _CHANGING and token_of(request) is None and not is_own(request, service.settings.base_url):
             raise OtherSiteError
 

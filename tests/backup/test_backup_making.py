@@ -3,10 +3,8 @@
 import json
 import os
 import re
-import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import zipfile
 from contextlib import closing
@@ -27,6 +25,7 @@ from tests.backup.conftest import make
 from tests.files import small_disk
 from tests.library import DATABASE, call_svc, svc
 from tests.pictures import jpeg
+from tests.programs.killed_steps import is_killed_before
 from tests.programs.server import serve
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
@@ -209,25 +208,9 @@ EVENTS = {"open", "os.link", "os.remove", "os.mkdir", "os.rmdir", "sqlite3.conne
 
 
 def killed(instance, target, number):
-    """Back up in a fork that kills itself before its n-th step on files; whether it came that far."""
+    """Whether a backup in a fork came to its n-th step on files, before which it is killed."""
     source = Source(load_settings(instance), instance, instance / DATABASE, lambda: None)
-    process = os.fork()
-    if process == 0:
-        left = number
-
-        def step(event, _arguments):
-            nonlocal left
-            if event in EVENTS:
-                left -= 1
-                if left == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        try:
-            sys.addaudithook(step)
-            write_backup(source, target, NOW)
-        finally:
-            os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) != 0
+    return is_killed_before(number, EVENTS, lambda: write_backup(source, target, NOW))
 
 
 def test_killed_at_any_step_an_archive_is_whole_or_not_there_and_the_next_run_removes_the_rest(backed_up, tmp_path):

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sqlite3
-import sys
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +20,7 @@ from photosvc.models.base import SCHEMA_VERSION
 from tests.backup.conftest import accounts, make
 from tests.files import small_disk
 from tests.library import DATABASE, call_svc, hashes, open_library, svc
+from tests.programs.killed_steps import is_killed_before
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 ASIDE = "before-restore-20260301-123000"
@@ -236,24 +236,8 @@ EVENTS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "
 
 
 def killed(archive, instance, number):
-    """Restore in a fork that kills itself before its n-th step on files; whether it came that far."""
-    process = os.fork()
-    if process == 0:
-        left = number
-
-        def step(event, _arguments):
-            nonlocal left
-            if event in EVENTS:
-                left -= 1
-                if left == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        try:
-            sys.addaudithook(step)
-            restore(archive, instance, replace=True)
-        finally:
-            os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) != 0
+    """Whether restoring in a fork came to its n-th step on files, before which it is killed."""
+    return is_killed_before(number, EVENTS, lambda: restore(archive, instance, replace=True))
 
 
 @pytest.mark.slow

@@ -146,7 +146,7 @@ def test_a_target_elsewhere_is_refused(dav):
 
 
 def test_a_folder_that_becomes_a_link_leads_nowhere(dav):
-    """Each request finds its file anew: a link that was swapped in between two of them does not exist."""
+    """Each request looks for its file again: a link that was swapped in between two of them does not exist."""
     (dav.originals / "folder").rename(dav.originals / "moved")
     (dav.originals / "folder").symlink_to(dav.outside)
     before = hashes(dav.outside)

@@ -77,7 +77,7 @@ def parse_packet(packet: bytes) -> Element | None:
     kept = _Kept()
     try:
         parser = XMLParser(target=kept, forbid_dtd=True)
-        parser.feed(packet)  # at once: expat before 2.6 begins a long text anew with each portion
+        parser.feed(packet)  # at once: expat before 2.6 reads a long text again with each portion
         parser.close()
     except _CompleteError:
         return kept.root

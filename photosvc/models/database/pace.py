@@ -13,7 +13,7 @@ from photosvc.models.database.transactions import begin_write, lock_library
 #: Seconds for which a transaction should hold the write lock while others write: four workers beside such a job waited
 #: for it for 37 ms at most in 99 of 100 cases, and for 58 ms beside transactions of 50 ms.
 _BESIDE: Final = 0.03
-#: Seconds of processor time while nobody does: elapsed time would give ever smaller transactions, which cost more, on a
+#: Seconds of processor time while none does: elapsed time would give ever smaller transactions, which cost more, on a
 #: busy machine.
 _ALONE: Final = 0.1
 #: The longest pause between two transactions.

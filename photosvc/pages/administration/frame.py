@@ -26,7 +26,7 @@ _READING: Final = frozenset({"GET", "HEAD"})
 def administration_page(action: str) -> Callable[[Callable[Args, Response]], Callable[Args, Response]]:
     """Let a page open only for principals that the policy allows `action`, and who sent their password within the hour.
 
-    Others send it on a page that leads back. The path's names for accounts are not `user_uid`: here nobody acts as the
+    Others send it on a page that leads back. The path's names for accounts are not `user_uid`: here none acts as the
     owner of an account.
     """
 

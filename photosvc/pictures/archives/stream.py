@@ -1,6 +1,6 @@
 """Zip archives of originals, written while they are sent: stored, not compressed, in bounded memory.
 
-The length is not known beforehand: a file that changed or vanished since it was selected is left out or cut, and the
+The length is not known in advance: a file that changed or vanished since it was selected is left out or cut, and the
 last entry of the archive lists it.
 """
 

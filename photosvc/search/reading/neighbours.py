@@ -1,4 +1,4 @@
-"""The photos before and behind one photo in the order of a search, wherever it stands: no page has to be counted."""
+"""The photos before and behind one photo in the order of a search, at any position: no page has to be counted."""
 
 from dataclasses import replace
 from typing import NamedTuple

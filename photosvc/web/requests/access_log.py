@@ -33,7 +33,7 @@ _PLACES: Final = (
     re.compile(r"(/(?:t|videos)/+[^/]+/+)[^/]+"),
     re.compile(r"(/sessions?/+)[^/]+"),
 )
-#: What a token, an app password or a client secret looks like, wherever it stands.
+#: What a token, an app password or a client secret looks like, at any place of a line.
 _SECRET: Final = re.compile(
     r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{48,}|[0-9A-Za-z]{6}(?:-[0-9A-Za-z]{6}){3}|[0-9A-Za-z]{32}|eyJ[\w-]+\.[\w.-]+)"
     r"(?![0-9A-Za-z])"

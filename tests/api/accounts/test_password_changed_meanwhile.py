@@ -1,4 +1,4 @@
-"""Whoever had the old password gains nothing by a request that was under way when the owner changed it."""
+"""A person who had the old password gains nothing by a request that was under way when the owner changed it."""
 
 import pytest
 from sqlalchemy import select

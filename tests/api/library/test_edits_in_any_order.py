@@ -15,7 +15,7 @@ from tests.pictures import exif, jpeg, xmp
 
 #: A run may estimate other places of photos after edits of those beside them.
 NO_ESTIMATES = {"PHOTOSVC_ESTIMATE_PLACES": False}
-#: What an index run writes anew, and what remains of an edit that was undone: the photo was edited.
+#: What an index run writes again, and what remains of an edit that was undone: the photo was edited.
 BY_RUNS = frozenset(("UpdatedAt", "CheckedAt"))
 BY_EDITS = BY_RUNS | {"EditedAt", "Quality"}
 

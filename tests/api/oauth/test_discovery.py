@@ -1,4 +1,4 @@
-"""The well-known documents say only what is true, wherever they are asked for."""
+"""The well-known documents say only what is true, at any address where they are asked for."""
 
 import itertools
 

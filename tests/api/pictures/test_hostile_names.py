@@ -30,7 +30,7 @@ SECRET = b"not a picture"
 
 @pytest.fixture(scope="module", params=list(NAMES))
 def guarded(request, tmp_path_factory):
-    """A library with one picture, files beside its folder that nobody may read, and names that may lead there."""
+    """A library with one picture, files beside its folder that no client may read, and names that may lead there."""
     settings = {}
     if request.param == "postgresql":
         settings["PHOTOSVC_DATABASE_URI"] = request.getfixturevalue("new_postgres")()

@@ -1,4 +1,4 @@
-"""Costly searches: they end with their client, and nobody gets all places of a worker."""
+"""Costly searches: they end with their client, and no client gets all places of a worker."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""While clients send only costly searches, others are answered, and no search goes on for nobody."""
+"""While clients send only costly searches, others are answered, and no search goes on without a client."""
 
 import http.client
 import socket

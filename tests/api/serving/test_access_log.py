@@ -1,4 +1,4 @@
-"""The access log: a line for each request, who asked, and no secret wherever clients write one."""
+"""The access log: a line for each request, who asked, and no secret at any place where clients write one."""
 
 import json
 import logging

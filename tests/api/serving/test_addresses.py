@@ -1,4 +1,4 @@
-"""Addresses in answers lead back to the service wherever it is mounted, and never to a host that a client names."""
+"""Addresses in answers lead back to the service at any mount, and never to a host that a client names."""
 
 import logging
 from urllib.parse import quote, urljoin

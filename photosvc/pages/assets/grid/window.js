@@ -10,7 +10,7 @@ import {Span} from "./span.js";
 import {Tile} from "./tile.js";
 import {dayName, photos} from "./words.js";
 
-const SPARE = 3;  // screens of months on each side when the window is built; less than one is left when it is built anew
+const SPARE = 3;  // screens of months on each side when the window is built; less than one is left when it is built again
 const REST = 90;  // milliseconds without movement after which pictures are loaded
 const POOL = 100;  // tiles that wait to be used again
 
@@ -185,7 +185,7 @@ export class Window extends EventTarget {
     for (const [key, day] of this.#days) if (key.startsWith(`${month}:`)) { day.remove(); this.#days.delete(key); }
   }
 
-  // All anew, at this place: the library changed. Photos that are shown again keep their pictures.
+  // All again, at this place: the library changed. Photos that are shown again keep their pictures.
   reset(place) {
     for (const tile of this.#tiles.values()) if (tile.photo) this.#kept.set(tile.photo.uid, tile);
     for (const [key, tile] of this.#tiles) if (tile.photo) this.#tiles.delete(key); else this.#release(key, tile);
