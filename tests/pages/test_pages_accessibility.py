@@ -21,6 +21,8 @@ PAGES = {
     "an album without photos": "/albums/{album}?q=year:1900",
     "a new album": "/albums/new?q=year:2023",
     "changing an album": "/albums/{album}/edit",
+    "arranging an album": "/albums/{album}/photos",
+    "adding to an album": "/albums/add?photo={uid}",
     "the account": "/settings/account",
     "apps and devices": "/settings/account/apps",
     "two-factor log-in": "/settings/account/two-factor",
