@@ -155,6 +155,24 @@ def test_an_album_is_made_changed_arranged_and_deleted_by_keys_alone(page, base)
     assert "By keys" not in page.inner_text("main")
 
 
+def test_uploads_into_an_album_are_in_it(page, base, tmp_path):
+    new = tmp_path / "new.jpg"
+    new.write_bytes(jpeg(90, 60, exif=exif({}, {0x9003: "2018:08:08 08:08:08"})))
+    page.goto(f"{base}/albums/new?q=year:2023")
+    page.fill("#title", "Filled")
+    page.check("text=What a search finds now")
+    page.click("text=Make the album")
+    tiles(page, TOTAL)
+    page.set_input_files("input[type=file]", [new])
+    page.wait_for_selector(".uploads li.added")
+    tiles(page, TOTAL + 1)
+    page.goto(f"{base}/?q=year:2018")
+    tiles(page, 1)
+    page.focus(f"{TILE}[aria-posinset='1'] a")
+    page.keyboard.press("a")
+    says(page, "1 photo archived")
+
+
 def test_two_tabs_that_change_one_album_do_not_overwrite_each_other(base, chromium):
     with open_page(chromium, base, expected="409") as page:
         page.goto(f"{base}/albums/new")
@@ -183,8 +201,17 @@ def test_long_and_hostile_texts_are_wrapped_from_a_small_phone_to_a_wide_screen(
         page.click("text=Make the album")
         page.wait_for_selector("text=The album is made.")
         album = page.url.partition("?")[0]
+        photo = re.search(r"/photos/(p\w{15})", page.content())[1]
+        add = f"{base}/albums/add?photo={photo}"
         for width in (320, 2560):
             page.set_viewport_size({"width": width, "height": 800})
-            for address in (f"{base}/albums", f"{base}/albums?type=folder", album, f"{album}/edit", f"{album}/photos"):
+            for address in (
+                f"{base}/albums",
+                f"{base}/albums?type=folder",
+                album,
+                f"{album}/edit",
+                f"{album}/photos",
+                add,
+            ):
                 page.goto(address)
                 assert page.evaluate("document.documentElement.scrollWidth") == width, (width, address)

@@ -45,7 +45,7 @@ def show_album(uid: str) -> Response:
         "album",
         album=uid,
         usual=album.order if album.order in ALBUM_ORDERS else "oldest",
-        removes=own,
+        rights=_rights(album),
         orders=(BY_HAND, *ORDERS) if own and not album.filter else ORDERS,
         shown=album,
         title=title_of(album),
@@ -54,6 +54,13 @@ def show_album(uid: str) -> Response:
         changes=own and may(who, "albums.update"),
         done=_DONE.get(request.args.get("done", ""), ""),
     )
+
+
+def _rights(album: AlbumRecord) -> tuple[str, ...]:
+    """What may be done with an album of people: `fill`, uploads are added to it, because its photos are chosen."""
+    if album.type != ALBUM:
+        return ()
+    return ("remove",) if album.filter else ("remove", "fill")
 
 
 @page("albums.update")

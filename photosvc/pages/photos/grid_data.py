@@ -1,5 +1,6 @@
 """What the scripts of the photos need to know: addresses, rights, and the search that the page shows."""
 
+from collections.abc import Collection
 from typing import Final
 
 from flask import url_for
@@ -21,13 +22,13 @@ _RIGHTS: Final = {
 _TIMELINE: Final = "/photos/timeline"
 
 
-def grid_data(who: Principal, search: Asked, *, removes: bool) -> dict[str, str]:
+def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) -> dict[str, str]:
     """The values of data attributes by their names; none where the API is not mounted, which the scripts call.
 
     Args:
         who: who is signed in.
         search: what the page shows.
-        removes: whether photos can be removed from the album that it shows.
+        of_album: further rights, of those who may change albums.
 
     """
     if not is_mounted("photos.timeline"):
@@ -36,8 +37,8 @@ def grid_data(who: Principal, search: Asked, *, removes: bool) -> dict[str, str]
     rights = [
         name for name, actions in _RIGHTS.items() if all(is_mounted(action) and may(who, action) for action in actions)
     ]
-    if removes and is_mounted("albums.update") and may(who, "albums.update"):
-        rights.append("remove")
+    if is_mounted("albums.update") and may(who, "albums.update"):
+        rights += of_album
     return {
         "api": url_for("photosvc.timeline").removesuffix(_TIMELINE),
         "thumbs": url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE"),

@@ -1,6 +1,6 @@
 """The photos: a search field, and what it finds as a grid by day."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -77,7 +77,7 @@ def show_search(
     *,
     album: str = "",
     usual: str = DEFAULT_ORDER,
-    removes: bool = False,
+    rights: Collection[str] = (),
     **context: Any,  # noqa: ANN401
 ) -> Response:
     """The photos of the search that the request names.
@@ -86,7 +86,7 @@ def show_search(
         template: the page.
         album: the UID of the album that is searched; empty: all photos.
         usual: the order when the request names none.
-        removes: whether photos can be removed from that album.
+        rights: what those who may change albums may do with that one, as the scripts name it.
         context: further values of the template; `orders`, the keys and labels of orders to choose from.
 
     """
@@ -107,7 +107,7 @@ def show_search(
         search=search,
         query=search.query,
         order=search.order or usual,
-        data=grid_data(principal(), search, removes=removes),
+        data=grid_data(principal(), search, of_album=rights),
         # A page that is asked for by its number is shown as it is.
         scripted="page" not in request.args,
         scripts=GRID_SCRIPTS,

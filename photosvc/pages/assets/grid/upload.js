@@ -120,7 +120,7 @@ class Queue {
     if (!sent.length) return;
     for (const item of sent) item.state.textContent = "is being added";
     try {
-      const {data} = await call(`/users/${site.user}/upload/${bundle.token}`, {method: "PUT", body: {}});
+      const {data} = await call(`/users/${site.user}/upload/${bundle.token}`, {method: "PUT", body: may("fill") ? {albums: [site.album]} : {}});
       const left = [...sent];
       for (const file of data.files) {
         const at = left.findIndex((item) => item.hash && item.hash === file.hash), by = left.findIndex((item) => item.file.name === file.name);
