@@ -27,7 +27,7 @@ def add_routes(api: Blueprint) -> None:
 
 @or_icon
 @require_link_token
-@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/jpeg")
+@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
 @refuses(403, 404, 412, 422, 503)
 def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """A thumbnail of the latest photo of an album or folder; the token is a preview token, or a download token."""
@@ -39,7 +39,7 @@ def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - 
 
 @or_icon
 @require_link_token
-@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/jpeg")
+@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
 @refuses(403, 404, 412, 422, 503)
 def label_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001
     """A thumbnail of the latest photo with a label; the token is a preview token, or a download token."""

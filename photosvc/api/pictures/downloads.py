@@ -48,7 +48,7 @@ def download_parameters() -> list[dict[str, object]]:
 @or_icon
 @require_download
 @takes_query(download_parameters)
-@answers(_BINARY, "The file; a part of it with status 206.", media_type="application/octet-stream")
+@answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*")
 @refuses(404, 410, 412, 416, 429)
 def download_file(content_hash: str) -> Response:
     """The original with this SHA1, whole or in ranges."""
@@ -64,7 +64,7 @@ def download_file(content_hash: str) -> Response:
 @or_icon
 @require_download
 @takes_query(download_parameters)
-@answers(_BINARY, "The file; a part of it with status 206.", media_type="application/octet-stream")
+@answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*")
 @refuses(404, 410, 412, 416, 429)
 def download_photo(photo_uid: str) -> Response:
     """The primary original of a photo, whole or in ranges."""

@@ -41,7 +41,7 @@ def add_routes(api: Blueprint) -> None:
 
 @or_icon
 @require_link_token
-@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/jpeg")
+@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
 @refuses(403, 404, 410, 412, 422, 503)
 def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """A thumbnail of the file with this hash; `<hash>-<crop>` shows an area of it.

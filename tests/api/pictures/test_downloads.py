@@ -4,6 +4,7 @@ import os
 import shutil
 from dataclasses import replace
 from email import message_from_bytes
+from fnmatch import fnmatch
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -307,3 +308,14 @@ def test_the_server_in_front_gets_the_path_percent_encoded(changed, monkeypatch,
     content_hash = record["Hash"]
     place = f"pictures/{content_hash[0]}/{content_hash[1]}/{content_hash[2]}/{content_hash}_tile_50.jpg"
     assert thumbnail.headers[header] == f"{folder}/{place}"
+
+
+def test_what_is_sent_is_of_a_type_that_the_openapi_document_names(pictures):
+    described = pictures.library.app.test_client().get("/api/v1/openapi.json").json["paths"]
+    content_hash, tokens = pictures.hash_of("photo.jpg"), pictures.tokens()
+    for path, answer in [
+        ("/dl/{content_hash}", pictures.download(content_hash, tokens[1])),
+        ("/t/{content_hash}/{token}/{size}", pictures.thumbnail("photo.jpg", "tile_224", Accept="image/webp")),
+    ]:
+        (named,) = described[path]["get"]["responses"]["200"]["content"]
+        assert fnmatch(answer.mimetype, named), (path, named)
