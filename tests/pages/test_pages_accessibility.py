@@ -2,9 +2,11 @@
 
 import pytest
 
+from photosvc.library.look_alikes.finding import look_if_wished, wish_look
+from photosvc.models.database.transactions import begin_write
 from tests.api_client import open_api
 from tests.pages.chromium import MISSING, open_chromium, open_page
-from tests.pictures import exif, jpeg
+from tests.pictures import clouds, encoded, exif, jpeg
 from tests.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -56,13 +58,25 @@ def served(tmp_path_factory):
         for number in range(6):
             taken = exif({0x010F: "Canon", 0x0110: "EOS 5D"}, {0x9003: f"2023:05:0{number // 2 + 1} 10:00:00"})
             api.library.put(f"2023/IMG_{number}.jpg", jpeg(80, 60, exif=taken) + bytes([number]))
+        for width in (60, 120):
+            api.library.put(f"{width}.jpg", encoded(clouds(1, 120, 90).resize((width, width * 3 // 4)), "JPEG"))
+        api.library.put("2023/damaged.jpg", jpeg(90, 60)[:400])
         api.library.index()
+        find_look_alikes(api)
         uid = api.library.find(count=1)[0]["UID"]
         token = api.app_password()
         album = api.call("POST", "/albums", token, json={"Title": "Lake", "Description": "at home"}).json["UID"]
         api.call("POST", f"/albums/{album}/photos", token, json={"photos": [uid]})
         with serve(api.library.instance, workers=1, threads=8) as base:
             yield base, {"uid": uid, "album": album}
+
+
+def find_look_alikes(api):
+    with api.library.session() as session:
+        engine = session.get_bind()
+        begin_write(session)
+        wish_look(session, api.library.clock())
+    assert look_if_wished(engine, api.library.clock)
 
 
 @pytest.fixture(scope="module")
