@@ -3,6 +3,7 @@
 import pytest
 
 from photosvc.library.look_alikes.finding import look_if_wished, wish_look
+from photosvc.models import Client
 from photosvc.models.database.transactions import begin_write
 from tests.api_client import open_api
 from tests.pages.chromium import MISSING, open_chromium, open_page
@@ -67,8 +68,12 @@ def served(tmp_path_factory):
         token = api.app_password()
         album = api.call("POST", "/albums", token, json={"Title": "Lake", "Description": "at home"}).json["UID"]
         api.call("POST", f"/albums/{album}/photos", token, json={"photos": [uid]})
+        api.client_token()
+        with api.library.session() as session:
+            client = session.query(Client.uid).scalar()
+        api.access_token()
         with serve(api.library.instance, workers=1, threads=8) as base:
-            yield base, {"uid": uid, "album": album}
+            yield base, {"uid": uid, "album": album, "client": client}
 
 
 def find_look_alikes(api):
@@ -111,5 +116,5 @@ def test_no_page_has_a_violation(chromium, served, theme, width, scripts):
         check(page, "sign-in")
     with open_page(chromium, base, name="ann", **options) as page:
         for what, path in ADMINISTRATION.items():
-            page.goto(base + path)
+            page.goto(base + path.format(**names))
             check(page, what)
