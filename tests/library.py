@@ -38,6 +38,7 @@ from tests.clock import NOW, MovedClock
 from tests.factories.accounts import add_user
 from tests.programs import forks
 from tests.programs.forks import SURROUNDINGS
+from tests.shared import shared_bytes
 
 #: Where test libraries are served, the issuer of those that have no public address.
 ADDRESS = "http://localhost:8080"
@@ -197,13 +198,17 @@ def copy_library(closed: Library, instance: Path, *, settings: Mapping[str, obje
 @cache
 def migrated_database(*, of_a_host: bool = False) -> bytes:
     """An SQLite database with its tables, configured or left as a host's: to make one takes longer than most tests."""
-    with TemporaryDirectory() as folder:
-        engine = create_engine(f"sqlite:///{folder}/{DATABASE}")
-        if not of_a_host:
-            configure_engine(engine)
-        migrate.upgrade(engine)
-        engine.dispose()
-        return Path(folder, DATABASE).read_bytes()
+
+    def make() -> bytes:
+        with TemporaryDirectory() as folder:
+            engine = create_engine(f"sqlite:///{folder}/{DATABASE}")
+            if not of_a_host:
+                configure_engine(engine)
+            migrate.upgrade(engine)
+            engine.dispose()
+            return Path(folder, DATABASE).read_bytes()
+
+    return shared_bytes("of_a_host.db" if of_a_host else "migrated.db", make)
 
 
 @cache

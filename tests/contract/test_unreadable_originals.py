@@ -192,6 +192,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_reported_and_read_as_soon_as_it_can(library):
     library.put("open.jpg", jpeg())
     closed = library.put("closed.jpg", jpeg(80, 48))

@@ -11,7 +11,7 @@ from tests.clock import NOW
 from tests.factories.photos import add_photos
 from tests.library import open_library
 
-PHOTOS = 400
+PHOTOS = 200
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from tests.programs.server import serve
 
 HEADERS = ("HTTP_AUTHORIZATION", "HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
 #: Of each route. What does not reach the database needs no second run.
-MUTATIONS = {"sqlite": 10, "postgresql": 2}
+MUTATIONS = {"sqlite": 5, "postgresql": 1}
 
 
 @pytest.fixture(scope="module", params=list(MUTATIONS))
@@ -99,7 +99,7 @@ def shown(draw, value):
     return environ
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [1, pytest.param(8, marks=pytest.mark.slow)])
 def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(api, database, times):
     draw = random.Random(20260300 + times)
     tokens = [api.access_token(), api.app_password("ann"), api.session_of("ann")]

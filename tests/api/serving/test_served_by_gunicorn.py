@@ -52,6 +52,7 @@ def wait_for(port):
     pytest.fail("gunicorn does not listen")
 
 
+@pytest.mark.slow
 def test_two_workers_answer_with_the_specs_headers_and_stop_on_a_signal(server):
     library, process, port = server
     # The tests' clock is not gunicorn's: its token has to be one of the real present.

@@ -96,6 +96,7 @@ def test_many_kills_change_nothing_in_the_library_that_comes_of_it(tmp_path, cap
     )
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_run_with_a_clear_error_and_the_next_one_completes_it(tmp_path):
     plain, full = open_library(tmp_path / "plain"), open_library(tmp_path / "full")
     for library in (plain, full):

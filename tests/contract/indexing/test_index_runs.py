@@ -123,6 +123,7 @@ sys.modules.update(dict.fromkeys(("pillow_heif", "rawpy", "av", "numpy")))
 """
 
 
+@pytest.mark.slow
 def test_without_the_optional_decoders_jpeg_is_indexed_and_the_rest_says_what_it_needs(library, tmp_path):
     library.put("a.jpg", jpeg())
     library.put("b.heic", heic())
