@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
-from sqlalchemy import delete, func, insert, not_, select, update
+from sqlalchemy import Select, delete, func, insert, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -117,11 +117,25 @@ def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now:
 
 def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[str]:
     """The UIDs of the photos of an album that may be seen, in the order that people gave them."""
+    query = _seen_entries(album, sees_private=sees_private).where(not_(AlbumPhoto.hidden))
+    return list(session.scalars(query.order_by(AlbumPhoto.position, AlbumPhoto.photo_id)))
+
+
+def photos_taken_out(session: Session, album: Album, *, most: int, sees_private: bool) -> list[str]:
+    """The UIDs of photos that were taken out of a smart album and may be seen, at most so many, the last one first."""
+    query = _seen_entries(album, sees_private=sees_private).where(AlbumPhoto.hidden)
+    return list(session.scalars(query.order_by(AlbumPhoto.created_at.desc(), AlbumPhoto.photo_id).limit(most)))
+
+
+def _seen_entries(album: Album, *, sees_private: bool) -> Select[str]:
+    """The UIDs of photos that have an entry in the album, as far as they may be seen."""
     seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
     shown = select(SearchRow.photo_id).where(SearchRow.photo_id == AlbumPhoto.photo_id, seen).exists()
-    query = select(Photo.uid).join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
-    query = query.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden), shown)
-    return list(session.scalars(query.order_by(AlbumPhoto.position, AlbumPhoto.photo_id)))
+    return (
+        select(Photo.uid)
+        .join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
+        .where(AlbumPhoto.album_id == album.id, shown)
+    )
 
 
 def arrange_photos(

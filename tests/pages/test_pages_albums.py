@@ -201,6 +201,10 @@ def test_albums_of_the_library_are_listed_with_the_numbers_and_show_their_photos
         assert photos_of(page) == uids(library, s=uid, order="oldest")
         assert f"{album['PhotoCount']} photo" in text_of(page)
         assert "Edit" not in text_of(page)
+        link = unescape(re.search(r'href="([^"]+)"[^>]*>Save as album', page.text)[1])
+        query = unescape(re.search(r'name="Filter" value="([^"]*)"', alice.open(link, headers=OWN).text)[1])
+        saved = make(alice, Filter=query, kind="following")
+        assert uids(library, s=saved, order="oldest") == photos_of(page)
         assert alice.open(f"/albums/{uid}/edit", headers=OWN).status_code == 409
         assert alice.send(f"/albums/{uid}/favorite", {"favorite": "yes"}).status_code == 409
 
@@ -262,8 +266,8 @@ def send_photos(alice, uid, photos, **form):
     return alice.send(f"/albums/{uid}/photos", {"photo": photos, **form})
 
 
-def ticks(answer):
-    return re.findall(r'name="photo" value="(\w+)" *>', answer.text)
+def ticks(page):
+    return re.findall(r'name="photo" value="(\w+)" *>', page)
 
 
 @pytest.fixture
@@ -286,7 +290,7 @@ def test_ticked_photos_are_moved_before_another_to_the_beginning_and_to_the_end(
         assert arranged(library, uid) == expected
     assert call(library, "GET", f"/albums/{uid}")["Order"] == "manual"
     assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == [c, d, e, b, a]
-    assert ticks(alice.open(f"/albums/{uid}/photos", headers=OWN)) == [c, d, e, b, a]
+    assert ticks(alice.open(f"/albums/{uid}/photos", headers=OWN).text) == [c, d, e, b, a]
 
 
 def test_ticked_photos_are_removed_and_put_back(library, alice, five):
@@ -294,7 +298,7 @@ def test_ticked_photos_are_removed_and_put_back(library, alice, five):
     answer = send_photos(alice, uid, photos[1:3], act="remove")
     assert "2 photos are no longer in the album." in text_of(answer)
     assert arranged(library, uid) == [photos[0], *photos[3:]]
-    assert ticks(answer) == [*photos[1:3], photos[0], *photos[3:]]  # those to put back, then those that are left
+    assert ticks(answer.text) == [*photos[1:3], photos[0], *photos[3:]]  # those to put back, then those that are left
     assert send_photos(alice, uid, photos[1:3], act="add").status_code == 303
     assert sorted(arranged(library, uid)) == sorted(photos)
 
@@ -303,8 +307,9 @@ def test_photos_are_taken_out_of_a_saved_search_and_put_back(library, alice):
     uid = make(alice, Filter="path:a", kind="following")
     before = photos_of(alice.open(f"/albums/{uid}", headers=OWN))
     page = alice.open(f"/albums/{uid}/photos", headers=OWN)
-    assert (ticks(page), "Move here" in page.text) == (before, False)
-    send_photos(alice, uid, before[:2], act="remove")
+    assert (ticks(page.text), "Move here" in page.text) == (before, False)
+    removed = send_photos(alice, uid, before[:2], act="remove")
+    assert sorted(ticks(removed.text.partition("Taken out")[2])) == sorted(before[:2])
     assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == before[2:]
     send_photos(alice, uid, before[:2], act="add")
     assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == before

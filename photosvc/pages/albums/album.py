@@ -47,6 +47,7 @@ def show_album(uid: str) -> Response:
         usual=album.order if album.order in ALBUM_ORDERS else "oldest",
         rights=_rights(album),
         orders=(BY_HAND, *ORDERS) if own and not album.filter else ORDERS,
+        computed=not own,
         shown=album,
         title=title_of(album),
         subtitle=subtitle_of(album),

@@ -9,15 +9,16 @@ from sqlalchemy.orm import Session
 from photosvc.auth.policy import decide
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.library.album_photos import add_photos, arrange_photos, photos_in_order, remove_photos
-from photosvc.library.albums import album_to_change, change_album
+from photosvc.library.album_photos import add_photos, arrange_photos, photos_in_order, photos_taken_out, remove_photos
+from photosvc.library.albums import album_of_people, album_to_change, change_album
 from photosvc.models import Album
 from photosvc.pages.albums.album import read_own_album
 from photosvc.pages.albums.kinds import title_of
 from photosvc.pages.forms import chosen, page_number, read_form
 from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.photos.asked import Asked
-from photosvc.pages.photos.listing import COUNT, find_page
+from photosvc.pages.photos.listing import COUNT, Found, find_page
+from photosvc.pages.photos.tiles import Tile
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.selection import Selection
@@ -27,6 +28,8 @@ from photosvc.web.protector import principal, uses
 
 #: More photos than a page shows.
 _MOST: Final = 500
+#: Photos taken out of a saved search that are offered to be put back, the last ones.
+_MOST_AWAY: Final = 100
 #: What is done with the ticked photos, by the value of the button.
 _REMOVE, _ADD, _FIRST, _LAST = "remove", "add", "first", "last"
 _DONE: Final = {
@@ -117,12 +120,14 @@ def _photos(
     search = Asked("", order, "", album.uid)
     asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT, total="true"))
     found = find_page(asked, who)
+    away = _taken_out(album.uid) if album.filter and number == 1 else []
     return show(
         "album-photos",
         error.status if error else 200,
         shown=album,
         title=title_of(album),
-        tiles=[tile for day in found.days for tile in day.tiles],
+        tiles=_tiles(found),
+        away=away,
         search=search,
         found=found,
         number=number,
@@ -131,3 +136,19 @@ def _photos(
         removed=removed,
         done="" if error or removed is not None else _DONE.get(request.args.get("done", ""), ""),
     )
+
+
+def _tiles(found: Found) -> list[Tile]:
+    return [tile for day in found.days for tile in day.tiles]
+
+
+def _taken_out(uid: str) -> list[Tile]:
+    """The photos that the search of a saved search finds, but the album no longer shows."""
+    who = principal()
+    with current_service().loading() as session:
+        album = album_of_people(session, uid, sees_private=who.sees_private)
+        uids = photos_taken_out(session, album, most=_MOST_AWAY, sees_private=who.sees_private)
+    if not uids:
+        return []
+    asked = Asked(f"uid:{'|'.join(uids)}", "newest", "")
+    return _tiles(find_page(parse_request(asked.pairs(count=_MOST)), who))

@@ -87,6 +87,7 @@ def show_photo(uid: str) -> Response:
         before=beside.before and url_for(".photo", uid=beside.before) + search.where,
         behind=beside.behind and url_for(".photo", uid=beside.behind) + search.where,
         back=search.link(),
+        of_album=bool(search.album),
         adds=may(who, "albums.update"),
     )
     answer.headers["Cache-Control"] = "private, no-cache"
