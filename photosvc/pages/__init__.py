@@ -10,6 +10,7 @@ from photosvc.pages.administration import accounts, client, clients, confirm, de
 from photosvc.pages.administration.library import failures, look_alikes, overview, statistics, trash
 from photosvc.pages.albums import adding, album, arranging, editing, making
 from photosvc.pages.albums import listing as albums
+from photosvc.pages.api_docs import docs
 from photosvc.pages.layout import add_page_headers
 from photosvc.pages.photos import listing, photo
 from photosvc.pages.settings import account, apps, two_factor
@@ -49,6 +50,7 @@ _PAGES: Final = (
     trash,
     look_alikes,
     statistics,
+    docs,
     asset_files,
 )
 _CHANGING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})

@@ -19,6 +19,8 @@ Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
 View = TypeVar("View", bound=Callable[..., Any])
 
+#: The endpoint of the OpenAPI document, which a host app may leave out.
+API_DOCUMENT: Final = "photosvc.openapi"
 #: In the extensions of an app.
 _TEMPLATES: Final = "photosvc_templates"
 _POLICY: Final = (
@@ -64,6 +66,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "leaves": by_cookie(),  # not the user of a host app, who signs out there
         "settings": who is not None and may(who, "users.view", owner_uid=who.user_uid),
         "administration": next((section.endpoint for section in sections_of(who)), ""),
+        "api_docs": API_DOCUMENT in current_app.view_functions,
         "sees_albums": who is not None and may(who, "albums.search"),
         "asset": asset,
         **context,

@@ -28,6 +28,7 @@ OPENED = {
 TABLE = {
     "GET /": EVERYBODY,
     "GET /photos/<uid>": EVERYBODY,
+    "GET /api-docs": PUBLIC,
     "GET /albums": ALBUMS,
     "GET /albums/<uid>": EVERYBODY,
     "GET /albums/<uid>/photos": EDITORS,

@@ -41,10 +41,12 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);
   button.hidden = false;
   button.addEventListener("click", async () => {
-    source.focus();
-    source.select();
+    if (source.select) {
+      source.focus();
+      source.select();
+    } else getSelection().selectAllChildren(source);
     try {
-      await navigator.clipboard.writeText(source.value);
+      await navigator.clipboard.writeText(source.value ?? source.textContent);
     } catch {
       document.execCommand("copy");
     }

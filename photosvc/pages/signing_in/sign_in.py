@@ -41,7 +41,7 @@ def sign_in() -> Response:
     if request.method == "POST":
         return _signed_in()
     target = safe_path(request.args.get("next", ""))
-    if _present() is not None:
+    if present() is not None:
         return see_other(target)
     with current_service().reading() as connection:
         if not first_account.has_accounts(connection):
@@ -53,7 +53,7 @@ def _signed_in() -> Response:
     service, form = current_service(), read_form()
     target, stay = safe_path(form.get("next", "")), form.get("stay") == "1"
     half, name = form.get("half", ""), form.get("name", "")
-    before = _present()
+    before = present()
     try:
         if half:
             login = finish_log_in(service, half, form.get("code", ""))
@@ -86,7 +86,7 @@ def _refused(error: PhotosvcError, target: str, half: str, name: str, *, stay: b
 @public_page
 def sign_out() -> Response:
     """End the session of this browser."""
-    _end(current_service(), _present())
+    _end(current_service(), present())
     answer = see_other(url_for(".sign_in"))
     clear_cookie(answer, request)
     if request.is_secure:  # over http browsers do not know the header, and log an error
@@ -94,7 +94,7 @@ def sign_out() -> Response:
     return answer
 
 
-def _present() -> Principal | None:
+def present() -> Principal | None:
     """Who is signed in."""
     try:
         return principal()

@@ -1,0 +1,108 @@
+"""The page of the API: every operation of the document, and commands that work as they are pasted."""
+
+import html
+import json
+import re
+import subprocess
+
+import pytest
+
+from tests.api_client import open_api
+from tests.pages.browser import TYPED, Browser, text_of
+from tests.pictures import jpeg
+from tests.programs.server import serve
+
+
+def operations(answer):
+    return re.findall(r'<span class="method \w+">(\w+)</span> <code>([^<]+)</code>', answer.text)
+
+
+def command(answer, operation):
+    """The example of an operation, as a person copies it."""
+    return html.unescape(re.search(rf'<pre id="curl-{operation}">(.*?)</pre>', answer.text, re.DOTALL)[1])
+
+
+@pytest.fixture
+def document(api):
+    return api.call("GET", "/openapi.json").json
+
+
+def test_every_operation_of_the_document_is_on_the_page_once(browser, document):
+    described = [(method.upper(), path) for path, methods in document["paths"].items() for method in methods]
+    answer = browser.open("/api-docs")
+    assert sorted(operations(answer)) == sorted(described)
+    assert f"{len(described)} operations" in text_of(answer)
+
+
+def test_every_link_within_the_page_leads_somewhere(browser):
+    text = browser.open("/api-docs").text
+    named = re.findall(r' id="([^"]+)"', text)
+    assert len(named) == len(set(named))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= {*named, "content"}
+
+
+def test_the_filter_keeps_operations_that_contain_all_words(browser):
+    answer = browser.open("/api-docs?q=ZIP+get")
+    assert operations(answer) == [("GET", "/zip/{name}")]
+    assert "1 operation with zip get" in text_of(answer).casefold()
+
+
+def test_a_filter_is_shown_as_text_and_finds_nothing(browser):
+    answer = browser.open("/api-docs?q=%3Cscript%3Ealert(1)%3C/script%3E" + "%E2%80%AE" * 300)
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.text
+    assert "No operation contains all of these words." in text_of(answer)
+
+
+def test_an_operation_tells_its_scope_parameters_and_schemas(browser):
+    text = text_of(browser.open("/api-docs?q=albums+put+photos"))
+    assert "PUT /albums/{album_uid}/photos" in text
+    assert "Needs the scope albums write" in text
+    assert "album_uid path string required" in text
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("nas:8080", "http://nas:8080/api/v1"),
+        ("192.168.1.20", "http://192.168.1.20/api/v1"),
+        ("[::1]:8080", "http://[::1]:8080/api/v1"),
+        ('x";reboot;"', "$URL/api/v1"),
+        ("$(reboot)", "$URL/api/v1"),
+    ],
+)
+def test_commands_have_the_address_that_the_browser_typed_if_it_is_one(browser, host, address):
+    answer = browser.open("/api-docs?q=healthz", headers={**TYPED, "Host": host})
+    assert command(answer, "healthz").endswith(f'"{address}/healthz"')
+
+
+def test_commands_have_the_public_address_where_it_is_set(tmp_path):
+    settings = {"PHOTOSVC_BASE_URL": "https://photos.example.org/family"}
+    with open_api(tmp_path, settings=settings) as api:
+        answer = Browser(api).open("/api-docs?q=healthz", headers={**TYPED, "Host": "evil.example"})
+    assert command(answer, "healthz").endswith('"https://photos.example.org/family/api/v1/healthz"')
+
+
+def test_commands_run_in_a_shell_as_they_are_pasted(tmp_path):
+    with open_api(tmp_path) as api:
+        api.library.put("lake.jpg", jpeg(8, 6))
+        api.library.index()
+        token, browser = api.app_password(), Browser(api)
+        with serve(api.library.instance, workers=1, threads=2) as base:
+
+            def run(operation, **values):
+                page = browser.open("/api-docs", headers={**TYPED, "Host": base.removeprefix("http://")})
+                done = subprocess.run(
+                    ["sh", "-ec", command(page, operation)],
+                    env={"PATH": "/usr/bin:/bin", "TOKEN": token, **values},
+                    capture_output=True,
+                    check=True,
+                    timeout=20,
+                    cwd=tmp_path,
+                )
+                return json.loads(done.stdout)
+
+            uid = run("search_photos")[0]["UID"]
+            assert run("read_photo", UID=uid, PHOTO_UID=uid)["UID"] == uid
+            album = run("create_album")["UID"]
+            assert run("read_album", ALBUM_UID=album)["UID"] == album
