@@ -2,7 +2,7 @@
 
 import {guessHeight, layOut} from "./rows.js";
 
-const KEPT = 12, NARROWEST = 80;
+const KEPT = 24, NARROWEST = 80;
 
 export class Layouts {
   size = null;

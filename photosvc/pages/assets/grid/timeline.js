@@ -2,7 +2,7 @@
 
 import {Failure, asked, get, search} from "./api.js";
 
-const KEPT = 12, PIECE = 100, MOST = 500;
+const KEPT = 24, PIECE = 100, MOST = 500;
 const AHEAD = 3;  // months that are read before others are replaced, at most
 // Months with few photos stand together, so that their days share rows: those with fewer than FEW, up to TOGETHER photos.
 const FEW = 8, TOGETHER = 30;

@@ -132,17 +132,18 @@ export class Window extends EventTarget {
   // The tiles on the screen and next to it: elements appear and disappear, and are used again.
   #render() {
     const at = this.#scroll - this.#base, spare = this.#fast ? 0 : innerHeight * 0.6;
-    const {wanted, days, missing} = near(this.#span, this.#layouts, at - spare, at + innerHeight + spare, this.#held);
+    const {wanted, days, shown, missing} = near(this.#span, this.#layouts, at - spare, at + innerHeight + spare, this.#held);
+    for (const month of shown) this.#timeline.want(month);  // so that it is not dropped for others
     for (const month of missing) if (this.#fast) this.#timeline.wantLast(month); else this.#timeline.want(month);
     for (const [key, tile] of this.#tiles) if (!wanted.has(key)) this.#release(key, tile);
     for (const [key, day] of this.#days) if (!days.has(key)) { day.remove(); this.#days.delete(key); }
     for (const [key, [month, box]] of days) if (!this.#days.has(key)) this.#days.set(key, this.#day(month, box));
     let low = Infinity, high = -1, needed = -1;
     const need = () => { if (high >= 0 && !this.#fast) this.#timeline.need(needed, low, high + 1).catch(() => {}); };
-    for (const [key, [month, index, day]] of wanted) {
+    for (const [key, [month, index, day, laid]] of wanted) {
       const photo = this.#timeline.photo(month, index);
-      const tile = this.#tiles.get(key) || this.#place(key, month, index, day, photo);
-      if (photo && tile.stale) tile.show(photo, this.#timeline.nameOf(month, index), this.#layouts.of(month).days[day].day);
+      const tile = this.#tiles.get(key) || this.#place(key, month, index, day, laid, photo);
+      if (photo && tile.stale) tile.show(photo, this.#timeline.nameOf(month, index), laid.days[day].day);
       if (photo) { this.decorate(tile, photo); continue; }
       if (month !== needed) { need(); needed = month; low = Infinity; high = -1; }
       low = Math.min(low, index); high = Math.max(high, index);
@@ -164,10 +165,10 @@ export class Window extends EventTarget {
   }
 
   // A tile at a place that had none.
-  #place(key, month, index, day, photo) {
+  #place(key, month, index, day, laid, photo) {
     const tile = (photo && this.#kept.get(photo.uid)) || this.#pool.pop() || new Tile();
     if (photo) this.#kept.delete(photo.uid);
-    tile.place(month, index, this.#layouts.of(month), this.#timeline.begins[month] + index + 1, this.#timeline.total);
+    tile.place(month, index, laid, this.#timeline.begins[month] + index + 1, this.#timeline.total);
     if (this.#held && this.#held[0] === month && this.#held[1] === index) tile.link.tabIndex = 0;
     this.#days.get(`${month}:${day}`).lastChild.append(tile.item);
     this.#tiles.set(key, tile);
