@@ -2,13 +2,15 @@
 
 The processor of the page is slowed four times and its network is one of 10 Mbit/s and 40 ms. Eight sweeps drag the time
 scrubber from one end to the other; tasks longer than 50 ms, the elements of the page and its memory are counted. They
-are followed by 150 turns of the wheel. Thumbnails are made up, of 14 KB each.
+are followed by 150 turns of the wheel. Thumbnails are made up, of 14 KB each. Tasks are told by their length, which
+other load of the machine lengthens, and the longest ones in brackets by the time of the processor in them.
 """
 
+import json
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from tests.pages.chromium import open_chromium
 _SWEEPS, _STEPS, _STEP_MS = 8, 45, 25
 _WHEELS = 150
 _SLOWER = 4
+#: Events of a trace: a task of a thread, and the collection of garbage that was asked for.
+_TASK, _COLLECTION = "ThreadControllerImpl::RunTask", "V8.GCLowMemoryNotification"
 _NETWORK = {
     "offline": False,
     "latency": 40,
@@ -75,6 +79,14 @@ class Measured:
         self.collections.append((before, self.page.evaluate("performance.now()")))
         return size
 
+    def traced(self, act: Callable[["Measured"], None]) -> list[float]:
+        """Milliseconds of the processor that the longest tasks took while `act` ran, without collections of garbage."""
+        browser = self.page.context.browser
+        browser.start_tracing(page=self.page, categories=["toplevel", "v8"])
+        act(self)
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+        return _longest_tasks([event for event in events if event.get("ph") == "X"], _main_threads(events))
+
     def tasks(self) -> list[float]:
         """Milliseconds of the tasks over 50 ms since the last call."""
         self.page.wait_for_timeout(100)  # until the last ones were told
@@ -84,6 +96,25 @@ class Measured:
             if not any(before <= start <= after for before, after in self.collections)
         ]
         return sorted(own, reverse=True)
+
+
+def _main_threads(events: Sequence[dict[str, Any]]) -> set[tuple[int, int]]:
+    """Process and thread of those that run pages."""
+    names = (event for event in events if event.get("name") == "thread_name")
+    return {(event["pid"], event["tid"]) for event in names if event["args"]["name"] == "CrRendererMain"}
+
+
+def _longest_tasks(events: Sequence[dict[str, Any]], threads: set[tuple[int, int]]) -> list[float]:
+    """The processor's time of the three longest tasks of any of these threads."""
+    collections = [(event["pid"], event["ts"]) for event in events if event["name"] == _COLLECTION]
+    times = [
+        event["tdur"] / 1000
+        for event in events
+        if event["name"] == _TASK
+        and (event["pid"], event["tid"]) in threads
+        and not any(pid == event["pid"] and 0 <= ts - event["ts"] <= event["dur"] for pid, ts in collections)
+    ]
+    return sorted(times, reverse=True)[:3]
 
 
 def first_screen(measured: Measured, base: str) -> tuple[float, float]:
@@ -133,7 +164,10 @@ def main(folder: Path) -> None:
         command += ["--no-control-socket", "--bind", "{address}", "bench.grid_app:app"]
         environ = {"PHOTOSVC_INSTANCE": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
         with serve(command, Path(logs, "gunicorn.log"), "/api/v1/status", **environ) as server:
-            print("| screen | six thumbnails, whole screen ms | sweeps: tasks > 50 ms | wheel | elements | heap MB |")
+            print(
+                "| screen | six thumbnails, whole screen ms | sweeps: tasks > 50 ms (processor) | wheel (processor)"
+                " | elements | heap MB |"
+            )
             print("|---|---|---|---|---|---|")
             for name, options in _SCREENS.items():
                 print(_row(browser, server.base, name, options), flush=True)
@@ -153,14 +187,15 @@ def _row(browser: Any, base: str, name: str, options: dict[str, Any]) -> str:  #
     page.wait_for_selector(".scrubber:not([hidden])")
     page.wait_for_timeout(1500)
     measured.tasks()
-    sweep(measured)
+    in_sweeps = measured.traced(sweep)
     swept = measured.tasks()
-    wheel(measured)
+    in_turns = measured.traced(wheel)
     turned = measured.tasks()
     context.close()
     heaps = f"{measured.heaps[0]:.1f} to {max(measured.heaps):.1f}"
     return (
-        f"| {name} | {six:.0f}, {whole:.0f} | {_told(swept)} | {_told(turned)} | {max(measured.elements)} | {heaps} |"
+        f"| {name} | {six:.0f}, {whole:.0f} | {_told(swept)} ({_told(in_sweeps)}) | {_told(turned)} ({_told(in_turns)})"
+        f" | {max(measured.elements)} | {heaps} |"
     )
 
 

@@ -45,7 +45,7 @@ def test_the_first_photos_are_there_before_the_timeline_and_do_not_move_with_it(
         page.wait_for_selector(FIRST)
         asked, held = [], []
         page.on("request", lambda request: asked.append(request.url) if "/t/" in request.url else None)
-        page.route("**/photos/timeline?*", held.append)
+        page.route("**/photos/timeline?*", lambda route: held.insert(0, route))
         page.goto(f"{base}/?q=year:2024", wait_until="commit")
         page.wait_for_selector(TILES)
         before = places(page)
