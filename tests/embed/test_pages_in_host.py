@@ -5,6 +5,7 @@ from html import unescape
 
 from sqlalchemy.orm import Session
 
+from photosvc import HostUser
 from photosvc.models import User
 from tests.api_client import HASH, PASSWORD
 from tests.embed.host import open_host
@@ -84,3 +85,15 @@ def test_a_host_that_turns_escaping_off_gets_escaped_pages(tmp_path):
         client, _ = sign_in(app)
         page = client.get("/media/", headers=OWN, query_string={"q": '"><script>alert(1)</script>'})
         assert "<script>alert" not in page.text
+
+
+def test_administrators_of_the_host_look_after_the_library_below_its_prefix(tmp_path):
+    with open_host(tmp_path / "host", principal_loader=lambda: HostUser(id="7", role="admin")) as app:
+        client = app.test_client()
+        names = ("library", "library/failures", "library/trash", "library/trash/empty", "look-alikes", "statistics")
+        for name in names:
+            page = client.get(f"/media/administration/{name}", headers=OWN)
+            assert page.status_code == 200, name
+            assert all(address.startswith("/media/") for address in addresses(page)), name
+    with open_host(tmp_path / "other", principal_loader=lambda: HostUser(id="8", role="user")) as app:
+        assert app.test_client().get("/media/administration/library", headers=OWN).status_code == 403

@@ -3,10 +3,12 @@
 import pytest
 from sqlalchemy import select, update
 
+from photosvc.index.running.reports import reports
 from photosvc.library.look_alikes import finding, groups
 from photosvc.models import LookAlike, Photo
 from photosvc.models.database.transactions import write_session
 from photosvc.search.reading.duplicates import find_duplicates
+from photosvc.search.reading.overview.statistics import read_statistics
 from tests.library import open_library
 from tests.pictures import clouds, encoded
 
@@ -117,3 +119,21 @@ def test_large_groups_show_their_best_first_and_the_number_of_the_others(library
     with library.session() as session:
         page = groups.read_groups(session.connection(), after=0, count=9)
     assert [(len(group.members), group.more) for group in page.groups] == [(2, 1), (2, 1)]
+
+
+def test_both_databases_find_and_keep_the_same_groups(tmp_path, new_database):
+    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
+    for width in (60, 120):
+        library.put(f"{width}.jpg", encoded(clouds(1, 120, 90).resize((width, width * 3 // 4)), "JPEG"))
+    library.index()
+    look(library)
+    assert waiting(library) == ([["120.jpg", "60.jpg"]], None)
+    with library.session() as session:
+        assert len(find_duplicates(session.connection())) == 1
+        groups.set_apart(session, ids(session, "120", "60"))
+    assert waiting(library) == ([], None)
+    with library.session() as session:
+        found = read_statistics(session.connection(), True)
+        assert (found.total, found.files, [share.photos for share in found.types]) == (2, 2, [2])
+        assert [report.state for report in reports(session, library.clock(), count=9)] == ["done"]
+    library.close()

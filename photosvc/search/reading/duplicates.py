@@ -68,7 +68,10 @@ def find_duplicates(connection: Connection, distance: int = MOST_BITS) -> list[l
 def _looks(connection: Connection) -> tuple["array[int]", "array[int]"]:
     """The hashes of all listed photos, sorted, and the ids of the files that show them."""
     query = select(File.id, *PARTS).join(SearchRow, SearchRow.file_id == File.id)
-    found = connection.execution_options(yield_per=10_000).execute(query.where(shows(), visible(sees_private=True)))
+    # For this statement alone: the connection may be used for others, which PostgreSQL cannot stream.
+    found = connection.execute(
+        query.where(shows(), visible(sees_private=True)), execution_options={"yield_per": 10_000}
+    )
     looks, ids = array("Q"), array("q")
     for file_id, *parts in found:
         looks.append(number(parts))
