@@ -74,11 +74,12 @@ def _keep_from_others(answer: Response) -> Response:
 
 def _write(answer: Response, request: Request, service: Service, token: str, seconds: int | None) -> None:
     secure = _is_secure(request, service)
+    below = f"{request.root_path}{service.pages_path or ''}".rstrip("/")
     answer.set_cookie(
         cookie_name(request, service),
         token,
         max_age=seconds,
-        path="/" if secure else service.pages_path or "/",
+        path="/" if secure else below or "/",
         secure=secure,
         httponly=True,
         samesite="Strict",
