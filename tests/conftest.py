@@ -37,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     costs.hash_passwords_cheaply()
     costs.leave_flushing_to_the_system()
     costs.share_compiled_routes()
+    costs.share_compiled_templates()
     costs.share_compiled_statements()
     costs.share_signing_keys()
     costs.keep_index_workers()

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import orjson
 from argon2 import PasswordHasher
+from jinja2 import Environment
 from joserfc.jwk import RSAKey
 from sqlalchemy import Engine
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
@@ -125,6 +126,27 @@ def share_compiled_routes() -> None:
             known[key] = rule
 
     Rule.compile = compile_once
+
+
+def share_compiled_templates() -> None:
+    """Compile equal templates once: each app has an environment of its own, and they are alike."""
+    compile_template: Callable[..., Any] = Environment.compile
+    known: dict[object, Any] = {}
+
+    @wraps(compile_template)
+    def compile_once(
+        self: Environment, source: Any, name: str | None = None, filename: str | None = None, *rest: Any, **options: Any
+    ) -> Any:
+        escaped = self.autoescape(name) if callable(self.autoescape) else self.autoescape
+        key = (source, name, filename, rest, *options.items(), type(self), escaped, *self.extensions)
+        key += (*self.filters, *self.tests)
+        if not isinstance(source, str):
+            return compile_template(self, source, name, filename, *rest, **options)
+        if key not in known:
+            known[key] = compile_template(self, source, name, filename, *rest, **options)
+        return known[key]
+
+    Environment.compile = compile_once
 
 
 def share_compiled_statements() -> None:
