@@ -126,6 +126,10 @@ class UserExistsError(ConflictError):
     """A user of this name exists already."""
 
 
+class AppPasswordLimitError(ConflictError):
+    """The account has as many app passwords as it may have: revoke one that is not used any more."""
+
+
 class LastAdminError(ConflictError):
     """The last enabled administrator stays one: make another user an administrator first."""
 

@@ -6,6 +6,7 @@ from html import unescape
 import pyotp
 import pytest
 
+from photosvc.auth.credentials import bearer
 from tests.api_client import PASSWORD
 from tests.pages.browser import OWN, Browser, text_of
 
@@ -92,6 +93,14 @@ def test_what_is_wrong_with_a_new_app_password_is_told_and_nothing_is_made(alice
     assert answer.status_code == 400
     assert message in text_of(answer)
     assert "Revoke" not in alice.open(APPS, headers=OWN).text
+
+
+def test_one_app_password_too_many_is_told(alice, monkeypatch):
+    monkeypatch.setattr(bearer, "MOST_APP_PASSWORDS", 1)
+    assert make(alice).status_code == 200
+    answer = make(alice)
+    assert answer.status_code == 409
+    assert "The account has as many app passwords as it may have" in text_of(answer)
 
 
 def test_markup_in_the_name_of_an_app_is_text(alice):

@@ -40,7 +40,7 @@ def list_app_passwords(user_uid: str) -> Response:
 @require("users.app_passwords.add")
 @takes(NewAppPasswordSchema)
 @answers(_CREATED, "The app password and its secret.", 201)
-@refuses(429)
+@refuses(409, 429)
 def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
     """Make an app password. The account's password confirms it; only this answer has the secret."""
     wanted = {"name": body["name"], "scope": body["scope"], "lifetime": body["expires"]}

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, delete, func, or_, select, true
 from sqlalchemy.orm import Session, selectinload
 
+from photosvc.auth.errors import AppPasswordLimitError
 from photosvc.auth.scopes import Scope
 from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
@@ -16,6 +17,8 @@ from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credentia
 from photosvc.models.database.transactions import MOST_SWEPT
 
 MAX_NAME = 160
+#: App passwords that the owner of an account may have at the same time: each can have sessions of its own.
+MOST_APP_PASSWORDS = 100
 #: Sessions that one log-in ends.
 _MOST_ENDED = 5
 
@@ -67,6 +70,20 @@ def issue(
     session.add(credential)
     session.flush()
     return Issued(credential, secret)
+
+
+def require_room(session: Session, now: datetime, user: User) -> None:
+    """Make sure that the account may have one more app password; others wait until this write transaction ends.
+
+    Raises:
+        AppPasswordLimitError: it has as many as it may have.
+
+    """
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())
+    valid = or_(Credential.expires_at.is_(None), Credential.expires_at > now)
+    own = select(func.count()).where(Credential.user_id == user.id, Credential.kind == APP_PASSWORD, valid)
+    if (session.scalar(own) or 0) >= MOST_APP_PASSWORDS:
+        raise AppPasswordLimitError
 
 
 def new_credential_uid() -> str:

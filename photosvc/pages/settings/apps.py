@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request, url_for
 
 from photosvc.auth.accounts import users
 from photosvc.auth.credentials import bearer, open_sessions
-from photosvc.auth.errors import LoginError, ThrottledError
+from photosvc.auth.errors import AppPasswordLimitError, LoginError, ThrottledError
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import APP_PASSWORD
@@ -54,7 +54,7 @@ def add_app() -> Response:
             lifetime=_lifetime(form.get("lifetime", "")),
             password=form.get("password", ""),
         )
-    except (InvalidValueError, LoginError, ThrottledError) as error:
+    except (InvalidValueError, LoginError, ThrottledError, AppPasswordLimitError) as error:
         return _apps(error, given=form)
     return _apps(made=made)
 

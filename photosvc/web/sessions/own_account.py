@@ -48,6 +48,7 @@ def add_app_password(user_uid: str, *, name: str, scope: str, lifetime: int, pas
 
     Raises:
         InvalidValueError: a value is not valid, or the password is wrong.
+        AppPasswordLimitError: the account has as many as it may have.
         ThrottledError: too many passwords were wrong.
 
     """
@@ -56,6 +57,7 @@ def add_app_password(user_uid: str, *, name: str, scope: str, lifetime: int, pas
 
     def change(session: Session, user: User) -> dict[str, Any]:
         now = current_service().now()
+        bearer.require_room(session, now, user)
         issued = bearer.issue(session, now, user=user, name=name, scope=wanted, lifetime=lifetime)
         made = issued.credential
         detail = described.credential(made)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from photosvc.auth.credentials import bearer
 from photosvc.core import ids
 from tests.api_client import PASSWORD, check_error
 
@@ -46,6 +47,23 @@ def test_an_app_password_is_shown_in_the_answer_that_makes_it_and_never_again(ap
     (listed,) = api.call("GET", path, own).json
     assert (listed["last_used_at"], listed["last_ip"]) == ("2026-03-01T12:00:00Z", "198.51.100.4")
     assert listed["user_agent"] == "Frame/1.0 " + "x" * 244
+
+
+def test_an_account_has_a_limited_number_of_them(api, own, path, monkeypatch):
+    monkeypatch.setattr(bearer, "MOST_APP_PASSWORDS", 3)
+    short = {**FRAME, "expires": 60}
+    made = [api.call("POST", path, own, json=body).json["id"] for body in (FRAME, FRAME, short)]
+    refused = check_error(api.call("POST", path, own, json=FRAME), 409)
+    assert refused["error"].startswith("The account has as many app passwords as it may have: revoke one")
+    assert len(api.call("GET", path, own).json) == 3
+    others = api.session_of("ann")
+    assert api.call("POST", api.user_path("ann", "/app-passwords"), others, json=FRAME).status_code == 201
+    assert api.call("DELETE", f"{path}/{made[0]}", own).status_code == 200
+    assert api.call("POST", path, own, json=FRAME).status_code == 201
+    assert api.call("POST", path, own, json=FRAME).status_code == 409
+    api.clock.move(seconds=61)  # one has expired
+    assert api.call("POST", path, own, json=FRAME).status_code == 201
+    assert api.app_password("alice")  # by the command line, as many as its operator wants
 
 
 @pytest.mark.parametrize(("expires", "ends"), [(-1, None), (1, "2026-03-01T12:00:01Z"), (3600, "2026-03-01T13:00:00Z")])
