@@ -36,7 +36,7 @@ def chromium():
 @pytest.fixture
 def page(base, chromium):
     with open_page(chromium, base) as page:
-        page.wait_for_selector(f"{TILE} img.here")
+        page.wait_for_selector(f"{TILE}[aria-setsize] img.here")
         yield page
 
 
