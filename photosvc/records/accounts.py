@@ -48,8 +48,8 @@ class _Body(Schema):
 class NewUserSchema(_Body):
     """Loads the request to add an account."""
 
-    Name = fields.String(required=True, attribute="name")
-    Password = fields.String(required=True, attribute="password")
+    Name = fields.String(required=True, attribute="name", metadata={"example": "alice"})
+    Password = fields.String(required=True, attribute="password", metadata={"example": "a new password"})
     Role = fields.String(load_default=USER, attribute="role")
     DisplayName = fields.String(load_default="", attribute="display_name")
     Email = fields.String(load_default="", attribute="email")
@@ -59,7 +59,7 @@ class UserChangesSchema(_Body):
     """Loads changes of an account; absent fields keep their value."""
 
     Role = fields.String(attribute="role")
-    DisplayName = fields.String(attribute="display_name")
+    DisplayName = fields.String(attribute="display_name", metadata={"example": "Alice"})
     Email = fields.String(attribute="email")
     Disabled = fields.Boolean(attribute="disabled")
 
@@ -67,15 +67,15 @@ class UserChangesSchema(_Body):
 class PasswordChangeSchema(_Body):
     """Loads a password change."""
 
-    old = fields.String(load_default="")
-    new = fields.String(required=True)
+    old = fields.String(load_default="", metadata={"example": "the password"})
+    new = fields.String(required=True, metadata={"example": "a new password"})
     code = fields.String(load_default=None, allow_none=True)
 
 
 class PasswordSchema(_Body):
     """Loads the password that confirms a request."""
 
-    password = fields.String(required=True)
+    password = fields.String(required=True, metadata={"example": "the password"})
 
 
 class ProofSchema(PasswordSchema):
@@ -87,7 +87,7 @@ class ProofSchema(PasswordSchema):
 class PasscodeSchema(_Body):
     """Loads a code of the second factor."""
 
-    code = fields.String(required=True)
+    code = fields.String(required=True, metadata={"example": "123456"})
 
 
 class EnrolmentSchema(Schema):
@@ -153,17 +153,17 @@ class OpenSessionSchema(Schema):
 class NewAppPasswordSchema(_Body):
     """Loads the request to create an app password."""
 
-    name = fields.String(required=True)
-    scope = fields.String(required=True)
+    name = fields.String(required=True, metadata={"example": "laptop"})
+    scope = fields.String(required=True, metadata={"example": "photos albums"})
     expires = fields.Integer(load_default=CREDENTIAL_LIFETIME, strict=True)
-    password = fields.String(required=True)
+    password = fields.String(required=True, metadata={"example": "the password"})
 
 
 class LoginSchema(_Body):
     """Loads a log-in request; clients also send `email` or `token`, for example."""
 
-    username = fields.String(load_default="")
-    password = fields.String(load_default="")
+    username = fields.String(load_default="", metadata={"example": "alice"})
+    password = fields.String(load_default="", metadata={"example": "the password"})
     code = fields.String(load_default=None, allow_none=True)
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from marshmallow import EXCLUDE, Schema, fields, pre_load, validate
 
 from photosvc.records.entity import AlbumSchema
+from photosvc.records.examples import ALBUM_UID, PHOTO_UID
 from photosvc.records.fields import AnyCaseSchema
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -43,7 +44,7 @@ class AlbumEditSchema(AnyCaseSchema):
 
         unknown = EXCLUDE
 
-    Title = _Text(_TITLE, attribute="title")
+    Title = _Text(_TITLE, attribute="title", metadata={"example": "Summer"})
     Description = _Text(_LONG, attribute="description")
     Filter = _Text(_LONG, attribute="filter", metadata={"description": "The query of a smart album."})
     Order = _Text(32, attribute="order")
@@ -55,6 +56,22 @@ class AlbumEditSchema(AnyCaseSchema):
         return {name: value for name, value in data.items() if value is not None}
 
 
+class AlbumSelectionSchema(Schema):
+    """Loads a selection of albums."""
+
+    class Meta:
+        """Unknown fields are ignored: clients send selections of every kind."""
+
+        unknown = EXCLUDE
+
+    albums = fields.List(
+        fields.String(),
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Album UIDs.", "example": [ALBUM_UID]},
+    )
+
+
 class ArrangementSchema(Schema):
     """Loads an order of photos by hand."""
 
@@ -63,7 +80,9 @@ class ArrangementSchema(Schema):
 
         unknown = EXCLUDE
 
-    photos = fields.List(fields.String(), required=True, metadata={"description": "Photo UIDs in their order."})
+    photos = fields.List(
+        fields.String(), required=True, metadata={"description": "Photo UIDs in their order.", "example": [PHOTO_UID]}
+    )
     before = fields.String(
         load_default=None, allow_none=True, metadata={"description": "The photo that follows them; else the first."}
     )

@@ -7,6 +7,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from photosvc.core.clock import ZERO_TIME
 from photosvc.records.entity import slug
+from photosvc.records.examples import LABEL_UID
 from photosvc.records.fields import AnyCaseSchema, rfc3339
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -87,7 +88,7 @@ class SubjectEditSchema(AnyCaseSchema):
 
         unknown = EXCLUDE
 
-    Name = _Name(attribute="name", validate=validate.Length(1, _LONGEST))
+    Name = _Name(attribute="name", validate=validate.Length(1, _LONGEST), metadata={"example": "Ada Lovelace"})
     Favorite = fields.Boolean(attribute="favorite", truthy={True}, falsy={False})
 
 
@@ -105,7 +106,7 @@ class _LabelName(_Name):
 class LabelEditSchema(SubjectEditSchema):
     """Loads the new name of a label, and whether it is a favourite."""
 
-    Name = _LabelName(attribute="name", validate=validate.Length(1, _LONGEST_LABEL))
+    Name = _LabelName(attribute="name", validate=validate.Length(1, _LONGEST_LABEL), metadata={"example": "Boat"})
 
 
 class PhotoLabelEditSchema(AnyCaseSchema):
@@ -116,7 +117,13 @@ class PhotoLabelEditSchema(AnyCaseSchema):
 
         unknown = EXCLUDE
 
-    Name = _LabelName(attribute="name", validate=validate.Length(1, _LONGEST_LABEL), allow_none=True, load_default=None)
+    Name = _LabelName(
+        attribute="name",
+        validate=validate.Length(1, _LONGEST_LABEL),
+        allow_none=True,
+        load_default=None,
+        metadata={"example": "Boat"},
+    )
     Uncertainty = fields.Integer(
         attribute="uncertainty",
         allow_none=True,
@@ -139,7 +146,10 @@ class MarkerEditSchema(AnyCaseSchema):
         required=True,
         allow_none=True,
         validate=validate.Length(0, _LONGEST),
-        metadata={"description": "Empty: the area has no name; null: the one that the file says."},
+        metadata={
+            "description": "Empty: the area has no name; null: the one that the file says.",
+            "example": "Ada Lovelace",
+        },
     )
 
 
@@ -156,5 +166,5 @@ class LabelSelectionSchema(Schema):
         load_default=None,
         allow_none=True,
         validate=validate.Length(max=1000),
-        metadata={"description": "Label UIDs."},
+        metadata={"description": "Label UIDs.", "example": [LABEL_UID]},
     )

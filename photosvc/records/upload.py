@@ -16,5 +16,8 @@ class AdditionSchema(Schema):
         load_default=None,
         allow_none=True,
         validate=validate.Length(max=50),
-        metadata={"description": "UIDs of albums, or titles of new ones, that the photos are added to."},
+        metadata={
+            "description": "UIDs of albums, or titles of new ones, that the photos are added to.",
+            "example": ["Summer"],
+        },
     )

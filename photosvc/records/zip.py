@@ -2,6 +2,8 @@
 
 from marshmallow import EXCLUDE, Schema, fields
 
+from photosvc.records.examples import PHOTO_UID
+
 
 class ZipSelectionSchema(Schema):
     """Loads the selection of an archive, in the form in which known clients send selections of every kind."""
@@ -11,7 +13,12 @@ class ZipSelectionSchema(Schema):
 
         unknown = EXCLUDE
 
-    photos = fields.List(fields.String(), load_default=None, allow_none=True, metadata={"description": "Photo UIDs."})
+    photos = fields.List(
+        fields.String(),
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Photo UIDs.", "example": [PHOTO_UID]},
+    )
     files = fields.List(
         fields.String(), load_default=None, allow_none=True, metadata={"description": "File UIDs or hashes."}
     )

@@ -3,14 +3,19 @@
 import html
 import json
 import re
+import shlex
 import subprocess
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.api_client import open_api
 from tests.pages.browser import TYPED, Browser, text_of
 from tests.pictures import jpeg
 from tests.programs.server import serve
+
+#: Values that an example cannot know.
+SECRET = {"password", "old", "code", "username"}
 
 
 def operations(answer):
@@ -45,6 +50,29 @@ def test_the_filter_keeps_operations_that_contain_all_words(browser):
     answer = browser.open("/api-docs?q=ZIP+get")
     assert operations(answer) == [("GET", "/zip/{name}")]
     assert "1 operation with zip get" in text_of(answer).casefold()
+
+
+def sent_bodies(answer, document):
+    """Operations whose command sends JSON: method, path, the schema, and the body as the API gets it."""
+    for path, methods in document["paths"].items():
+        for method, one in methods.items():
+            arguments = shlex.split(command(answer, one["operationId"]).replace("\\\n", ""))
+            if "--json" in arguments:
+                schema = one["requestBody"]["content"]["application/json"]["schema"]
+                yield method, path, schema, json.loads(arguments[arguments.index("--json") + 1])
+
+
+def test_the_body_of_each_command_is_one_that_the_api_takes(browser, api, document):
+    token, wrong = api.access_token(), []
+    for method, path, schema, body in sent_bodies(browser.open("/api-docs"), document):
+        whole = {**schema, "components": document["components"]}
+        assert list(Draft202012Validator(whole).iter_errors(body)) == [], (method, path)
+        assert body, (method, path)
+        answer = api.call(method.upper(), re.sub(r"\{\w+\}", "ptouqe1kbhlaydg7", path), token, json=body)
+        fields = {detail["field"] for detail in (answer.json or {}).get("details", ())}
+        if (answer.status_code in {400, 415, 422} and not fields & SECRET) or answer.status_code >= 500:
+            wrong.append((method, path, body, answer.text))
+    assert wrong == []
 
 
 def test_a_filter_is_shown_as_text_and_finds_nothing(browser):

@@ -18,7 +18,7 @@ from photosvc.library.album_photos import (
 )
 from photosvc.library.albums import album_of_people, album_to_change
 from photosvc.models.database.transactions import session_on
-from photosvc.records.album import ArrangementSchema
+from photosvc.records.album import AlbumSelectionSchema, ArrangementSchema
 from photosvc.records.zip import ZipSelectionSchema
 from photosvc.search.reading.selection import MOST_SELECTED, find_album, parse_selection
 from photosvc.web.answers.answer import json_answer
@@ -100,12 +100,12 @@ def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 
 
 @require("albums.update")
-@takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
+@takes(AlbumSelectionSchema, any_type=True, max_body=MAX_BODY)
 @answers(_ADDED, "The album, what was selected, and what is new in the album.")
 @refuses(400, 404, 409)
 def clone_albums(given: dict[str, Any], album_uid: str) -> Response:
     """Add the photos of the albums in `albums`, also of smart and computed ones, to an album of chosen photos."""
-    return _with_photos(album_uid, {**dict.fromkeys(given), "albums": given["albums"]}, add_photos, "added")
+    return _with_photos(album_uid, {"photos": None, "files": None, "q": None, **given}, add_photos, "added")
 
 
 @require("albums.view")

@@ -8,8 +8,7 @@ from flask import Blueprint, Response, request
 
 from photosvc.core.errors import NotFoundError
 from photosvc.library.albums import album_of_people, make_album
-from photosvc.records.album import AlbumEditSchema, AlbumResultSchema
-from photosvc.records.zip import ZipSelectionSchema
+from photosvc.records.album import AlbumEditSchema, AlbumResultSchema, AlbumSelectionSchema
 from photosvc.search.limits.errors import SearchEndedError
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.names.library_albums import kind_of
@@ -145,13 +144,13 @@ def remove_album(album_uid: str) -> Response:
 
 
 @require("albums.delete")
-@takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
+@takes(AlbumSelectionSchema, any_type=True, max_body=MAX_BODY)
 @answers(_DELETED, "The UIDs of the albums that are deleted.")
 @refuses(400, 404, 409)
 def delete_albums(given: dict[str, Any]) -> Response:
     """Delete the albums in `albums`; unknown ones are left out."""
     service, sees_private = current_service(), principal().sees_private
-    selection = parse_selection({**dict.fromkeys(given), "albums": given["albums"]}, most_albums=MOST_SELECTED)
+    selection = parse_selection({"photos": None, "files": None, "q": None, **given}, most_albums=MOST_SELECTED)
     uids = dict.fromkeys(selection.albums)
     with service.loading() as session:
         for uid in filter(kind_of, uids):  # refused before any is deleted

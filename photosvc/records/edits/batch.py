@@ -3,6 +3,7 @@
 from marshmallow import EXCLUDE, Schema, fields, validate
 
 from photosvc.records.edits.edit import PhotoEditSchema
+from photosvc.records.examples import PHOTO_UID
 
 
 class BatchSchema(Schema):
@@ -13,7 +14,12 @@ class BatchSchema(Schema):
 
         unknown = EXCLUDE
 
-    photos = fields.List(fields.String(), load_default=None, allow_none=True, metadata={"description": "Photo UIDs."})
+    photos = fields.List(
+        fields.String(),
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Photo UIDs.", "example": [PHOTO_UID]},
+    )
     q = fields.String(load_default=None, allow_none=True, metadata={"description": "A query instead of UIDs."})
     expected = fields.Integer(
         load_default=None,
@@ -32,7 +38,7 @@ class PrivateBatchSchema(BatchSchema):
         allow_none=True,
         truthy={True},
         falsy={False},
-        metadata={"description": "Without it, private photos become public and the others private."},
+        metadata={"description": "Without it, private photos become public and the others private.", "example": True},
     )
 
 

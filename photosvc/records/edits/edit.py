@@ -12,6 +12,8 @@ from photosvc.records.fields import AnyCaseSchema
 _SHORT, _TITLE, _LONG = 255, 200, 4096
 _MOST_KEYWORDS: Final = 256
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+#: How the OpenAPI document has times.
+_TIME: Final = {"type": "string", "format": "date-time"}
 TYPES: Final = ("image", "raw", "live", "video", "animated")
 
 
@@ -73,7 +75,16 @@ class DetailsEditSchema(AnyCaseSchema):
 
         unknown = EXCLUDE
 
-    Keywords = _Keywords(attribute="keywords", allow_none=True)
+    Keywords = _Keywords(
+        attribute="keywords",
+        allow_none=True,
+        metadata={
+            "type": ["string", "array"],
+            "items": {"type": "string", "maxLength": _SHORT},
+            "description": f"Separated by commas, or a list; at most {_MOST_KEYWORDS}.",
+            "example": "lake, boat",
+        },
+    )
     Notes = _Text(_LONG, attribute="notes")
     Subject = _Text(_SHORT, attribute="subject")
     Artist = _Text(_SHORT, attribute="artist")
@@ -89,10 +100,10 @@ class PhotoEditSchema(AnyCaseSchema):
 
         unknown = EXCLUDE
 
-    Title = _Text(_TITLE, attribute="title")
+    Title = _Text(_TITLE, attribute="title", metadata={"example": "At the lake"})
     Description = _Text(_LONG, attribute="description")
-    TakenAt = _Time(attribute="taken_at", allow_none=True)
-    TakenAtLocal = _Time(attribute="taken_at_local", allow_none=True)
+    TakenAt = _Time(attribute="taken_at", allow_none=True, metadata=_TIME)
+    TakenAtLocal = _Time(attribute="taken_at_local", allow_none=True, metadata=_TIME)
     TimeZone = _Text(64, attribute="time_zone")
     Year = _number("year", -1, 9999)
     Month = _number("month", -1, 12)
@@ -131,5 +142,10 @@ class OrientationSchema(AnyCaseSchema):
         unknown = EXCLUDE
 
     Orientation = fields.Integer(
-        attribute="orientation", required=True, allow_none=True, strict=True, validate=validate.Range(1, 8)
+        attribute="orientation",
+        required=True,
+        allow_none=True,
+        strict=True,
+        validate=validate.Range(1, 8),
+        metadata={"example": 6},
     )

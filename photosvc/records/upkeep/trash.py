@@ -4,6 +4,7 @@ from typing import Final
 
 from marshmallow import EXCLUDE, Schema, fields, validate
 
+from photosvc.records.examples import PHOTO_UID
 from photosvc.records.fields import Timestamp
 
 _TIME: Final = Timestamp()
@@ -39,7 +40,7 @@ class RestoreSchema(Schema):
         load_default=None,
         allow_none=True,
         validate=validate.Length(max=1000),
-        metadata={"description": "UIDs of photos."},
+        metadata={"description": "UIDs of photos.", "example": [PHOTO_UID]},
     )
     all = fields.Boolean(
         load_default=False, truthy={True}, falsy={False}, metadata={"description": "All that is in the trash."}
@@ -59,7 +60,7 @@ class EmptySchema(Schema):
         allow_none=True,
         strict=True,
         validate=validate.Range(0, 36_500),
-        metadata={"description": "Only what was deleted so many days ago or earlier."},
+        metadata={"description": "Only what was deleted so many days ago or earlier.", "example": 30},
     )
     expected = fields.Integer(
         load_default=None,

@@ -1,10 +1,12 @@
 """The whole document, made once for each address of the API."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
 import orjson
 from flask import current_app, request
+from marshmallow import fields
 
 from photosvc import __version__
 from photosvc.auth.policy import scopes_in_use
@@ -69,7 +71,7 @@ def _describe(root: str, address: str) -> bytes:
         marshmallow.map_to_openapi_type(kind, types, "date-time")  # type: ignore[no-untyped-call]
     described = [*operations(current_app.url_map, current_app.view_functions, root)]
     contracts = [operation.contract for operation in described]
-    loaded = {component_name(contract.body) for contract in contracts if is_schema(contract.body)}
+    loaded = {name for contract in contracts if is_schema(contract.body) for name in _names(contract.body)}
     for schema in (shape for contract in contracts for shape in (contract.body, contract.answer) if is_schema(shape)):
         if component_name(schema) not in spec.components.schemas:  # apispec adds schemas that others nest
             spec.components.schema(component_name(schema), schema=schema)
@@ -86,6 +88,15 @@ def _describe(root: str, address: str) -> bytes:
         record["required"] = [field for field in record["properties"] if field not in OPTIONAL]
         record.pop("additionalProperties", None)  # later versions may send more
     return orjson.dumps(made)
+
+
+def _names(schema: Any) -> Iterator[str]:  # noqa: ANN401 - a Marshmallow schema
+    """The names of a schema and of those within it."""
+    yield component_name(schema)
+    for field in schema().fields.values():
+        inner = field.inner if isinstance(field, fields.List) else field
+        if isinstance(inner, fields.Nested):
+            yield from _names(type(inner.schema))
 
 
 def _security_schemes(address: str) -> dict[str, dict[str, Any]]:

@@ -110,6 +110,23 @@ def test_every_example_of_a_filter_can_be_asked_for(api, document):
         assert answer.status_code in ({404} if name in {"near", "similar"} else {200}), (asked, answer.text)
 
 
+def test_a_change_requires_no_value_also_within_others(document):
+    schemas = document["components"]["schemas"]
+    for name in ("PhotoEdit", "DetailsEdit", "AlbumEdit"):
+        assert "required" not in schemas[name], name
+    assert "Keywords" in schemas["Details"]["required"]
+
+
+def test_every_value_of_a_body_has_a_type(document):
+    without = [
+        (name, field)
+        for name, schema in document["components"]["schemas"].items()
+        for field, value in schema["properties"].items()
+        if not {"type", "$ref", "anyOf", "allOf", "const", "enum"} & set(value)
+    ]
+    assert without == []
+
+
 def test_who_may_call_what_is_said_as_the_policy_has_it(document):
     def ways(path, method="get"):
         return [next(iter(way)) for way in document["paths"][path][method]["security"] if way]
