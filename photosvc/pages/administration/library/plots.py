@@ -55,7 +55,7 @@ def columns(years: Mapping[int, int], search: Callable[[str], str]) -> Sequence[
     every = -(-len(numbers) // _LABELS)
     found = []
     for at, (start, photos) in enumerate(zip(starts, numbers, strict=True)):
-        label = str(start) if step == 1 else f"{start}-{start + step - 1}"
+        label = str(start) if step == 1 else f"{max(start, 1)}-{start + step - 1}"
         bar = Bar(label, photos, search(f"year:{label}") if photos else "")
         height = max(photos * 100 / most, 1.0) if photos else 0.0
         shown = str(start) if at % every == 0 else ""
