@@ -108,7 +108,7 @@ def _longest_tasks(events: Sequence[dict[str, Any]], threads: set[tuple[int, int
     """The processor's time of the three longest tasks of any of these threads."""
     collections = [(event["pid"], event["ts"]) for event in events if event["name"] == _COLLECTION]
     times = [
-        event["tdur"] / 1000
+        event.get("tdur", 0) / 1000
         for event in events
         if event["name"] == _TASK
         and (event["pid"], event["tid"]) in threads

@@ -99,11 +99,11 @@ def policy(_service: "Service") -> None:
 @format_options()
 def sizes() -> None:
     """Every size of thumbnails with its pixels, and which `svc thumbs` makes by default."""
-    from photosvc.pictures.sizes import SIZES
+    from photosvc.pictures.sizes import NAMED
 
     rows = [
         {"size": size.name, "width": size.width, "height": size.height, "shows": size.purpose, "usual": size.usual}
-        for size in SIZES.values()
+        for size in NAMED.values()
     ]
     print_list({"size": "Size", "width": "Width", "height": "Height", "shows": "Shows", "usual": "Usual"}, rows)
 

@@ -17,7 +17,7 @@ from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.failures import Failures
 from photosvc.pictures.geometry import Job, Target, needed_side, thumbnail_size
 from photosvc.pictures.originals import Original
-from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Area, Size
+from photosvc.pictures.sizes import NAMED, ROW, SIZES, USUAL, WHOLE, Area, Size
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 
 #: A larger thumbnail serves as source from this many times the pixels of a side on: below, a second JPEG generation
@@ -220,6 +220,8 @@ def canonical(original: Original, target: Target) -> Target:
     size = target.size
     if size.fills or not (original.width and original.height) or target.area != WHOLE:
         return target
+    if size == ROW and max(original.width, original.height) <= ROW.width:
+        return replace(target, size=SIZES["fit_720"])
     for other in SIZES.values():
         holds = other.width >= original.width and other.height >= original.height
         if not other.fills and holds and other.width * other.height < size.width * size.height:
@@ -257,7 +259,7 @@ def named_target(name: str) -> Target | None:
     stem, _, encoding = name[turned.end() if turned else 0 :].partition(".")
     area, _, size = stem.partition("_")
     shown = Area.parse(area)
-    known = SIZES.get(stem if shown is None else size)
+    known = NAMED.get(stem if shown is None else size)
     if known is None or encoding not in ("jpg", "webp"):
         return None
     return Target(known, shown or WHOLE, encoding, int(turned[1]) if turned else 1)

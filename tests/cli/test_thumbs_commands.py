@@ -7,12 +7,12 @@ import subprocess
 
 import pytest
 
-from photosvc.pictures.sizes import SIZES
+from photosvc.pictures.sizes import NAMED
 from tests.clients.picture_client import PictureClient
 from tests.library import SURROUNDINGS, SVC, svc
 from tests.pictures import encoded, jpeg, quarters
 
-USUAL = ["fit_1280.jpg", "fit_1920.jpg", "fit_720.jpg", "tile_100.jpg", "tile_224.jpg", "tile_500.jpg"]
+USUAL = ["fit_1280.jpg", "fit_1920.jpg", "fit_360.jpg", "fit_720.jpg", "tile_100.jpg", "tile_224.jpg", "tile_500.jpg"]
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def cached(pictures, name):
 def test_thumbs_makes_the_usual_sizes_of_all_pictures_and_keeps_what_is_there(api, pictures):
     pictures.library.index()
     done = api.svc("thumbs")
-    assert (done.returncode, done.stdout) == (0, "10 made, 0 kept, 0 failed\n")
+    assert (done.returncode, done.stdout) == (0, "11 made, 0 kept, 0 failed\n")
     assert cached(pictures, "large.jpg") == USUAL
     assert cached(pictures, "2020/small.png") == ["fit_720.jpg", "tile_100.jpg", "tile_224.jpg", "tile_500.jpg"]
-    assert api.svc("thumbs").stdout == "0 made, 10 kept, 0 failed\n"
+    assert api.svc("thumbs").stdout == "0 made, 11 kept, 0 failed\n"
 
 
 def test_thumbs_takes_sizes_and_a_query(api, pictures):
@@ -78,14 +78,14 @@ def test_thumbs_leaves_a_picture_to_the_process_that_is_at_it(api, pictures):
     for name in USUAL:
         pictures.cache().write(content_hash, name, b"made by the other one")
     os.close(lock)
-    assert running.communicate(timeout=20)[0] == "4 made, 6 kept, 0 failed\n"
+    assert running.communicate(timeout=20)[0] == "4 made, 7 kept, 0 failed\n"
 
 
 def test_index_with_thumbs_makes_the_usual_sizes_of_what_it_reads(api, pictures):
     done = api.svc("index", "--thumbs")
     assert done.returncode == 0
     assert done.stdout.startswith(
-        "2 indexed, 0 updated, 0 unchanged, 0 missing, 0 skipped, 0 failed, 10 thumbnails made"
+        "2 indexed, 0 updated, 0 unchanged, 0 missing, 0 skipped, 0 failed, 11 thumbnails made"
     )
     assert cached(pictures, "large.jpg") == USUAL
     assert pictures.pixels(pictures.hash_of("large.jpg"), "fit_1280").size == (1280, 640)
@@ -132,7 +132,7 @@ def test_cache_status_counts_and_clear_removes_after_a_question(api, pictures):
 
 def test_show_sizes_lists_every_size(api):
     rows = json.loads(api.svc("show", "sizes", "--json").stdout)
-    assert [row["size"] for row in rows] == list(SIZES)
+    assert [row["size"] for row in rows] == list(NAMED)
     assert rows[1] == {
         "size": "tile_100",
         "width": 100,

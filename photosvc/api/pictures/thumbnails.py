@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 from photosvc.core.errors import NotFoundError
 from photosvc.core.problems import FileProblemError, Problem
 from photosvc.pictures.geometry import Target
-from photosvc.pictures.sizes import SIZES, WHOLE, Area
+from photosvc.pictures.sizes import NAMED, WHOLE, Area
 from photosvc.pictures.thumbnails import Thumbnail, file_name
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, marked_areas
 from photosvc.web.answers.icons import accepts, or_icon
@@ -88,7 +88,7 @@ def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str
 
 
 def _target(content_hash: str, name: str) -> tuple[Target, str]:
-    size = SIZES.get(name.removesuffix(".jpg"))
+    size = NAMED.get(name.removesuffix(".jpg"))
     if size is None:
         msg = f"there is no size {name[:20]}; `svc show sizes` lists them"
         raise NotFoundError(msg, field="size")

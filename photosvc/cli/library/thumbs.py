@@ -56,15 +56,15 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
 
 
 def _sizes(names: str | None) -> "Sequence[Size]":
-    from photosvc.pictures.sizes import SIZES, USUAL
+    from photosvc.pictures.sizes import NAMED, USUAL
 
     if names is None:
         return USUAL
     listed = [name.strip() for name in names.split(",") if name.strip()]
-    if unknown := [name for name in listed if name not in SIZES]:
+    if unknown := [name for name in listed if name not in NAMED]:
         msg = f"there is no size {', '.join(unknown)}; `svc show sizes` lists them"
         raise click.BadParameter(msg, param_hint="--sizes")
-    return [SIZES[name] for name in listed]
+    return [NAMED[name] for name in listed]
 
 
 def _matching(service: "Service", query: str) -> "Sequence[int]":

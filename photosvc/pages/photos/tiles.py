@@ -9,14 +9,14 @@ from math import ceil
 from typing import Any, Final
 
 from photosvc.pictures.geometry import thumbnail_size
-from photosvc.pictures.sizes import SIZES
+from photosvc.pictures.sizes import NAMED
 
 Record = Mapping[str, Any]
 
 #: Style classes have no decimals: shapes are rounded to the twentieth, within what a row can show.
 _STEP: Final = 5
 _NARROWEST, _WIDEST = 40, 300
-_SHOWN: Final = (SIZES["fit_720"], SIZES["fit_1280"])
+_SHOWN: Final = tuple(NAMED[name] for name in ("fit_360", "fit_720"))
 #: Heights of rows in the style sheet, in pixels; a row grows until it is full.
 _ROW, _PHONE_ROW, _GROWTH = 220, 128, 1.3
 #: Widths of days in the style sheet, in tenths of a row's height; wider ones take the whole width.

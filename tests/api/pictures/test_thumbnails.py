@@ -7,7 +7,7 @@ from PIL import Image
 from sqlalchemy import select
 
 from photosvc.models import File, Marker
-from photosvc.pictures.sizes import SIZES
+from photosvc.pictures.sizes import NAMED
 from tests.api_client import check_error
 from tests.clients.picture_client import BROWSER
 from tests.clock import NOW
@@ -24,9 +24,9 @@ def corners(picture):
     return [picture.getpixel((x, y)) for y in ys for x in xs]
 
 
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", NAMED)
 def test_every_size_is_a_jpeg_of_the_pixels_its_name_says(pictures, name):
-    size = SIZES[name]
+    size = NAMED[name]
     made = pictures.pixels(pictures.hash_of("photo.jpg"), name)
     ratio = min(1, size.width / 1600, size.height / 1200)
     fitted = (round(1600 * ratio), round(1200 * ratio))

@@ -26,8 +26,9 @@ def test_every_size_that_clients_ask_for_has_its_pixels():
     }
 
 
-def test_the_usual_sizes_are_the_six_that_clients_ask_for_most():
-    assert [size.name for size in USUAL] == ["tile_100", "tile_224", "tile_500", "fit_720", "fit_1280", "fit_1920"]
+def test_the_usual_sizes_are_the_six_that_clients_ask_for_most_and_that_of_the_web_page():
+    clients = ["tile_100", "tile_224", "tile_500", "fit_720", "fit_1280", "fit_1920"]
+    assert [size.name for size in USUAL] == [*clients, "fit_360"]
 
 
 def test_an_area_is_read_from_twelve_digits():

@@ -5,6 +5,7 @@ import {icon, make} from "./icons.js";
 import {dayPlain, playing} from "./words.js";
 
 const TYPES = ["", "RAW", "Live", "", "GIF", "", "", ""];
+const SIZES = [["fit_360", 360, 360], ["fit_720", 720, 720], ["fit_1280", 1280, 1024]];  // of thumbnails: the boxes they fit
 const VIDEO = "3", LIVE = "2";
 
 export const isMoving = ({kind}) => kind === VIDEO || kind === LIVE;
@@ -65,8 +66,8 @@ export class Tile {
     if (hash === this.#hash) return;
     this.#hash = hash;
     this.image.className = "";
-    this.image.srcset = `${thumbnail(hash, "fit_720")} ${Math.round(720 * Math.min(1, ratio))}w, ${thumbnail(hash, "fit_1280")} ${Math.round(Math.min(1280, 1024 * ratio))}w`;
-    this.image.src = thumbnail(hash, "fit_720");
+    this.image.srcset = SIZES.map(([name, width, height]) => `${thumbnail(hash, name)} ${Math.round(Math.min(width, height * ratio))}w`).join(", ");
+    this.image.src = thumbnail(hash, SIZES[0][0]);
   }
 
   // Leaves the page, and what it still loads is not wanted any longer.

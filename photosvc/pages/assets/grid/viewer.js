@@ -79,7 +79,8 @@ export class Viewer {
       return {width: Math.round(1000 * ratio), height: 1000, html: "", waiting: true};
     }
     const width = photo.width || Math.round(1000 * ratio), height = photo.height || 1000;
-    if (kind === VIDEO) return {type: "video", width, height, photo, alt: photo.text, msrc: thumbnail(photo.hash, "fit_720")};
+    const msrc = this.#grid.tile(month, index)?.image.currentSrc || thumbnail(photo.hash, "fit_720");
+    if (kind === VIDEO) return {type: "video", width, height, photo, alt: photo.text, msrc};
     const sources = [];
     for (const [name, w, h] of SIZES) {
       const scale = Math.min(1, w / width, h / height);
@@ -87,7 +88,7 @@ export class Viewer {
       if (scale === 1) break;
     }
     return {
-      src: thumbnail(photo.hash, "fit_1920"), srcset: sources.join(", "), msrc: thumbnail(photo.hash, "fit_720"),
+      src: thumbnail(photo.hash, "fit_1920"), srcset: sources.join(", "), msrc,
       width, height, photo, live: kind === LIVE, alt: photo.text || "Photo",
     };
   }
