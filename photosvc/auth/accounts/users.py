@@ -86,7 +86,7 @@ def list_users(session: Session, *, search: str = "", limit: int = 100) -> Seque
     """Accounts by name; `search` is the beginning of a name, a UID or a role."""
     statement = select(User).order_by(User.name).limit(limit)
     if search:
-        key = normal_name(search).encode("utf-8", "replace").decode()
+        key = normal_name(search).encode("utf-8", "replace").decode().replace("\x00", "")
         statement = statement.where(or_(User.name.istartswith(key, autoescape=True), User.uid == key, User.role == key))
     return session.scalars(statement).all()
 

@@ -165,7 +165,8 @@ def list_credentials(
     if kinds:
         statement = statement.where(Credential.kind.in_(kinds))
     if search:
-        search = search.encode("utf-8", "replace").decode()  # command lines may hold lone surrogates
+        # Command lines may hold lone surrogates, and addresses NUL, which PostgreSQL refuses.
+        search = search.encode("utf-8", "replace").decode().replace("\x00", "")
         statement = statement.where(
             or_(
                 Credential.uid == search.lower(),

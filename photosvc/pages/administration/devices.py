@@ -60,7 +60,7 @@ def _devices(
 ) -> Response:
     import segno
 
-    search = request.args.get("q", "").strip().replace("\0", "")
+    search = request.args.get("q", "").strip()
     with current_service().loading() as session:
         found = bearer.list_credentials(session, kinds=[ACCESS_TOKEN], search=search, limit=_MOST + 1)
         return show_administration(
