@@ -130,10 +130,10 @@ def test_the_search_in_an_album_stays_in_it_on_the_pages_of_photos_and_in_the_al
         ({"Title": " "}, "Title", "An album needs a title."),
         ({"Title": "x" * 201}, "Title", "At most 200 characters."),
         ({"Description": "x" * 4097}, "Description", "At most 4,096 characters."),
-        ({"kind": "following"}, "Filter", "type a search"),
+        ({"kind": "following"}, "Filter", "Type a search."),
         ({"kind": "following", "Filter": "yaer:2020"}, "Filter", 'did you mean "year"?'),
         ({"kind": "found", "Filter": "(lake"}, "Filter", "this ( is not closed"),
-        ({"kind": "found", "Filter": "year:1900"}, "Filter", "this finds no photos now"),
+        ({"kind": "found", "Filter": "year:1900"}, "Filter", "The search finds no photos now."),
         ({"kind": "following", "Filter": "year:2020", "Order": "manual"}, "Order", "use one of"),
         ({"Order": "none"}, "Order", "use one of"),
     ],
@@ -175,7 +175,7 @@ def test_a_saved_search_stays_one(library, alice):
     uid = make(alice, Filter="year:2020", kind="following")
     version = re.search(r'name="version" value="(\w+)"', alice.open(f"/albums/{uid}/edit", headers=OWN).text)[1]
     form = {"Title": "Lake", "Order": "oldest", "Filter": "", "version": version}
-    for query, message in (("", "a saved search stays one"), ("yaer:1", 'did you mean "year"?')):
+    for query, message in (("", "A saved search stays one"), ("yaer:1", 'did you mean "year"?')):
         answer = alice.send(f"/albums/{uid}/edit", {**form, "Filter": query})
         assert (answer.status_code, message in text_of(answer)) == (400, True)
     assert alice.send(f"/albums/{uid}/edit", {**form, "Filter": "year:2021"}).status_code == 303
@@ -325,6 +325,9 @@ def test_what_is_wrong_with_ticked_photos_is_told_and_they_stay_ticked(library, 
     for chosen, form, message in (
         ([], {"act": "remove"}, "Tick photos first."),
         (["x", "%00"], {"act": "remove"}, "Tick photos first."),
+        (photos[:2], {"act": ""}, "Choose what happens to the ticked photos."),  # the key Enter
+        (photos[:2], {"act": "x"}, "Choose what happens to the ticked photos."),
+        (photos[:2], {}, "Choose what happens to the ticked photos."),
         (photos[:2], {"before": photos[1]}, "Choose a place between photos that are not ticked."),
         (photos[:2], {"before": stranger}, "Somebody has removed some of these photos"),
         ([stranger], {"act": "first"}, "Somebody has removed some of these photos"),
@@ -351,3 +354,9 @@ def test_a_photo_is_added_to_an_album_or_to_a_new_one_from_its_page(library, ali
     for form, status in (({"photo": photo, "album": "x"}, 400), ({"photo": "x", "album": uid}, 404),
                          ({"photo": photo, "album": "atouqe1kbhlaydg7"}, 404)):  # fmt: skip
         assert alice.send("/albums/add", form).status_code == status
+
+
+def test_a_photo_that_is_gone_makes_no_album(library, alice):
+    answer = make(alice, 400, photo="ptouqe1kbhlaydg7")
+    assert "The photos are no longer in the library." in text_of(answer)
+    assert call(library, "GET", "/albums") == []

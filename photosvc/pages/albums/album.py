@@ -9,10 +9,11 @@ from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.library.albums import album_of_people
 from photosvc.pages.albums.kinds import KINDS, subtitle_of, title_of
+from photosvc.pages.albums.values import order_choices
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import page, see_other
-from photosvc.pages.photos.listing import ORDERS, show_search
-from photosvc.search.reading.orders import ALBUM_ORDERS, MANUAL
+from photosvc.pages.photos.listing import show_search
+from photosvc.search.reading.orders import ALBUM_ORDERS
 from photosvc.search.reading.overview.albums import ALBUM, AlbumRecord
 from photosvc.web.changes.albums import change_values
 from photosvc.web.current import current_service
@@ -24,7 +25,6 @@ _DONE: Final = {
     "added": "It is in the album.",
     "saved": "The album is saved.",
 }
-BY_HAND: Final = (MANUAL.name, "By hand")
 
 
 def add_routes(pages: Blueprint) -> None:
@@ -46,7 +46,7 @@ def show_album(uid: str) -> Response:
         album=uid,
         usual=album.order if album.order in ALBUM_ORDERS else "oldest",
         rights=_rights(album),
-        orders=(BY_HAND, *ORDERS) if own and not album.filter else ORDERS,
+        orders=order_choices(by_hand=own and not album.filter),
         computed=not own,
         shown=album,
         title=title_of(album),

@@ -32,6 +32,7 @@ _MOST: Final = 500
 _MOST_AWAY: Final = 100
 #: What is done with the ticked photos, by the value of the button.
 _REMOVE, _ADD, _FIRST, _LAST = "remove", "add", "first", "last"
+_ACTS: Final = frozenset({_REMOVE, _ADD, _FIRST, _LAST})
 _DONE: Final = {
     _ADD: "They are in the album again.",
     _FIRST: "They are the first photos of the album now.",
@@ -63,7 +64,7 @@ def change(uid: str) -> Response:
     form, photos = read_form(), chosen("photo", _MOST)
     act, before = form.get("act", ""), form.get("before", "")
     try:
-        _check(photos)
+        _check(photos, act, before)
         if act == _REMOVE:
             found, gone = change_photos(uid, Selection(photos=photos), remove_photos)
             return _photos(uid, removed=[found[photo_id] for photo_id in gone])
@@ -77,10 +78,13 @@ def change(uid: str) -> Response:
     return see_other(url_for(".album_photos", uid=uid, page=page_number(), done=act or "moved", _anchor=anchor))
 
 
-def _check(photos: Sequence[str]) -> None:
+def _check(photos: Sequence[str], act: str, before: str) -> None:
     if not photos or not all(is_uid(photo, PHOTO) for photo in photos):
         msg = "Tick photos first."
         raise InvalidValueError(msg, field="photo")
+    if act not in _ACTS and not before:
+        msg = "Choose what happens to the ticked photos."
+        raise InvalidValueError(msg, field="act")
 
 
 def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bool) -> None:

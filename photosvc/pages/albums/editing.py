@@ -53,7 +53,7 @@ def change(uid: str) -> Response:
         if version_of(album) != version:
             raise _StaleError
         if album.filter and not values["Filter"].strip():
-            msg = "Filter: a saved search stays one: type a search"
+            msg = "A saved search stays one: type a search."
             raise InvalidValueError(msg, field="Filter")
 
     try:

@@ -16,8 +16,6 @@ class Kind:
     type: str
     """As the API names it."""
     label: str
-    one: str
-    """The word for a single one."""
     orders: Mapping[str, str]
     """Orders of their list, as the API has them, with their labels; the first is the usual one."""
     example: str
@@ -31,7 +29,6 @@ KINDS: Final = {
         Kind(
             ALBUM,
             "Albums",
-            "Album",
             {
                 "name": "By title",
                 "edited": "Last changed",
@@ -41,9 +38,9 @@ KINDS: Final = {
             },
             "Holidays",
         ),
-        Kind(MONTH, "Months", "Month", {"newest": "Newest first", "oldest": "Oldest first", **_MOST}, "2023-05"),
-        Kind(FOLDER, "Folders", "Folder", {"path": "By path", "name": "By name", **_MOST}, "scans"),
-        Kind(STATE, "Regions", "Region", {"place": "By country", "name": "By name", **_MOST}, "Bavaria"),
+        Kind(MONTH, "Months", {"newest": "Newest first", "oldest": "Oldest first", **_MOST}, "2023-05"),
+        Kind(FOLDER, "Folders", {"path": "By path", "name": "By name", **_MOST}, "scans"),
+        Kind(STATE, "Regions", {"place": "By country", "name": "By name", **_MOST}, "Bavaria"),
     )
 }
 

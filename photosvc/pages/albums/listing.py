@@ -1,5 +1,6 @@
 """The list of albums: those of people, the months, folders and regions of the library, each with a cover."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -57,7 +58,8 @@ def show_albums() -> Response:
     text, number = given["q"].replace("\0", "")[:_LONGEST], page_number()
     asked = AlbumsRequest(kind.type, order, text, COUNT + 1, (number - 1) * COUNT)
     found, counted = _read(asked, who)
-    cards = [(album.year, _card(album, who, counted=counted)) for album in found[:COUNT]]
+    covers = _covers(who)
+    cards = [(album.year, _card(album, covers, counted=counted)) for album in found[:COUNT]]
     by_year = kind.type == MONTH and order in {"newest", "oldest"}
     groups = groupby(cards, key=lambda one: one[0] if by_year else 0)
     answer = show(
@@ -88,13 +90,18 @@ def _read(asked: AlbumsRequest, who: Principal) -> tuple[list[AlbumRecord], bool
             return albums.page(connection, asked, sees_private=who.sees_private, counted=False), False
 
 
-def _card(album: AlbumRecord, who: Principal, *, counted: bool) -> Card:
+def _covers(who: Principal) -> dict[str, str]:
+    """Sizes of covers -> their addresses with `UID` for that of an album; none where the app serves no pictures."""
+    if not is_mounted("photos.preview"):
+        return {}
+    token = link_tokens.preview_token(current_service().settings, who)
+    return {size: url_for("photosvc.album_cover", uid="UID", token=token, size=size) for size in _COVERS}
+
+
+def _card(album: AlbumRecord, covers: Mapping[str, str], *, counted: bool) -> Card:
     known = counted or not album.filter
-    cover, srcset = "", ""
-    if (album.photo_count or not known) and is_mounted("photos.preview"):
-        token = link_tokens.preview_token(current_service().settings, who)
-        sizes = [url_for("photosvc.album_cover", uid=album.uid, token=token, size=size) for size in _COVERS]
-        cover, srcset = sizes[0], f"{sizes[0]} 224w, {sizes[1]} 500w"
+    shown = covers if album.photo_count or not known else {}
+    sizes = {size: address.replace("/UID/", f"/{album.uid}/", 1) for size, address in shown.items()}
     return Card(
         uid=album.uid,
         title=title_of(album),
@@ -103,8 +110,8 @@ def _card(album: AlbumRecord, who: Principal, *, counted: bool) -> Card:
         smart=bool(album.filter),
         favorite=album.favorite,
         private=album.private,
-        cover=cover,
-        srcset=srcset,
+        cover=next(iter(sizes.values()), ""),
+        srcset=", ".join(f"{address} {size.removeprefix('tile_')}w" for size, address in sizes.items()),
     )
 
 

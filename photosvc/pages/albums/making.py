@@ -46,7 +46,7 @@ def new_album() -> Response:
     order, query = "", request.args.get("q", "").strip()[:_LONGEST_QUERY]
     with suppress(InvalidValueError):  # the form tells
         query, order = split_order(query)
-    query = " ".join(query.split())
+    query = query.strip()
     if is_uid(album := request.args.get("s", ""), ALBUM):
         query = f"album:{album} ({query})" if query else f"album:{album}"
     values = {"Title": "", "Description": "", "Filter": query, "Order": order or "oldest"}
@@ -70,34 +70,34 @@ def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
     """Make the album; gives its UID."""
     service, query = current_service(), values["Filter"].strip()
     if kind != CHOSEN and not query:
-        msg = "Filter: type a search"
+        msg = "Type a search."
         raise InvalidValueError(msg, field="Filter")
     loaded = load({**values, "Filter": query if kind == FOLLOWING else ""})
     if not loaded["title"]:
-        msg = "Title: an album needs a title"
+        msg = "An album needs a title."
         raise InvalidValueError(msg, field="Title")
     ids: list[int] = []
     if kind == FOUND:
         locate(parse_query(query, "Filter"))
-        ids = _found(Selection(query=query))
+        ids = _found(Selection(query=query), "Filter", "The search finds no photos now.")
     elif photos and kind == CHOSEN:
-        ids = _found(Selection(photos=photos))
+        ids = _found(Selection(photos=photos), "", "The photos are no longer in the library.")
     with service.changing() as session:
         uid = make_album(session, loaded, service.now()).uid
     change_selected(uid, ids, add_photos)
     return uid
 
 
-def _found(selection: Selection) -> list[int]:
+def _found(selection: Selection, field: str, nothing: str) -> list[int]:
+    """The ids of the photos that are selected; errors are about `field`, and say `nothing` where there are none."""
     who = principal()
     try:
-        with searching(who.owner_uid, "Filter") as connection, session_on(connection) as session:
+        with searching(who.owner_uid, field) as connection, session_on(connection) as session:
             return list(select_photos(session, selection, sees_private=who.sees_private))
     except NotFoundError:
-        msg = "Filter: this finds no photos now"
-        raise InvalidValueError(msg, field="Filter") from None
+        raise InvalidValueError(nothing, field=field) from None
     except InvalidValueError as error:  # it names what is selected
-        raise InvalidValueError(error.message, field="Filter") from None
+        raise InvalidValueError(error.message, field=field) from None
 
 
 def _form(form: AlbumForm, kind: str, photos: Sequence[str]) -> Response:

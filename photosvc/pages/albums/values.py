@@ -12,6 +12,7 @@ from photosvc.models import Album
 from photosvc.pages.forms import read_form
 from photosvc.pages.photos.listing import ORDERS
 from photosvc.records.album import AlbumEditSchema
+from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.overview.albums import AlbumRecord
 from photosvc.web.contract import load_values
 
@@ -88,4 +89,4 @@ def refused(values: Mapping[str, Any], error: PhotosvcError) -> AlbumForm:
 
 def order_choices(*, by_hand: bool) -> tuple[tuple[str, str], ...]:
     """The orders that an album may have, with their labels."""
-    return (("manual", "By hand"), *ORDERS) if by_hand else ORDERS
+    return ((MANUAL.name, "By hand"), *ORDERS) if by_hand else ORDERS
