@@ -10,9 +10,10 @@ import {number} from "./words.js";
 const SIZES = [["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200], ["fit_2560", 2560, 1600], ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
 const PANEL = 340, BELOW = 0.55;  // pixels beside the picture, or a share of the screen below it
 const VIDEO = "3", LIVE = "2";
+const EARLY = {Escape: "close", ArrowLeft: "prev", ArrowRight: "next"};
 
 export class Viewer {
-  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #heart; #play;
+  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #heart; #play; #early = [];
 
   constructor(timeline, grid, actions) {
     this.#timeline = timeline; this.#grid = grid; this.#actions = actions;
@@ -56,6 +57,9 @@ export class Viewer {
     swipe.on("uiRegister", () => this.#buttons(swipe));
     swipe.on("change", () => this.#changed());
     swipe.on("keydown", (event) => this.#typing(event));
+    // PhotoSwipe takes no keys before it has opened: those that were typed meanwhile follow.
+    this.#early = [];
+    swipe.on("openingAnimationEnd", () => queueMicrotask(() => this.#early.splice(0).forEach((action) => swipe[action]())));
     swipe.on("close", () => { if (history.state?.viewer) history.back(); });
     swipe.on("destroy", () => this.#closed());
     this.#panel = new Panel(this.#timeline, () => swipe.updateSize(true));
@@ -196,6 +200,7 @@ export class Viewer {
     }
     const action = {f: "favorite", a: "archive", A: "archive", d: "download", D: "download", l: "album"}[key.key];
     if (action) { key.preventDefault(); this.#run(action); }
+    else if (!this.#swipe.opener.isOpen && !this.#swipe.opener.isClosing && EARLY[key.key]) { key.preventDefault(); this.#early.push(EARLY[key.key]); }
     else if (key.key === "i") { key.preventDefault(); this.#panel.toggle(this.photo); }
     else if (key.key === " " && !key.target.closest?.("button, a, video")) { key.preventDefault(); this.#live(); }
   }
