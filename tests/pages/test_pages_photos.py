@@ -1,5 +1,6 @@
 """The photos as pages without scripts: search, order, paging, and one photo at a time."""
 
+import json
 import re
 from html import unescape
 
@@ -12,6 +13,7 @@ from photosvc.search.projection.project import project
 from tests.api_client import open_api
 from tests.factories.photos import add_photos, edit_photos
 from tests.pages.browser import OWN, Browser, text_of
+from tests.pictures import exif, jpeg
 
 HOSTILE = '"><script>alert(1)</script>\u202e{{7*7}}'
 
@@ -159,3 +161,14 @@ def test_a_photo_that_may_not_be_seen_is_not_found(library, alice):
         assert "There is no such photo, or it may not be seen." in text_of(answer)
     assert private not in photos_of(vera.open("/", headers=OWN))
     assert "hidden: show" not in vera.open("/", headers=OWN).text
+
+
+def test_the_grid_begins_with_photos_whose_month_is_known_as_the_timeline_does(api):
+    """A file without a date counts as taken when it was written, and would be the newest."""
+    api.library.put("scan.jpg", jpeg(8, 6))
+    api.library.put("lake.jpg", jpeg(9, 6, exif=exif({}, {0x9003: "2024:05:01 10:00:00"})))
+    api.library.index()
+    browser = Browser(api)
+    assert browser.sign_in().status_code == 303
+    text = unescape(re.search(r"data-first='([^']+)'", browser.open("/").text)[1])
+    assert [month["name"] for month in json.loads(text)["months"]] == ["2024-05"]

@@ -5,17 +5,22 @@ The columns of a month are those of `GET /photos/timeline/{month}`, as far as th
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from photosvc.search.reading.overview.timeline import TYPES
 
 Record = Mapping[str, Any]
 
+_UNKNOWN: Final = "0000-00"
 _DIGITS = "0123456789abcdef"
 
 
 def first_screen(records: Sequence[Record]) -> dict[str, Any]:
-    """Columns and photos of these search results, which are in order of time."""
+    """Columns and photos of these search results, which are in order of time; without those of unknown months.
+
+    The timeline has them behind all others, wherever the time of their files puts them in the order of a search.
+    """
+    records = [record for record in records if _month(record) != _UNKNOWN]
     months = [(name, list(photos)) for name, photos in groupby(records, key=_month)]
     return {"months": [_columns(name, photos) for name, photos in months], "photos": [_photo(one) for one in records]}
 
@@ -39,7 +44,7 @@ def _photo(record: Record) -> tuple[Any, ...]:
 
 def _month(record: Record) -> str:
     known = record["Year"] > 0 and record["Month"] > 0
-    return f"{record['Year']:04}-{record['Month']:02}" if known else "0000-00"
+    return f"{record['Year']:04}-{record['Month']:02}" if known else _UNKNOWN
 
 
 def _ratio(record: Record) -> int:
