@@ -187,7 +187,9 @@ def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]])
     answer = ReadyResponse(pieces, content_type=JSON, headers=headers)
     # `finalize`, because an answer that is dropped before a server reads it is never closed.
     answer.call_on_close(begin_transfer(answer))
-    answer.call_on_close(finalize(answer, current_service().keep_open()))
+    read = current_service().keep_open()
+    answer.call_on_close(finalize(answer, read.close))
+    answer.response = read.pieces(pieces)
     return answer
 
 

@@ -9,10 +9,11 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.audit import lines
 from photosvc.models.database.transactions import lock_library, open_reader, session_on, write_if_free, write_session
+from photosvc.web.service.streamed import StreamedRead
 
 #: What holds the open transaction, a read connection or a writing session: its name in `flask.g`.
 _OPEN = "photosvc_open"
-#: A read connection that a streamed answer closes: its name in `flask.g`.
+#: The read of a streamed answer, which closes it: its name in `flask.g`.
 _STREAMED = "photosvc_streamed"
 
 
@@ -101,11 +102,10 @@ class Transactions:
             raise _already_writing()
         self.close()
 
-    def keep_open(self) -> Callable[[], None]:
-        """Leave the read connection to a streamed answer; gives the function that closes it."""
-        connection: Connection = g.pop(_OPEN)
-        g.photosvc_streamed = connection
-        return connection.close
+    def keep_open(self) -> StreamedRead:
+        """Leave the read connection to a streamed answer, which closes it."""
+        g.photosvc_streamed = read = StreamedRead(g.pop(_OPEN))
+        return read
 
     def close(self, error: BaseException | None = None) -> None:
         """End the open session or connection without a commit; after an error, a streamed answer is not sent either."""

@@ -1,6 +1,8 @@
 """The answer around a page: totals, tags, albums, facets, large answers."""
 
 import json
+import sqlite3
+import time
 from contextlib import closing
 from datetime import timedelta
 from itertools import islice
@@ -15,7 +17,7 @@ from photosvc.search.reading.documents import LibraryChangedError
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos
-from tests.library import copy_library, open_library
+from tests.library import DATABASE, copy_library, open_library
 
 ALBUMS = {name: ("a" + name).ljust(16, "0") for name in ("plain", "smart", "secret", "gone")}
 
@@ -219,6 +221,44 @@ def test_a_large_answer_is_of_one_moment(library, monkeypatch):
             session.execute(delete(SearchDocument))
         received += b"".join(pieces)
     assert json.loads(received) == whole
+
+
+def test_a_client_that_is_slow_to_take_a_large_answer_keeps_no_old_state_of_the_database(library, monkeypatch):
+    whole = library.get().json
+    monkeypatch.setattr("photosvc.web.service.streamed.ONE_MOMENT", 0.05)
+    log = library.instance / f"{DATABASE}-wal"
+    with (
+        closing(streamed(library, monkeypatch)) as answer,
+        closing(sqlite3.connect(library.instance / DATABASE)) as other,
+    ):
+        pieces = iter(answer.response)
+        received = next(pieces)
+        for _ in range(3):
+            with library.session() as session:
+                record_change(session)
+            for _ in range(500):
+                ((is_busy, *_),) = other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                if not is_busy:
+                    break
+                time.sleep(0.01)
+            assert (is_busy, log.stat().st_size) == (0, 0)
+            received += next(pieces)
+        received += b"".join(pieces)
+    assert json.loads(received) == whole
+
+
+def test_a_late_piece_whose_files_are_gone_ends_the_answer(library, monkeypatch):
+    monkeypatch.setattr("photosvc.web.service.streamed.ONE_MOMENT", 0.0)
+    with closing(streamed(library, monkeypatch)) as answer:
+        pieces = iter(answer.response)
+        received = next(pieces)
+        time.sleep(0.1)
+        with library.session() as session:
+            session.execute(delete(SearchDocument))
+        with pytest.raises(LibraryChangedError):
+            received += b"".join(pieces)
+    with pytest.raises(ValueError, match="Expecting"):
+        json.loads(received)
 
 
 @pytest.mark.parametrize("read", [0, 1, 2])
