@@ -97,3 +97,21 @@ def test_administrators_of_the_host_look_after_the_library_below_its_prefix(tmp_
             assert all(address.startswith("/media/") for address in addresses(page)), name
     with open_host(tmp_path / "other", principal_loader=lambda: HostUser(id="8", role="user")) as app:
         assert app.test_client().get("/media/administration/library", headers=OWN).status_code == 403
+
+
+def test_users_of_the_host_make_fill_and_arrange_albums_below_its_prefix(tmp_path):
+    with open_host(tmp_path / "host", principal_loader=lambda: HostUser(id="7", role="user")) as app:
+        client = app.test_client()
+        form = {"Title": "Lake", "kind": "found", "Filter": "quality:0-", "Order": "oldest"}
+        made = client.post("/media/albums/new", data=form, headers=OWN)
+        album = made.headers["Location"].removesuffix("?done=made")
+        assert album.startswith("/media/albums/a")
+        photos = re.findall(r'name="photo" value="(\w+)"', client.get(f"{album}/photos", headers=OWN).text)
+        assert photos
+        moved = client.post(f"{album}/photos", data={"photo": photos[:1], "act": "last"}, headers=OWN)
+        assert moved.headers["Location"] == f"{album}/photos?page=1&done=last"
+        lists = ("/media/albums", "/media/albums?type=folder", "/media/albums/new")
+        for path in (*lists, f"/media/albums/add?photo={photos[0]}", album, f"{album}/edit", f"{album}/photos"):
+            page = client.get(path, headers=OWN)
+            assert page.status_code == 200, path
+            assert all(address.startswith("/media/") for address in addresses(page)), path
