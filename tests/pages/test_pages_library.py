@@ -129,7 +129,9 @@ def alike(api):
 
 
 def look(ann, api):
-    assert "An indexer is looking." in text_of(followed(ann, f"{ALIKE}/look", {}))
+    asked = text_of(followed(ann, f"{ALIKE}/look", {}))
+    assert "An indexer is looking." in asked
+    assert "Ask again" in asked  # its process may have been killed
     with api.library.session() as session:
         engine = session.get_bind()
     assert look_if_wished(engine, api.clock)

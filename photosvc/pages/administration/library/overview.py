@@ -33,7 +33,7 @@ _DONE: Final = {
     "asked": "The index run begins in a moment.",
     "waits": "The index run waits: no process indexes at present. Start svc watch, or svc run.",
     "stopping": "The index run stops before its next files. What it has indexed stays.",
-    "idle": "No index run was going on.",
+    "idle": "No index run was going on. Folders that wait are indexed all the same.",
 }
 _STATES: Final = {
     reports.State.RUNNING: "Running",
