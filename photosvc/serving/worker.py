@@ -10,12 +10,10 @@ It extends gunicorn.workers.gthread, whose methods setup.cfg pins to one major v
 import errno
 import gc
 import importlib
-import re
 import resource
 import socket
 import struct
 import time
-from collections import deque
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -31,22 +29,16 @@ from sqlalchemy.exc import SQLAlchemyError
 from photosvc.auth.accounts import passwords
 from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.errors import SchemaError, SettingError
+from photosvc.serving.arrival import is_complete
 from photosvc.serving.budget import WaitBudget
 from photosvc.serving.client import STALL_SECONDS, Client
+from photosvc.serving.lingering import Lingering
 from photosvc.web.auditing import write_last_refusals
 from photosvc.web.current import EXTENSION, Service
 
 #: Seconds that a client has to send the head of a request and a small body.
 REQUEST_SECONDS: Final = 10.0
-#: Bodies up to this size, in bytes, are complete before a thread is used; a larger one is read by the thread.
-SMALL_BODY: Final = 64 << 10
-#: A head above this size goes to the parser as it is, which refuses it by gunicorn's limits.
-_MOST_HEAD: Final = 64 << 10
 _RECEIVE: Final = 64 << 10
-#: A closed connection that the client keeps open is dropped after this time, in seconds (RFC 9112 section 9.6).
-LINGER_SECONDS: Final = 2.0
-#: Connections that may wait for the client to close; one more is dropped at once.
-_MOST_LINGERING: Final = 500
 #: Bytes of answers that clients are slow to take; above, the client that waits longest is dropped.
 _MOST_UNSENT: Final = 64 << 20
 #: Seconds that a thread discards a body which the application did not read, before it ends the connection instead.
@@ -59,10 +51,6 @@ _OWN_DESCRIPTORS: Final = 200
 _SHORT_OF_FILES_SECONDS: Final = 0.05
 #: Seconds without a byte after which a thread gives up reading a large body.
 _STALL: Final = struct.pack("ll", STALL_SECONDS, 0)
-_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n", re.IGNORECASE)
-_CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[^\r\n]*chunked[ \t]*\r\n", re.IGNORECASE)
-_LAST_CHUNK: Final = re.compile(rb"\r\n0+[ \t]*(?:;[^\r\n]*)?\r\n")
-_CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -81,7 +69,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def init_process(self) -> None:
         """Serve until the end of the process."""
-        self._lingering: deque[tuple[float, socket.socket]] = deque()
+        self._lingering = Lingering()
         self._unsent: dict[TConn, Future[object]] = {}
         self._budget = WaitBudget(self.cfg.threads)
         passwords.let_wait(self.cfg.threads)
@@ -215,8 +203,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self._is_short_of_files = False
             if not self._drop_waiting():
                 time.sleep(_SHORT_OF_FILES_SECONDS)
-        while self._lingering and self._lingering[0][0] <= now:
-            self._drop(self._lingering[0][1])
+        self._lingering.drop_late(self.poller, now)
         for conn in [conn for conn in self._unsent if conn.sock.is_too_slow()]:
             self._give_up(conn)
 
@@ -253,7 +240,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         except OSError:
             data = b""
         conn.received += data
-        if data and not _is_complete(conn.received):
+        if data and not is_complete(conn.received):
             return False
         # A client that closes in the middle of a request gets the parser's answer to what it sent, like any other.
         conn.data_ready = True
@@ -262,34 +249,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def _close(self, conn: TConn, *, graceful: bool = False) -> None:
         """Close the connection; when `graceful`, after the client has, so that it receives the whole answer."""
-        client = conn.sock
-        if not graceful or self.cfg.is_ssl or len(self._lingering) >= _MOST_LINGERING:
-            client.close()
-            return
-        client.setblocking(False)
-        try:
-            client.shutdown(socket.SHUT_WR)
-        except OSError:
-            client.close()
-            return
-        self._lingering.append((time.monotonic() + LINGER_SECONDS, client))
-        self.poller.register(client, EVENT_READ, self._discard)
-
-    def _discard(self, client: socket.socket) -> None:
-        """Read what a client still sends on a closed connection."""
-        try:
-            data = client.recv(_RECEIVE)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._drop(client)
-
-    def _drop(self, client: socket.socket) -> None:
-        self._lingering = deque(entry for entry in self._lingering if entry[1] is not client)
-        self.poller.unregister(client)
-        client.close()
+        if graceful and not self.cfg.is_ssl:
+            self._lingering.close(conn.sock, self.poller)
+        else:
+            conn.sock.close()
 
 
 def _check_service(app: Any) -> None:  # noqa: ANN401 - any WSGI app
@@ -304,24 +267,3 @@ def _check_service(app: Any) -> None:  # noqa: ANN401 - any WSGI app
         return
     with app.app_context(), suppress(SQLAlchemyError, SchemaError):
         service.require_schema()
-
-
-def _is_complete(received: bytearray) -> bool:
-    """Whether it holds a whole head, with the body if that is small and the client does not wait to be asked for it."""
-    end = received.find(b"\r\n\r\n")
-    if end < 0:
-        return len(received) > _MOST_HEAD
-    if _CHUNKED.search(received, 0, end + 2) is not None:
-        return _has_all_chunks(received, end + 4) or _CONTINUE.search(received, 0, end + 2) is not None
-    length = _LENGTH.search(received, 0, end + 2)
-    size = int(length[1]) if length else 0
-    if size > SMALL_BODY or len(received) >= end + 4 + size:
-        return True
-    return _CONTINUE.search(received, 0, end + 2) is not None
-
-
-def _has_all_chunks(received: bytearray, start: int) -> bool:
-    """Whether a body in chunks is there, or too large to wait for here; the parser reads it in detail."""
-    if len(received) - start > SMALL_BODY:
-        return True
-    return received.endswith(b"\r\n\r\n") and _LAST_CHUNK.search(received, start - 2) is not None
