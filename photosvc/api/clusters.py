@@ -17,8 +17,9 @@ from photosvc.web.searches.searching import searching
 _DEGREES = {"type": "number"}
 _CLUSTER = {"type": "array", "prefixItems": [_DEGREES, _DEGREES, NUMBER, TEXT, TEXT], "minItems": 5, "maxItems": 5}
 _CLUSTERS = json_object(
-    "version clusters",
+    "version cell clusters",
     version=TEXT,
+    cell=_DEGREES,
     clusters={"type": "array", "items": _CLUSTER, "maxItems": MOST_CLUSTERS},
 )
 
@@ -44,7 +45,9 @@ def _parameters() -> list[dict[str, Any]]:
 def cluster_photos() -> Response:
     """The photos of a search inside `bbox`, gathered into at most 200 clusters by a grid that `zoom` divides.
 
-    The position is the mean of those of the photos. Hash and place are those of the photo that was added last.
+    `cell` is the side of each square of that grid in degrees: a cluster is made of all photos in the square around its
+    position, counted from 180 degrees west and 90 south. The position is the mean of those of the photos. Hash and
+    place are those of the photo that was added last.
     """
     who = principal()
     query = parse_query(request.args.items(multi=True), sees_private=who.sees_private)
@@ -57,5 +60,5 @@ def cluster_photos() -> Response:
         if is_fresh(etag):
             return not_modified(etag)
         found = find_clusters(connection, query, box, zoom)
-    clusters = [(one.lat, one.lng, one.count, one.hash, one.place) for one in found]
-    return json_answer({"version": version, "clusters": clusters}, etag=etag)
+    clusters = [(one.lat, one.lng, one.count, one.hash, one.place) for one in found.clusters]
+    return json_answer({"version": version, "cell": found.side, "clusters": clusters}, etag=etag)

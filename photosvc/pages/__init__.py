@@ -13,6 +13,7 @@ from photosvc.pages.albums import listing as albums
 from photosvc.pages.api_docs import docs
 from photosvc.pages.layout import add_page_headers
 from photosvc.pages.photos import listing, photo
+from photosvc.pages.places import places
 from photosvc.pages.settings import account, apps, two_factor
 from photosvc.pages.signing_in import first_account, sign_in
 from photosvc.web.answers.answer import count_request, start_timer
@@ -33,6 +34,7 @@ _PAGES: Final = (
     album,
     editing,
     arranging,
+    places,
     sign_in,
     first_account,
     account,

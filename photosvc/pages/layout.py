@@ -24,12 +24,12 @@ API_DOCUMENT: Final = "photosvc.openapi"
 #: In the extensions of an app.
 _TEMPLATES: Final = "photosvc_templates"
 _POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'{}; media-src 'self'; connect-src 'self'; "
     "font-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
 _HEADERS: Final = (
-    ("Content-Security-Policy", _POLICY),
+    ("Content-Security-Policy", _POLICY.format("")),
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
     # Not `no-referrer`: browsers would send `Origin: null` with our own forms, as if they were those of others.
@@ -68,6 +68,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "administration": next((section.endpoint for section in sections_of(who)), ""),
         "api_docs": API_DOCUMENT in current_app.view_functions,
         "sees_albums": who is not None and may(who, "albums.search"),
+        "sees_places": who is not None and may(who, "photos.clusters"),
         "asset": asset,
         **context,
     }
@@ -97,6 +98,11 @@ def see_other(target: str) -> Response:
 def asset(name: str) -> str:
     """The address of a style sheet, script or picture of the pages."""
     return url_for("photosvc_pages.asset", version=asset_version(), name=name)
+
+
+def allow_pictures(answer: Response, origin: str) -> None:
+    """Let this page show pictures of another origin, which the settings name: `https://tiles.example.org`."""
+    answer.headers["Content-Security-Policy"] = _POLICY.format(f" {origin}")
 
 
 def add_page_headers(answer: Response) -> Response:

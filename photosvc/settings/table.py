@@ -8,7 +8,7 @@ from typing import Any
 from photosvc.core.paths import full_path
 from photosvc.core.texts.log_lines import TEXT
 from photosvc.core.values.stacks import DEFAULT_KINDS, KINDS
-from photosvc.settings import values
+from photosvc.settings import map_values, values
 
 
 def _setting(
@@ -165,6 +165,18 @@ class Settings:
     )
     site_name: str = _setting(
         values.plain_text, "text", "Name people see, for example in authenticator apps", default="photosvc"
+    )
+    map_tiles: str = _setting(
+        map_values.map_tiles,
+        "address with `{z}` `{x}` `{y}`, or empty",
+        "Tiles of the map in Places, from a map server; empty: the map is the outline of the world",
+        default="",
+    )
+    map_attribution: str = _setting(
+        map_values.map_attribution,
+        "text, or text and an address",
+        "Credit of these tiles, such as `© OpenStreetMap contributors https://www.openstreetmap.org/copyright`",
+        default="",
     )
     session_max_age: int = _number(60, _TEN_YEARS, "seconds", "Seconds until a login session ends", default=1_209_600)
     session_idle: int = _number(

@@ -29,6 +29,7 @@ TABLE = {
     "GET /": EVERYBODY,
     "GET /photos/<uid>": EVERYBODY,
     "GET /api-docs": PUBLIC,
+    "GET /places": EVERYBODY,
     "GET /albums": ALBUMS,
     "GET /albums/<uid>": EVERYBODY,
     "GET /albums/<uid>/photos": EDITORS,

@@ -18,6 +18,8 @@ PAGES = {
     "a query that is wrong": "/?q=yaer:2023",
     "a search without results": "/?q=year:1900",
     "a photo": "/photos/{uid}?q=year:2023",
+    "the map": "/places",
+    "the map of a query that is wrong": "/places?q=yaer:2023",
     "albums": "/albums",
     "months": "/albums?type=month",
     "an album": "/albums/{album}",

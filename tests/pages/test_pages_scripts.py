@@ -68,6 +68,12 @@ def test_the_page_names_every_script_of_the_grid_that_it_loads_at_once():
     assert set(named[: named.index(ASSETS / "grid/tools.js")]) == loaded("grid/main.js", lazily=False)
 
 
+def test_the_map_is_at_most_75_kb_of_scripts():
+    own = loaded("places/main.js", lazily=True) | loaded("page.js", lazily=False)
+    assert packed([*own, ASSETS / "vendor/leaflet/leaflet.js"]) <= 75 * KB
+    assert packed([ASSETS / "vendor/world-atlas/world.svg"]) <= 150 * KB
+
+
 def test_scripts_evaluate_no_text_and_write_no_markup():
     for path in (path for path in ASSETS.rglob("*.js") if "vendor" not in path.parts):
         text = path.read_text()

@@ -8,7 +8,7 @@ more than `MOST_CLUSTERS` have photos.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Integer, and_, cast, func, or_, select
 
@@ -47,6 +47,14 @@ class Cluster:
     """Where that was taken; empty when unknown."""
 
 
+class Clusters(NamedTuple):
+    """The clusters of an area."""
+
+    side: float
+    """Of each cell of the grid that gathered them, in degrees."""
+    clusters: list[Cluster]
+
+
 @dataclass(slots=True)
 class _Cell:
     """Photos in a cell of the grid: their number, that of their rows, the sums of their positions, the highest key."""
@@ -83,7 +91,7 @@ def parse_box(text: str) -> Box:
     raise InvalidValueError(msg, field="bbox")
 
 
-def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int) -> list[Cluster]:
+def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int) -> Clusters:
     """At most `MOST_CLUSTERS` clusters of the photos in the box, the largest first.
 
     Raises:
@@ -93,13 +101,28 @@ def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int
     level = _level(box, zoom)
     cells = _cells(connection, query, box, level)
     while len(cells) > MOST_CLUSTERS:
-        cells = _halved(cells)
+        cells, level = _halved(cells), level - 1
+    side = 360 / 2**level
     ordered = sorted(cells.values(), key=lambda cell: (-cell.count, -cell.newest_key))
     shown = _shown(connection, [cell.newest_key for cell in ordered])
-    return [
-        Cluster(round(cell.lat / cell.rows, 6), round(cell.lng / cell.rows, 6), cell.count, *shown[cell.newest_key])
-        for cell in ordered
-    ]
+    return Clusters(
+        side,
+        [
+            Cluster(
+                _mean(cell.lat / cell.rows, side, 90),
+                _mean(cell.lng / cell.rows, side, 180),
+                cell.count,
+                *shown[cell.newest_key],
+            )
+            for cell in ordered
+        ],
+    )
+
+
+def _mean(degrees: float, side: float, edge: int) -> float:
+    """A position, rounded to a decimetre unless that moves it into the cell beside its own."""
+    short = round(degrees, 6)
+    return short if (short + edge) // side == (degrees + edge) // side else degrees
 
 
 def _level(box: Box, zoom: int) -> int:

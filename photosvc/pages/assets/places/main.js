@@ -1,0 +1,112 @@
+// The map of a search. Where it has been moved to is kept in the address: #zoom/latitude/longitude.
+
+import {asked, get, site, thumbnail} from "../grid/api.js";
+import "../grid/suggest.js";
+import {make} from "../grid/icons.js";
+import {number, photos} from "../grid/words.js";
+import {area, gather} from "./gather.js";
+
+const L = globalThis.L;
+const EDGE = 85.05;
+const DEEPEST = 18;
+const NAMED = 6; // from this zoom on places have names, where no tiles have them
+const DRAWN = 9; // up to this zoom the outline is true enough
+const HASH = /^#(\d{1,2})\/(-?\d{1,2}(?:\.\d+)?)\/(-?\d{1,3}(?:\.\d+)?)$/;
+
+function placeOfHash() {
+  const [, zoom, lat, lng] = HASH.exec(location.hash) || [];
+  return zoom === undefined ? null : {zoom: Math.min(Number(zoom), DEEPEST), center: [Math.max(-EDGE, Math.min(EDGE, Number(lat))), Math.max(-180, Math.min(180, Number(lng)))]};
+}
+
+function searchOf(squares) {
+  return `${site.photos}${asked({q: `${site.within} latlng:${squares.join("|")}`.trim(), order: site.order === "newest" ? "" : site.order})}`;
+}
+
+function start(container) {
+  const around = container.parentElement, view = around.querySelector(".view");
+  around.hidden = false;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const map = L.map(container, {
+    attributionControl: false, zoomControl: false, worldCopyJump: true, maxZoom: DEEPEST,
+    minZoom: Math.max(1, Math.floor(Math.log2(container.clientWidth / 256))),
+    zoomAnimation: !still, fadeAnimation: !still, inertia: !still,
+  });
+  L.control.zoom({zoomInTitle: "Closer", zoomOutTitle: "Farther"}).addTo(map);
+  L.control.scale().addTo(map);
+  const outline = [-360, 0, 360].map((turn) => L.imageOverlay(container.dataset.outline, [[-85.0511287798, turn - 180], [85.0511287798, turn + 180]], {className: "outline", alt: ""}));
+  if (site.tiles) L.tileLayer(site.tiles, {maxZoom: DEEPEST, referrerPolicy: "strict-origin"}).addTo(map);
+  const layer = L.layerGroup().addTo(map);
+  const draw = () => { for (const copy of outline) map.getZoom() <= DRAWN ? copy.addTo(map) : copy.remove(); };
+  map.on("zoomend", draw);
+
+  let running = null, moved = false;
+  const show = async () => {
+    running?.abort();
+    running = new AbortController();
+    const seen = map.getBounds(), [north, east, south, west] = area(seen.getSouth(), seen.getWest(), seen.getNorth(), seen.getEast());
+    const wide = seen.pad(.2), [top, right, bottom, left] = area(wide.getSouth(), wide.getWest(), wide.getNorth(), wide.getEast());
+    try {
+      const found = await get(`/photos/clusters${asked({q: site.query, s: site.album, bbox: [left, bottom, right, top].join(","), zoom: String(Math.round(map.getZoom()))})}`, running.signal);
+      mark(found, map, layer);
+      const across = west > east, inside = (lng) => (across ? lng >= west || lng <= east : lng >= west && lng <= east);
+      const count = found.clusters.filter(([lat, lng]) => lat >= south && lat <= north && inside(lng)).reduce((sum, one) => sum + one[2], 0);
+      const text = count ? `About ${photos(count)} in this view` : "No photos in this view";
+      view.replaceChildren(count ? make("a", {href: searchOf([[north, east, south, west].join(",")]), textContent: text}) : make("span", {textContent: text}));
+    } catch (error) {
+      if (error.name !== "AbortError") view.replaceChildren(make("span", {textContent: error.message}));
+    }
+  };
+  map.on("moveend", () => {
+    const {lat, lng} = map.getCenter().wrap();
+    if (Math.abs(lat) > EDGE) { // beyond the end of the world
+      map.setView([Math.sign(lat) * (EDGE - .05), lng], map.getZoom(), {animate: false});
+      return;
+    }
+    const digits = Math.max(2, Math.ceil(map.getZoom() / 3));
+    const hash = `#${Math.round(map.getZoom())}/${lat.toFixed(digits)}/${lng.toFixed(digits)}`;
+    if (moved && location.hash !== hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
+    show();
+  });
+  addEventListener("hashchange", () => {
+    const place = placeOfHash();
+    if (place) map.setView(place.center, place.zoom, {animate: false});
+  });
+  // A map that is dragged by one of its discs opens nothing.
+  let dragged = false;
+  map.on("mousedown", () => { dragged = false; }).on("drag", () => { dragged = true; });
+  container.addEventListener("pointerdown", () => { dragged = false; }, true);
+  container.addEventListener("click", (event) => { if (dragged) event.preventDefault(); }, true);
+  new ResizeObserver(() => map.invalidateSize({animate: false})).observe(container);
+
+  const place = placeOfHash();
+  const begin = (bounds) => {
+    if (bounds) map.fitBounds(bounds, {padding: [48, 48], maxZoom: 12, animate: false});
+    else map.setView(place?.center || [20, 10], place?.zoom ?? map.getMinZoom(), {animate: false});
+    draw();
+    moved = true;
+  };
+  if (place) begin();
+  else get(`/photos/clusters${asked({q: site.query, s: site.album})}`).then(({clusters}) => begin(clusters.length ? L.latLngBounds(clusters.map(([lat, lng]) => [lat, lng])) : null), () => begin());
+}
+
+function mark({clusters, cell}, map, layer) {
+  const middle = map.getCenter().lng;
+  const turned = (lng) => lng + 360 * Math.round((middle - lng) / 360);
+  const zoom = map.getZoom(), held = document.activeElement?.closest?.(".spot") ? document.activeElement.href : "";
+  const discs = gather(clusters, cell, (lat, lng) => map.project([lat, turned(lng)], zoom));
+  layer.clearLayers();
+  for (const {lat, lng, count, hash, place, squares} of discs) {
+    const size = count >= 100 ? 44 : count >= 10 ? 40 : 36;
+    const link = make("a", {href: searchOf(squares), ariaLabel: [photos(count), place].filter(Boolean).join(", "), title: place},
+      make("img", {src: thumbnail(hash, "tile_100"), alt: "", width: size, height: size, decoding: "async", draggable: false}));
+    if (count > 1) link.append(make("b", {textContent: number(count)}));
+    const name = place.split(",")[0];
+    if (zoom >= NAMED && !site.tiles && name) link.append(make("i", {dir: "auto", textContent: name}));
+    const icon = L.divIcon({className: "spot", html: link, iconSize: [size, size]});
+    L.marker([lat, turned(lng)], {icon, keyboard: false, bubblingMouseEvents: true}).addTo(layer);
+    if (link.href === held) link.focus({preventScroll: true});
+  }
+}
+
+const container = document.querySelector("#map");
+if (container && site.api && L) start(container);
