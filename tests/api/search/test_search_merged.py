@@ -80,7 +80,8 @@ def check_whole(library, order, found):
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_photo_comes_once_and_whole(library, order, count):
     check_whole(library, order, by_count(library, order, count, lambda answer: int(answer.headers["X-Count"])))
-    check_whole(library, order, by_count(library, order, count, lambda _: count))
+    if count > 1:  # pages of one file are asked for alike
+        check_whole(library, order, by_count(library, order, count, lambda _: count))
     check_whole(library, order, by_cursor(library, order, count))
 
 
