@@ -142,6 +142,48 @@ def find_change(session: Session, photo_uid: str, number: str, *, sees_private: 
     return change
 
 
+def first_of_batch(session: Session, photo_uids: Sequence[str], change: Change, now: datetime) -> int | None:
+    """The number of the first change of an edit that was written now; None: it changed none of these photos."""
+    found = [
+        session.scalar(
+            select(func.min(PhotoChange.id)).where(
+                PhotoChange.photo_uid.in_(photo_uids[start : start + _PORTION]),
+                PhotoChange.created_at == now,
+                PhotoChange.actor_uid == change.actor.uid,
+                PhotoChange.action == change.action,
+            )
+        )
+        for start in range(0, len(photo_uids), _PORTION)
+    ]
+    return min((number for number in found if number), default=None)
+
+
+def changes_of_batch(session: Session, photo_uids: Sequence[str], first: PhotoChange) -> dict[str, PhotoChange]:
+    """The changes of these photos, some hundreds at most, that were written with `first`."""
+    query = select(PhotoChange).where(
+        PhotoChange.photo_uid.in_(photo_uids),
+        PhotoChange.id >= first.id,
+        PhotoChange.created_at == first.created_at,
+        PhotoChange.actor_uid == first.actor_uid,
+        PhotoChange.action == first.action,
+    )
+    return {change.photo_uid: change for change in session.scalars(query.order_by(PhotoChange.id.desc()))}
+
+
+def find_own(session: Session, number: int, actor: Actor) -> PhotoChange:
+    """The change with this number, if it is one of this actor.
+
+    Raises:
+        NotFoundError: there is none.
+
+    """
+    change = session.get(PhotoChange, number)
+    if change is None or change.actor_uid != actor.uid:
+        msg = "you made no such change"
+        raise NotFoundError(msg, field="change")
+    return change
+
+
 def shown(text: str) -> dict[str, Any]:
     """Values that the journal stores, by their names on the wire."""
     return {wire_name(name): value for name, value in values_of(text).items()}

@@ -16,14 +16,16 @@ from photosvc.index.storing.catalog import PlainCatalog
 from photosvc.library.edits import flags
 from photosvc.library.edits.apply import apply
 from photosvc.library.edits.changing import changing
+from photosvc.library.edits.each import Each
 from photosvc.library.edits.flags import Flagging, change_flags
 from photosvc.library.edits.loading import load_photos
-from photosvc.library.journal import Actor, Change
+from photosvc.library.edits.undo import undo_batch
+from photosvc.library.journal import Actor, Change, find_own, first_of_batch
 from photosvc.library.removal import remove_photos
 from photosvc.library.selected import selected_photos
 from photosvc.library.trash import originals
 from photosvc.models.database.transactions import many_pages
-from photosvc.records.edits.batch import BatchSchema, EditBatchSchema, PrivateBatchSchema
+from photosvc.records.edits.batch import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
@@ -41,6 +43,14 @@ _MAX_BODY: Final = 1 << 20
 _PORTION: Final = 500
 
 _COUNTED: Final = json_object("code message photos", code=NUMBER, message=TEXT, photos=NUMBER)
+_EDITED: Final = json_object(
+    "code message photos change",
+    code=NUMBER,
+    message=TEXT,
+    photos=NUMBER,
+    change={"type": ["integer", "null"], "description": "The number of the edit, to take it back; null: none changed."},
+)
+_UNDONE: Final = json_object("code message photos left", code=NUMBER, message=TEXT, photos=NUMBER, left=NUMBER)
 _MEANING: Final = "How many photos changed."
 
 
@@ -52,6 +62,7 @@ def add_routes(api: Blueprint) -> None:
         ("approve", approve_photos),
         ("private", hide_photos),
         ("edit", edit_photos),
+        ("undo", undo_edit),
         ("delete", delete_photos),
     ):
         api.add_url_rule(f"/batch/photos/{name}", view_func=view, methods=["POST"])
@@ -96,24 +107,51 @@ def hide_photos(given: dict[str, Any]) -> Response:
 
 @require("photos.update")
 @takes(EditBatchSchema, any_type=True, max_body=_MAX_BODY)
-@answers(_COUNTED, _MEANING)
+@answers(_EDITED, _MEANING)
 @refuses(400, 409)
 def edit_photos(given: dict[str, Any]) -> Response:
-    """Write the same `values` into photos, as `PUT /photos/<uid>` does; at most 10,000 photos."""
+    """Write the same `values` into photos, as `PUT /photos/<uid>` does; at most 10,000 photos.
+
+    Keywords can be added to those of each photo, or removed from them, and times moved. `change` in the answer takes
+    the edit back: send it to `POST /batch/photos/undo`.
+    """
     values = {**given["values"], **(given["values"].pop("details", None) or {})}
+    each = Each(given["add_keywords"], given["remove_keywords"], given["shift"])
+    entry, numbers = Change("photos.update", Actor.of(principal())), list[int | None]()
 
     def edit(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         catalog, changed = PlainCatalog(session, Gazetteer.load()), 0
         for start in range(0, len(photo_ids), _PORTION):
             loaded = load_photos(session, photo_ids[start : start + _PORTION])
             catalog.remember(loaded.photos)
-            with changing(session, catalog, loaded, Change("photos.update", Actor.of(principal())), now) as touched:
+            with changing(session, catalog, loaded, entry, now) as touched:
                 for photo in loaded.photos:
-                    apply(photo, values, catalog)
+                    apply(photo, each.values(photo, values), catalog)
             changed += len(touched)
+            if touched and not numbers:
+                numbers.append(first_of_batch(session, [photo.uid for photo in touched], entry, now))
         return changed
 
-    return _batch(given, edit, "changed", most=MOST_EDITED)
+    answer = _batch(given, edit, "changed", most=MOST_EDITED)
+    return json_answer({**(answer.json or {}), "change": numbers[0] if numbers else None})
+
+
+@require("photos.update")
+@takes(UndoBatchSchema, any_type=True, max_body=_MAX_BODY)
+@answers(_UNDONE, "How many photos are what they were, and how many stay because they changed since.")
+@refuses(400, 404, 409)
+def undo_edit(given: dict[str, Any]) -> Response:
+    """Take an own edit of many photos back; those that changed since then stay as they are."""
+    actor, left = Actor.of(principal()), 0
+
+    def take_back(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
+        nonlocal left
+        first = find_own(session, given["change"], actor)
+        undone, left = undo_batch(session, photo_ids, first, Change("photos.undo", actor), now)
+        return undone
+
+    answer = _batch(given, take_back, "taken back", most=MOST_EDITED)
+    return json_answer({**(answer.json or {}), "left": left})
 
 
 @require("photos.delete")

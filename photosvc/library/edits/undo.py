@@ -1,10 +1,51 @@
 """Undo: write back what a change of a photo replaced."""
 
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy.orm import Session
+
 from photosvc.core.errors import ConflictError
-from photosvc.index.storing.catalog import Catalog
-from photosvc.library.journal import values_of
+from photosvc.index.places import Gazetteer
+from photosvc.index.storing.catalog import Catalog, PlainCatalog
+from photosvc.library.edits.changing import changing
+from photosvc.library.edits.loading import load_photos
+from photosvc.library.journal import Change, changes_of_batch, values_of
 from photosvc.library.values import decided, restore, restore_marks, snapshot, wire_name
 from photosvc.models import Photo, PhotoChange
+
+#: Photos that are loaded at once.
+_PORTION: Final = 500
+
+
+def undo_batch(
+    session: Session, photo_ids: Sequence[int], first: PhotoChange, change: Change, now: datetime
+) -> tuple[int, int]:
+    """Take an edit of many photos back; gives how many became what they were, and how many changed since and stay.
+
+    Args:
+        session: in a write transaction.
+        photo_ids: of the edited photos.
+        first: the edit's first change in the journal, of which the others have the time and the actor.
+        change: for the journal.
+        now: the present.
+
+    """
+    catalog, undone, left = PlainCatalog(session, Gazetteer.load()), 0, 0
+    for start in range(0, len(photo_ids), _PORTION):
+        loaded = load_photos(session, photo_ids[start : start + _PORTION])
+        catalog.remember(loaded.photos)
+        entries = changes_of_batch(session, [photo.uid for photo in loaded.photos], first)
+        with changing(session, catalog, loaded, change, now) as touched:
+            for photo in loaded.photos:
+                if photo.uid in entries:
+                    try:
+                        undo(catalog, photo, entries[photo.uid])
+                    except ConflictError:  # raised before anything is written
+                        left += 1
+        undone += len(touched)
+    return undone, left
 
 
 def undo(catalog: Catalog, photo: Photo, change: PhotoChange) -> None:

@@ -2,8 +2,11 @@
 
 from marshmallow import EXCLUDE, Schema, fields, validate
 
-from photosvc.records.edits.edit import PhotoEditSchema
+from photosvc.records.edits.edit import KEYWORDS, Keywords, PhotoEditSchema
 from photosvc.records.examples import PHOTO_UID
+
+#: Seconds: a hundred years.
+_LONGEST_SHIFT = 100 * 366 * 86_400
 
 
 class BatchSchema(Schema):
@@ -45,4 +48,28 @@ class PrivateBatchSchema(BatchSchema):
 class EditBatchSchema(BatchSchema):
     """Loads a batch that writes the same values into photos."""
 
-    values = fields.Nested(PhotoEditSchema, required=True)
+    values = fields.Nested(PhotoEditSchema, load_default=dict)
+    add_keywords = Keywords(
+        load_default=(),
+        metadata={**KEYWORDS, "description": "Keywords that each photo gains.", "example": "lake, boat"},
+    )
+    remove_keywords = Keywords(
+        load_default=(), metadata={**KEYWORDS, "description": "Keywords that each photo loses, also of those it gains."}
+    )
+    shift = fields.Integer(
+        load_default=0,
+        strict=True,
+        validate=validate.Range(-_LONGEST_SHIFT, _LONGEST_SHIFT),
+        metadata={"description": "Seconds by which each time is moved, as for a camera whose clock was wrong."},
+    )
+
+
+class UndoBatchSchema(BatchSchema):
+    """Loads a batch whose edit is taken back."""
+
+    change = fields.Integer(
+        required=True,
+        strict=True,
+        validate=validate.Range(1, 2**63 - 1),
+        metadata={"description": "The `change` in the answer to the edit."},
+    )

@@ -14,6 +14,8 @@ _MOST_KEYWORDS: Final = 256
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 #: How the OpenAPI document has times.
 _TIME: Final = {"type": "string", "format": "date-time"}
+#: How it has keywords.
+KEYWORDS: Final = {"type": ["string", "array"], "items": {"type": "string", "maxLength": _SHORT}}
 TYPES: Final = ("image", "raw", "live", "video", "animated")
 
 
@@ -40,7 +42,7 @@ class _Time(fields.Field[datetime]):
             raise ValidationError(msg) from None
 
 
-class _Keywords(fields.Field[list[str]]):
+class Keywords(fields.Field[list[str]]):
     """Keywords, separated by commas or as a list."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:  # noqa: ANN401, ARG002
@@ -75,12 +77,11 @@ class DetailsEditSchema(AnyCaseSchema):
 
         unknown = EXCLUDE
 
-    Keywords = _Keywords(
+    Keywords = Keywords(
         attribute="keywords",
         allow_none=True,
         metadata={
-            "type": ["string", "array"],
-            "items": {"type": "string", "maxLength": _SHORT},
+            **KEYWORDS,
             "description": f"Separated by commas, or a list; at most {_MOST_KEYWORDS}.",
             "example": "lake, boat",
         },

@@ -124,6 +124,7 @@ TABLE = {
     "POST /batch/photos/approve": row(400, "photos write", ANYTHING, WRITERS, body={}),
     "POST /batch/photos/private": row(400, "photos write", ANYTHING, WRITERS, body={}),
     "POST /batch/photos/edit": row(400, "photos write", ANYTHING, WRITERS, body={}),
+    "POST /batch/photos/undo": row(400, "photos write", ANYTHING, WRITERS, body={}),
     "POST /batch/photos/delete": row(400, "photos write", ANYTHING, WRITERS, body={}),
     "POST /photos/<photo_uid>/files/<file_uid>/primary": row(404, "photos write", ANYTHING, WRITERS),
     "POST /photos/<photo_uid>/files/<file_uid>/unstack": row(404, "photos write", ANYTHING, WRITERS),
