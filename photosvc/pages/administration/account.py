@@ -32,8 +32,6 @@ _DONE: Final = {
     "ended": "Signed out there.",
     "revoked": "The app password is revoked.",
 }
-#: The choices of the role's form; disabling has a form of its own.
-_FIELDS: Final = ("role", "display_name", "email")
 
 
 class OwnPasswordError(ConflictError):
@@ -67,7 +65,9 @@ def change_account(account: str) -> Response:
     """Change its role, displayed name and address."""
     form = read_form()
     try:
-        managed_accounts.change_account(account, **{name: form[name] for name in _FIELDS if name in form})
+        managed_accounts.change_account(
+            account, role=form.get("role"), display_name=form.get("display_name"), email=form.get("email")
+        )
     except (InvalidValueError, LastAdminError) as error:
         return _account(account, error, given=form)
     return _done(account, "saved")

@@ -30,8 +30,15 @@ def add_account(*, name: str, role: str, display_name: str, email: str, password
     return user
 
 
-def change_account(user_uid: str, **changes: str | bool) -> None:
-    """Change role, displayed name, address, or whether the account is disabled; the last administrator stays one.
+def change_account(
+    user_uid: str,
+    *,
+    role: str | None = None,
+    display_name: str | None = None,
+    email: str | None = None,
+    disabled: bool | None = None,
+) -> None:
+    """Change the given values of an account; the last enabled administrator stays one.
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
@@ -42,8 +49,11 @@ def change_account(user_uid: str, **changes: str | bool) -> None:
     service = current_service()
     with service.writing() as session:
         user = users.find_user(session, user_uid)
+        changes = {"role": role, "display_name": display_name, "email": email, "disabled": disabled}
         record(session, Event.USER_CHANGED, subject=user, detail=described.changes(user, changes))
-        users.change_user(session, user, service.now(), **changes)  # type: ignore[arg-type]
+        users.change_user(
+            session, user, service.now(), role=role, display_name=display_name, email=email, disabled=disabled
+        )
 
 
 def remove_account(user_uid: str) -> None:
