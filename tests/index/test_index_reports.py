@@ -2,6 +2,7 @@
 
 import pytest
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from photosvc.index.running import reports
@@ -94,6 +95,22 @@ def test_runs_that_were_stopped_or_failed_or_whose_process_ended_are_told_apart(
         service = current_service()
         with Session(service.engine()) as session, run_lock(session, service.settings, service.clock):
             assert [state for (state,) in kept(library)] == ["running", "failed", "stopped"]
+
+
+def test_a_row_whose_transaction_failed_is_written_by_the_next_one(library, monkeypatch):
+    library.put("1.jpg", jpeg(20, 10))
+    write = reports.write_if_free
+
+    def fail(engine, wanted, *, lasting):
+        def roll_back(session):
+            wanted(session)
+            raise OperationalError("", {}, Exception("the disk is full"))
+
+        return write(engine, roll_back, lasting=lasting)
+
+    monkeypatch.setattr(reports, "write_if_free", fail)
+    library.index()
+    assert kept(library, "indexed", "read") == [("done", 1, 1)]
 
 
 def test_old_runs_are_forgotten(library, monkeypatch):

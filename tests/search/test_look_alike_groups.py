@@ -97,6 +97,21 @@ def test_what_is_not_the_same_is_not_asked_again_until_that_is_taken_back(librar
     assert sorted(waiting(library)[0]) == [ONE, TWO]
 
 
+def test_only_the_best_that_is_left_decides_what_is_asked(library):
+    look(library)
+    with library.session() as session:
+        groups.set_apart(session, ids(session, "1-240", "1-120"))
+        groups.set_apart(session, ids(session, "1-120", "1-60"))
+    assert sorted(waiting(library)[0]) == [[ONE[0], ONE[2]], TWO]
+    with library.session() as session:
+        session.execute(update(Photo).where(Photo.name == "2-240").values(archived_at=library.clock()))
+    library.app.test_cli_runner().invoke(args=["svc", "index", "--rebuild-search"])
+    assert sorted(waiting(library)[0]) == [[ONE[0], ONE[2]], TWO[1:]]
+    with library.session() as session:
+        groups.set_apart(session, ids(session, "2-120", "2-60"))
+    assert waiting(library)[0] == [[ONE[0], ONE[2]]]
+
+
 def test_a_wish_that_is_repeated_while_an_indexer_looks_stays(library, monkeypatch):
     find = finding.find_duplicates
 

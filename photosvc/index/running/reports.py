@@ -74,8 +74,9 @@ class Reporter:
         """Keep how many files were read of those to read, every other second."""
         self._read, self._to_read = done, total
         if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _PAUSE
-            write_if_free(self.engine, lambda session: self._write(session, State.RUNNING), lasting=False)
+            self._next, known = time.monotonic() + _PAUSE, self._run_id
+            if not write_if_free(self.engine, lambda session: self._write(session, State.RUNNING), lasting=False):
+                self._run_id = known  # a new row was rolled back
 
     def done(self, *, whole: bool) -> None:
         """Keep that the run has ended."""

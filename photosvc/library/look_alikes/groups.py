@@ -100,17 +100,22 @@ def take_back(session: Session, number: int) -> None:
 
 
 def _waits() -> ColumnElement[bool]:
-    """Photos that are listed, and not set apart from a better one of their group."""
-    better, one, other = aliased(LookAlike), aliased(DistinctPhoto), aliased(DistinctPhoto)
+    """Photos that are listed, and not set apart from the best of their group that is."""
+    best, first, one, other = aliased(LookAlike), aliased(LookAlike), aliased(DistinctPhoto), aliased(DistinctPhoto)
+    place = select(func.min(first.place)).where(first.number == LookAlike.number, _is_listed(first))
     apart = exists().where(
         one.photo_id == LookAlike.photo_id,
         other.number == one.number,
-        better.photo_id == other.photo_id,
-        better.number == LookAlike.number,
-        better.place < LookAlike.place,
+        best.photo_id == other.photo_id,
+        best.number == LookAlike.number,
+        best.place < LookAlike.place,
+        best.place == place.correlate(LookAlike).scalar_subquery(),
     )
-    listed = exists().where(SearchRow.photo_id == LookAlike.photo_id, SearchRow.listed)
-    return and_(listed, not_(apart))
+    return and_(_is_listed(LookAlike), not_(apart))
+
+
+def _is_listed(photo: Any) -> ColumnElement[bool]:  # noqa: ANN401 - the table or an alias of it
+    return exists().where(SearchRow.photo_id == photo.photo_id, SearchRow.listed)
 
 
 def _members(numbers: Sequence[int]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
