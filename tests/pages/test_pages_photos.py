@@ -27,6 +27,7 @@ def library(tmp_path_factory):
             edit_photos(session, ids[:1], title=HOSTILE, description=HOSTILE)
             edit_photos(session, ids[1:2], private=True)
             edit_photos(session, ids[2:3], quality=-1)
+            edit_photos(session, ids[3:4], year=-1, month=-1, day=-1)
             project(session, ids)
         yield api
 
@@ -72,6 +73,23 @@ def test_it_tells_how_many_there_are_and_how_many_are_hidden(library, alice):
     link = unescape(re.search(r'href="([^"]+)">1 hidden', answer.text)[1])
     assert link == "/?q=year%3A2020+hidden%3Atrue"
     assert len(photos_of(alice.open(link, headers=OWN))) == 1
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+def test_what_the_scripts_show_first_is_the_beginning_of_the_timeline(library, alice, order):
+    first = json.loads(re.search(r"data-first='([^']+)'", alice.open(f"/?order={order}", headers=OWN).text)[1])
+    token = library.app_password("alice")
+    months = [name for name, _ in library.call("GET", f"/photos/timeline?order={order}", token).json["months"]]
+    assert [month["name"] for month in first["months"]] == months[:-1]
+    assert months[-1] == "0000-00"
+    photos = []
+    for month in first["months"]:
+        path = f"/photos/timeline/{month['name']}"
+        columns = library.call("GET", f"{path}?order={order}", token).json
+        assert month == {"name": month["name"], **{key: columns[key] for key in ("days", "ratio", "color", "type")}}
+        photos += library.call("GET", f"{path}/photos?order={order}", token).json["photos"]
+    keys = ("uid", "hash", "duration", "favorite", "private")
+    assert [photo[:5] for photo in first["photos"]] == [[photo[key] for key in keys] for photo in photos]
 
 
 def test_photos_of_one_day_have_one_heading(alice):

@@ -3,26 +3,26 @@
 The columns of a month are those of `GET /photos/timeline/{month}`, as far as the photos of the page go.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any
 
 from photosvc.search.reading.overview.timeline import TYPES
 
 Record = Mapping[str, Any]
 
-_UNKNOWN: Final = "0000-00"
 _DIGITS = "0123456789abcdef"
 
 
-def first_screen(records: Sequence[Record]) -> dict[str, Any]:
-    """Columns and photos of these search results, which are in order of time; without those of unknown months.
+def first_screen(records: Iterable[Record], *, oldest_first: bool) -> dict[str, Any]:
+    """Columns and photos of these search results, which are in order of time.
 
-    The timeline has them behind all others, wherever the time of their files puts them in the order of a search.
+    Searches sort by UTC, and photos without a date among the others; the timeline sorts by local days first, and has
+    those without a date at its end, so that they are left out here.
     """
-    records = [record for record in records if _month(record) != _UNKNOWN]
-    months = [(name, list(photos)) for name, photos in groupby(records, key=_month)]
-    return {"months": [_columns(name, photos) for name, photos in months], "photos": [_photo(one) for one in records]}
+    dated = sorted(filter(_month, records), key=_day, reverse=not oldest_first)
+    months = [(name, list(photos)) for name, photos in groupby(dated, key=_month)]
+    return {"months": [_columns(name, photos) for name, photos in months], "photos": [_photo(one) for one in dated]}
 
 
 def _columns(name: str, photos: Sequence[Record]) -> dict[str, Any]:
@@ -43,8 +43,13 @@ def _photo(record: Record) -> tuple[Any, ...]:
 
 
 def _month(record: Record) -> str:
+    """As the timeline writes it; empty when it is unknown."""
     known = record["Year"] > 0 and record["Month"] > 0
-    return f"{record['Year']:04}-{record['Month']:02}" if known else _UNKNOWN
+    return f"{record['Year']:04}-{record['Month']:02}" if known else ""
+
+
+def _day(record: Record) -> tuple[int, int, int]:
+    return record["Year"], record["Month"], max(record["Day"], 0)
 
 
 def _ratio(record: Record) -> int:

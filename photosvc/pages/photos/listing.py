@@ -139,5 +139,7 @@ def find_page(asked: SearchRequest, who: Principal) -> Found:
         behind = replace(asked, count=1, offset=asked.offset + asked.count)
         more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
     days = days_of(records, thumbnails(who), by_day=asked.order.base in _BY_DAY)
-    first = first_screen(records) if records and asked.order.name in _BY_DAY else None
+    first = None
+    if records and asked.order.name in _BY_DAY:
+        first = first_screen(records, oldest_first=asked.order.name == "oldest")
     return Found(days, *totals, more=more, first=first)

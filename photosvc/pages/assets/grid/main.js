@@ -9,7 +9,7 @@ const HASH = /^#(\d{4}-\d\d)(?:\.(\d+))?$/;
 
 async function start(root, first) {
   const [, name, above] = HASH.exec(location.hash) || [];
-  const timeline = new Timeline(name ? null : first);
+  const timeline = new Timeline(name || !first.months.length ? null : first);
   root.classList.add("live");
   history.scrollRestoration = "manual";
   let grid = timeline.months.length ? new Window(root, timeline) : null;
@@ -26,7 +26,7 @@ async function start(root, first) {
   if (!timeline.total) { location.reload(); return; }
   if (grid) {
     // The same photos, which have their places among all of them now.
-    const {month, offset} = grid.place(), at = Math.max(0, timeline.find(names[month]));
+    const {month, offset} = grid.place(), at = month || offset ? Math.max(0, timeline.find(names[month])) : 0;
     grid.reset({month: at, offset});
   } else {
     grid = new Window(root, timeline);
