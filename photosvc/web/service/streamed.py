@@ -37,8 +37,8 @@ class StreamedRead:
         left = iter(pieces)
         while True:
             with self._mutex:
-                if self._is_late and isinstance(self._driver, sqlite3.Connection):
-                    self._driver.execute("BEGIN")  # psycopg begins by itself
+                if self._is_late:
+                    self._begin()
                 piece = next(left, None)
                 if self._is_late:
                     self._driver.rollback()
@@ -54,6 +54,11 @@ class StreamedRead:
                 return
             self._is_closed = True
         self._connection.close()
+
+    def _begin(self) -> None:
+        """Begin a transaction; psycopg does so by itself, and one that could not be ended goes on."""
+        if isinstance(self._driver, sqlite3.Connection) and not self._driver.in_transaction:
+            self._driver.execute("BEGIN")
 
     def _end(self) -> None:
         with self._mutex:
