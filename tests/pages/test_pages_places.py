@@ -10,7 +10,7 @@ from photosvc.core.errors import SettingError
 from photosvc.pages.places.countries import narrowed
 from photosvc.settings import load_settings
 from tests.api_client import open_api
-from tests.pages.browser import Browser, text_of
+from tests.pages.browser import OWN, Browser, text_of
 from tests.pictures import exif, jpeg
 
 TILES = "https://tiles.example.org/{z}/{x}/{y}.png"
@@ -63,6 +63,26 @@ def test_the_search_limits_the_places_and_stays_in_links(places):
         link_of(places.open(path), name) for path, name in (("/places?q=year:2023+|+a", "Photos"), ("/?q=a", "Places"))
     )
     assert (photos, other) == ({"q": ["year:2023 | a"]}, {"q": ["a"]})
+
+
+def test_a_photo_leads_to_its_point_on_the_map(places):
+    uids = re.findall(r'href="/photos/(p\w+)', places.open("/?q=country:fr").text)
+    assert 'href="/places#14/48.85000/2.35000"' in places.open(f"/photos/{uids[0]}").text
+    nowhere = re.findall(r'href="/photos/(p\w+)', places.open("/?q=geo:false").text)
+    assert "/places#" not in places.open(f"/photos/{nowhere[0]}").text
+
+
+def test_a_square_of_the_clusters_has_exactly_the_photos_of_its_disc(places):
+    """As the map asks: the squares around the discs, by the side that the answer tells, have the photos of each."""
+    headers = {**OWN, "X-Photosvc": "1", "Sec-Fetch-Mode": "cors"}
+    for zoom in (0, 3, 6, 20):
+        found = places.open(f"/api/v1/photos/clusters?zoom={zoom}", headers=headers).json
+        side = found["cell"]
+        for lat, lng, count, *_ in found["clusters"]:
+            south, west = (lat + 90) // side * side - 90, (lng + 180) // side * side - 180
+            box = f"{min(south + side - 1e-7, 90):.7f},{min(west + side - 1e-7, 180):.7f},{south:.7f},{west:.7f}"
+            months = places.open(f"/api/v1/photos/timeline?q=latlng:{box}", headers=headers).json
+            assert months["total"] == count
 
 
 def test_a_query_that_is_wrong_is_told_beside_the_field(places):

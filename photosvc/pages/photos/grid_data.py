@@ -45,6 +45,7 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
         "videos": url_for("photosvc.video", content_hash="HASH", token=token, video_format="avc"),
         "photo": url_for(".photo", uid="UID") + search.where,
         "photos": url_for(".photos"),
+        "places": url_for(".places"),
         "albumpage": url_for(".album", uid="UID"),
         "query": search.query,
         "album": search.album,

@@ -71,6 +71,7 @@ export class Panel {
     else fact("Taken", "The date is not known");
     if (!UNKNOWN.has(record.PlaceLabel)) fact("Place", record.PlaceLabel, UNKNOWN.has(record.PlaceCity) ? "" : `city:"${record.PlaceCity}"`);
     if (record.Lat || record.Lng) fact("Position", `${record.Lat.toFixed(5)}, ${record.Lng.toFixed(5)}`, `near:${record.UID}`);
+    if (record.Lat || record.Lng) facts.lastElementChild.append(" ", make("a", {href: `${site.places}#14/${record.Lat.toFixed(5)}/${record.Lng.toFixed(5)}`, textContent: "On the map"}));
     if (!UNKNOWN.has(record.CameraModel)) fact("Camera", `${record.CameraMake} ${record.CameraModel}`.trim(), `camera:"${record.CameraModel}"`);
     if (!UNKNOWN.has(record.LensModel)) fact("Lens", record.LensModel, `lens:"${record.LensModel}"`);
     fact("Exposure", [record.Exposure && `${record.Exposure} s`, record.FNumber && `f/${record.FNumber}`, record.Iso && `ISO ${record.Iso}`, record.FocalLength && `${record.FocalLength} mm`].filter(Boolean).join(" · "));

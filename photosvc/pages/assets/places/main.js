@@ -86,7 +86,21 @@ function start(container) {
     moved = true;
   };
   if (place) begin();
-  else get(`/photos/clusters${asked({q: site.query, s: site.album})}`).then(({clusters}) => begin(clusters.length ? L.latLngBounds(clusters.map(([lat, lng]) => [lat, lng])) : null), () => begin());
+  else extent().then(begin, () => begin());
+}
+
+// Where the photos are. Squares of the whole globe are wide, so that it is asked again for the area that they cover.
+async function extent() {
+  let bounds = null, bbox = "", side = 0;
+  for (let step = 0; step < 6; step++) {
+    const {clusters, cell} = await get(`/photos/clusters${asked({q: site.query, s: site.album, bbox, zoom: String(DEEPEST)})}`);
+    if (!clusters.length) break;
+    bounds = L.latLngBounds(clusters.map(([lat, lng]) => [lat, lng]));
+    if (cell === side || clusters.every((one) => one[2] === 1)) break;
+    side = cell;
+    bbox = [Math.max(-180, bounds.getWest() - cell), Math.max(-90, bounds.getSouth() - cell), Math.min(180, bounds.getEast() + cell), Math.min(90, bounds.getNorth() + cell)].map((value) => value.toFixed(7)).join(",");
+  }
+  return bounds;
 }
 
 function mark({clusters, cell}, map, layer) {

@@ -1,0 +1,88 @@
+"""The map in Chromium: by mouse and by keyboard, back to where it was, on screens of all widths, and with tiles."""
+
+import re
+
+import pytest
+
+from tests.api_client import open_api
+from tests.pages.chromium import open_chromium, open_page
+from tests.pages.test_pages_places import put_spots
+from tests.programs.server import serve
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+HASH = re.compile(r"#\d+/-?[\d.]+/-?[\d.]+$")
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("map")) as api:
+        put_spots(api.library)
+        with serve(api.library.instance, workers=1, threads=8) as address:
+            yield address
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with open_chromium() as browser:
+        yield browser
+
+
+def test_a_disc_opens_its_photos_and_back_leads_to_the_same_map(chromium, base):
+    with open_page(chromium, base) as page:
+        page.goto(f"{base}/places#5/48.9/5.0")
+        page.wait_for_selector(".spot a[aria-label^='2 photos']")
+        page.locator("#map").focus()
+        page.keyboard.press("+")
+        page.wait_for_url(re.compile("#6/"))
+        page.wait_for_selector(".spot a[aria-label^='2 photos'] i")
+        kept = page.url
+        assert HASH.search(kept)
+        page.locator(".spot a[aria-label^='2 photos']").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".summary .total:has-text('2 photos')")
+        page.go_back()
+        page.wait_for_selector(".spot a[aria-label^='2 photos']")
+        assert page.url == kept
+
+
+def test_a_map_that_is_dragged_by_a_disc_opens_nothing(chromium, base):
+    with open_page(chromium, base) as page:
+        page.goto(f"{base}/places#5/48.9/5.0")
+        box = page.locator(".spot a[aria-label^='2 photos']").bounding_box()
+        page.mouse.move(box["x"] + 15, box["y"] + 15)
+        page.mouse.down()
+        page.mouse.move(box["x"] - 120, box["y"] + 60, steps=6)
+        page.mouse.up()
+        page.wait_for_url(lambda url: HASH.search(url) and not url.endswith("/48.9/5.0"))
+        assert "/places" in page.url
+
+
+def test_all_photos_of_the_view_open_in_the_grid(chromium, base):
+    with open_page(chromium, base) as page:
+        page.goto(f"{base}/places")
+        page.click(".view a:has-text('3 photos')")
+        page.wait_for_selector(".summary .total:has-text('3 photos')")
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280, 2560])
+def test_no_width_scrolls_sideways(chromium, base, width):
+    long = "w" * 500
+    with open_page(chromium, base, width=width) as page:
+        for query in ("", f"-{long}", '-"<img src=x onerror=alert(1)>" | year:2023'):
+            page.goto(f"{base}/places?q={query}")
+            page.wait_for_selector(".view :first-child")
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_without_scripts_the_towns_are_the_page(chromium, base):
+    with open_page(chromium, base) as page:
+        cookies = page.context.cookies()
+    context = chromium.new_context(java_script_enabled=False)
+    context.add_cookies(cookies)
+    page = context.new_page()
+    page.goto(f"{base}/places")
+    assert not page.locator("#map").is_visible()
+    page.click("text=France")
+    assert "1 photo" in page.locator(".summary .total").inner_text()
+    context.close()
