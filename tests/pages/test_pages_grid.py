@@ -80,7 +80,7 @@ def test_every_tile_is_a_link_with_a_text_at_its_place_in_the_search(page):
     assert item.get_attribute("aria-setsize") == str(TOTAL)
     assert item.query_selector("a").get_attribute("href").startswith("/photos/p")
     assert item.query_selector("img").get_attribute("alt") != ""
-    assert item.query_selector("img").get_attribute("srcset").count("/t/") == 2
+    assert item.query_selector("img").get_attribute("srcset").count("/t/") == 3
     assert page.inner_text(".box h2").startswith("Wednesday, October 18, 2023")
     assert len(page.query_selector_all(f"{TILE} a[tabindex='0']")) == 1
 
