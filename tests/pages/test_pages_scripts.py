@@ -15,6 +15,8 @@ ASSETS = Path(photosvc.pages.__file__).with_name("assets")
 VENDORED = json.loads((ASSETS / "vendor/VENDORED.json").read_text())
 IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*"(\.[^"]+\.js)"(\))?""")
 KB = 1000
+#: Dialogs that no page and no viewer loads before somebody opens them.
+ASKED_FOR = {"editing.js"}
 
 
 def loaded(name, *, lazily):
@@ -57,9 +59,15 @@ def test_the_grid_is_at_most_40_kb_of_scripts_and_with_the_viewer_60():
     )
     assert not any("vendor" in path.parts for path in grid)
     assert packed(grid) <= 40 * KB
-    whole = grid | loaded("grid/main.js", lazily=True)
+    whole = {path for path in grid | loaded("grid/main.js", lazily=True) if path.name not in ASKED_FOR}
     assert any(path.name == "photoswipe.js" for path in whole)
     assert packed(whole) <= 60 * KB
+
+
+def test_a_dialog_that_is_loaded_when_it_is_asked_for_is_at_most_5_kb():
+    for name in ASKED_FOR:
+        assert packed([ASSETS / "grid" / name]) <= 5 * KB
+        assert f'import("./{name}")' in (ASSETS / "grid/actions.js").read_text()
 
 
 def test_the_page_names_every_script_of_the_grid_that_it_loads_at_once():

@@ -30,6 +30,7 @@ export class Actions {
       button("favorite", "Favorite (f)", "heart", "favorite", "update"),
       button("private", "Private", "lock", "private", "update"),
       button("album", "Add to album (l)", "album", "album", "albums"),
+      button("edit", "Edit (e)", "edit", "edit", "update"),
       button("remove", "Remove from this album (Delete)", "remove", "remove", "remove"),
       button("archive", site.archive === "1" ? "Take out of the archive (a)" : "Archive (a)", "archive", "archive", "update"),
       button("download", "Download (d)", "download", "download", "download"));
@@ -57,7 +58,7 @@ export class Actions {
 
   async run(action) {
     if (action === "clear") { this.#selection.clear(); return; }
-    const needed = {favorite: "update", private: "update", archive: "update", album: "albums", remove: "remove", download: "download"}[action];
+    const needed = {favorite: "update", private: "update", archive: "update", edit: "update", album: "albums", remove: "remove", download: "download"}[action];
     if (!may(needed)) return;
     await this.runOn(action, this.#selection.size ? this.#selection.photos : [this.#selection.focused].filter(Boolean));
   }
@@ -108,6 +109,20 @@ export class Actions {
     this.say(added.length ? `${counted(added.length)} added to ${album.Title}` : `${album.Title} has them all already`, added.length && (() => change(takeOut, added)), open);
   }
 
+  async edit(chosen) {
+    const {editing} = await import("./editing.js"), list = uids(chosen);
+    const done = await editing(list, (change) => this.#timeline.changing(change));
+    if (!done) return;
+    const follow = () => this.#reload(done.moved ? chosen[0].uid : null);
+    if (done.title) this.#timeline.change(new Set(list), {text: done.title});
+    if (done.moved) await follow();
+    this.say(done.text, done.undo && (async () => {
+      const told = await done.undo();
+      await follow();
+      return told;
+    }));
+  }
+
   // Out of the album that the page shows.
   async remove(chosen) {
     const list = uids(chosen), next = this.#next(new Set(list));
@@ -135,8 +150,8 @@ export class Actions {
     this.#back = null;
     this.#line.hidden = true;
     try {
-      await back();
-      this.say("Taken back");
+      const told = await back();
+      this.say(typeof told === "string" && told ? told : "Taken back");
     } catch (error) {
       this.say(error.message);
     }

@@ -13,6 +13,7 @@ const KEYS = [
   ["f", "favorite", "update"],
   ["a", "archive", "update"],
   ["l", "add to an album", "albums"],
+  ["e", "edit the selected photos", "update"],
   ["Delete", "remove from this album", "remove"],
   ["d", "download", "download"],
   ["Ctrl Z", "take the last action back", "update"],

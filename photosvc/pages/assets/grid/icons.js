@@ -4,6 +4,7 @@ const PATHS = {
   heart: "M12 20s-7.5-4.6-7.5-10A4.2 4.2 0 0 1 12 7.4 4.2 4.2 0 0 1 19.5 10c0 5.4-7.5 10-7.5 10z",
   archive: "M4 5h16v4H4zM5.500 9v10h13V9M10 13h4",
   album: "M4 7h16v12H4zM12 10v6M9 13h6",
+  edit: "M4 20h4L19 9l-4-4L4 16zM13 7l4 4",
   remove: "M4 7h16v12H4zM9 13h6",
   close: "M6 6l12 12M18 6 6 18",
   play: "M8 5.500v13l10.500-6.500z",
