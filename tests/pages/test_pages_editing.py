@@ -87,7 +87,7 @@ def test_times_are_moved_and_the_grid_follows(served, page):
     [
         ("shift", "soon", "Type a number of hours, such as -1.5."),
         ("Position", "here", "Type latitude and longitude, such as 47.56903, 9.37510."),
-        ("Position", "200, 5", "Lat"),
+        ("Position", "200, 5", "less than or equal to 90"),
         ("add_keywords", ",".join(f"word{number}" for number in range(257)), "at most 256 keywords"),
     ],
 )
@@ -101,3 +101,30 @@ def test_a_value_that_is_wrong_is_told_beside_its_field_and_changes_nothing(serv
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     assert photos(served) == before
+
+
+def test_the_panel_leads_to_what_is_alike_and_p_makes_a_photo_private(served, chromium):
+    base, api = served
+    uid = photos(served)[-1]["UID"]
+    token = api.access_token()
+    edit = {"Lat": 47.5, "Lng": 9.4, "Details": {"Keywords": ['say "hi"']}}
+    assert api.call("PUT", f"/photos/{uid}", token, json=edit).status_code == 200
+    album = api.call("POST", "/albums", token, json={"Title": MARKUP}).json["UID"]
+    api.call("POST", f"/albums/{album}/photos", token, json={"photos": [uid]})
+    with open_page(chromium, base) as page:
+        page.wait_for_selector(f"{FIRST} img.here")
+        page.click(f"{FIRST} a")
+        page.wait_for_selector(".pswp__img")
+        page.keyboard.press("i")
+        page.wait_for_selector(f".panel dd a:text-is('{MARKUP}')")
+        links = {one.inner_text(): one.get_attribute("href") for one in page.query_selector_all(".panel dd a")}
+        assert links[MARKUP] == f"/albums/{album}"
+        assert links["On the map"] == "/places#14/47.50000/9.40000"
+        page.keyboard.press("p")
+        page.wait_for_selector(".pswp__button--private[aria-pressed=true]")
+        says(page, "1 photo made private")
+        page.keyboard.press("Control+z")
+        page.wait_for_selector(".pswp__button--private[aria-pressed=false]")
+        page.click(".panel dd a:text-is('say \"hi\"')")
+        page.wait_for_selector(f"{FIRST}[aria-setsize='1'] img.here")
+        assert page.input_value(".search input") == 'label:"say \\"hi\\""'

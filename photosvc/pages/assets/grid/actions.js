@@ -28,7 +28,7 @@ export class Actions {
     this.#bar = make("div", {className: "actions", hidden: true},
       button("clear", "End the selection", "close", "clear"), this.#count, this.#all,
       button("favorite", "Favorite (f)", "heart", "favorite", "update"),
-      button("private", "Private", "lock", "private", "update"),
+      button("private", "Private (p)", "lock", "private", "update"),
       button("album", "Add to album (l)", "album", "album", "albums"),
       button("edit", "Edit (e)", "edit", "edit", "update"),
       button("remove", "Remove from this album (Delete)", "remove", "remove", "remove"),

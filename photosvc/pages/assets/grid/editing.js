@@ -21,7 +21,7 @@ const FIELDS = [
 const DETAILS = new Set(["Artist", "Copyright", "License", "Notes"]);
 
 class Wrong extends Error {
-  constructor(field, message) { super(message); this.details = [{field}]; }
+  constructor(field, message) { super(message); this.details = [{field, message}]; }
 }
 
 // Edits these photos; gives what was changed, {photos, title, moved, undo}, or null.
@@ -49,8 +49,9 @@ export async function editing(list, change) {
     } catch (error) {
       const name = error.details?.[0]?.field?.split(".").at(-1) ?? "";
       const input = inputs.find((one) => one.name === (/^(Lat|Lng)$/.test(name) ? "Position" : name));
-      wrong.textContent = error.message;
+      wrong.textContent = input ? error.details[0].message ?? error.message : error.message;
       wrong.hidden = false;
+      input?.after(wrong);
       input?.setAttribute("aria-invalid", "true");
       input?.setAttribute("aria-describedby", wrong.id);
       (input ?? save).focus();

@@ -11,6 +11,7 @@ const KEYS = [
   ["Shift with arrows or a click", "select up to here"],
   ["Ctrl A, Esc", "select all of this search, end the selection"],
   ["f", "favorite", "update"],
+  ["p", "private", "update"],
   ["a", "archive", "update"],
   ["l", "add to an album", "albums"],
   ["e", "edit the selected photos", "update"],

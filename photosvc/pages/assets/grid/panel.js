@@ -62,10 +62,9 @@ export class Panel {
     if (may("update")) parts.push(this.#form(record));
     else if (record.Description) parts.push(make("p", {textContent: record.Description, dir: "auto"}));
     const facts = make("dl");
-    const fact = (name, value, query = "") => {
-      if (!value) return;
-      const shown = query ? make("a", {href: `${site.photos}?q=${encodeURIComponent(query)}`, textContent: value}) : value;
-      facts.append(make("dt", {textContent: name}), make("dd", {dir: "auto"}, shown));
+    const fact = (name, value, query = "") => { if (value) several(name, [query ? link(value, query) : value]); };
+    const several = (name, values) => {
+      if (values.length) facts.append(make("dt", {textContent: name}), make("dd", {dir: "auto"}, ...values.flatMap((value, at) => (at ? [", ", value] : [value]))));
     };
     if (record.Year > 0) fact("Taken", moment.format(new Date(record.TakenAtLocal)), `taken:${record.TakenAtLocal.slice(0, 10)}`);
     else fact("Taken", "The date is not known");
@@ -76,10 +75,10 @@ export class Panel {
     if (!UNKNOWN.has(record.LensModel)) fact("Lens", record.LensModel, `lens:"${record.LensModel}"`);
     fact("Exposure", [record.Exposure && `${record.Exposure} s`, record.FNumber && `f/${record.FNumber}`, record.Iso && `ISO ${record.Iso}`, record.FocalLength && `${record.FocalLength} mm`].filter(Boolean).join(" · "));
     const people = new Set(record.Files.flatMap((file) => file.Markers.map((marker) => marker.Name)).filter(Boolean));
-    fact("People", [...people].join(", "));
-    fact("Albums", record.Albums.map((album) => album.Title).join(", "));
+    several("People", [...people].map((name) => link(name, `subject:${quoted(name)}`)));
+    several("Albums", record.Albums.map((album) => make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
+    several("Labels", record.Labels.map(({Label: {Name}}) => link(Name, `label:${quoted(Name)}`)));
     for (const name of ["Artist", "Copyright", "License", "Notes"]) fact(name, record.Details[name]);
-    if (!may("update")) fact("Keywords", record.Details.Keywords);
     parts.push(facts, make("h3", {textContent: record.Files.length === 1 ? "File" : "Files"}), make("ul", {className: "files"}, ...record.Files.map(fileLine)));
     parts.push(make("div", {className: "history"}));
     this.#element.replaceChildren(...parts);
@@ -151,6 +150,9 @@ export class Panel {
     place.replaceChildren(make("h3", {textContent: "History"}), list);
   }
 }
+
+const quoted = (text) => `"${text.replace(/["\\]/g, "\\$&")}"`;
+const link = (textContent, query, page = site.photos) => make("a", {href: `${page}?q=${encodeURIComponent(query)}`, textContent});
 
 function fileLine(file) {
   const about = [file.FileType.toUpperCase(), file.Width ? `${number(file.Width)} × ${number(file.Height)}` : "", bytes(file.Size)].filter(Boolean).join(" · ");

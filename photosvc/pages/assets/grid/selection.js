@@ -112,7 +112,7 @@ export class Selection {
     const tile = this.#grid.tileOf(document.activeElement);
     if (event.key === "x" && tile) { event.preventDefault(); this.toggle(tile); return; }
     if (event.key === "X" && tile) { event.preventDefault(); this.extend(tile); return; }
-    const action = {f: "favorite", a: "archive", A: "archive", d: "download", D: "download", l: "album", e: "edit", Delete: "remove"}[event.key];
+    const action = {f: "favorite", p: "private", a: "archive", A: "archive", d: "download", D: "download", l: "album", e: "edit", Delete: "remove"}[event.key];
     if (action && (this.#chosen.size || this.focused)) { event.preventDefault(); this.#actions.run(action); }
   }
 }

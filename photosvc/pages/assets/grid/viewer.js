@@ -13,7 +13,7 @@ const VIDEO = "3", LIVE = "2";
 const EARLY = {Escape: "close", ArrowLeft: "prev", ArrowRight: "next"};
 
 export class Viewer {
-  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #heart; #play; #early = [];
+  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #heart; #lock; #play; #early = [];
 
   constructor(timeline, grid, actions) {
     this.#timeline = timeline; this.#grid = grid; this.#actions = actions;
@@ -59,7 +59,10 @@ export class Viewer {
     swipe.on("keydown", (event) => this.#typing(event));
     // PhotoSwipe takes no keys before it has opened: those that were typed meanwhile follow.
     this.#early = [];
-    swipe.on("openingAnimationEnd", () => queueMicrotask(() => this.#early.splice(0).forEach((action) => swipe[action]())));
+    swipe.on("openingAnimationEnd", () => queueMicrotask(() => {
+      if (this.#panel.isOpen) swipe.updateSize(true);  // a panel that was opened meanwhile took room
+      this.#early.splice(0).forEach((action) => swipe[action]());
+    }));
     swipe.on("close", () => { if (history.state?.viewer) history.back(); });
     swipe.on("destroy", () => this.#closed());
     this.#panel = new Panel(this.#timeline, () => swipe.updateSize(true));
@@ -121,6 +124,7 @@ export class Viewer {
     }});
     add("moving", 7, "Play the moving picture (Space)", "play", () => this.#live(), {onInit: (element) => { this.#play = element; }});
     if (may("update")) add("favorite", 8, "Favorite (f)", "heart", () => this.#run("favorite"), {onInit: (element) => { this.#heart = element; }});
+    if (may("update")) add("private", 8, "Private (p)", "lock", () => this.#run("private"), {onInit: (element) => { this.#lock = element; }});
     if (may("update")) add("archive", 9, "Archive (a)", "archive", () => this.#run("archive"));
     if (may("albums")) add("album", 9, "Add to album (l)", "album", () => this.#run("album"));
     if (may("download")) add("download", 9, "Download (d)", "download", () => this.#run("download"));
@@ -161,6 +165,7 @@ export class Viewer {
     const {photo} = this;
     if (!photo) return;
     this.#heart?.setAttribute("aria-pressed", photo.favorite);
+    this.#lock?.setAttribute("aria-pressed", photo.private);
     if (this.#play) this.#play.hidden = !this.#swipe.currSlide?.data.live;
   }
 
@@ -198,7 +203,7 @@ export class Viewer {
       if (key.key === "z") { key.preventDefault(); this.#actions.undo(); }
       return;
     }
-    const action = {f: "favorite", a: "archive", A: "archive", d: "download", D: "download", l: "album"}[key.key];
+    const action = {f: "favorite", p: "private", a: "archive", A: "archive", d: "download", D: "download", l: "album"}[key.key];
     if (action) { key.preventDefault(); this.#run(action); }
     else if (!this.#swipe.opener.isOpen && !this.#swipe.opener.isClosing && EARLY[key.key]) { key.preventDefault(); this.#early.push(EARLY[key.key]); }
     else if (key.key === "i") { key.preventDefault(); this.#panel.toggle(this.photo); }
