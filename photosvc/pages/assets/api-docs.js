@@ -28,6 +28,10 @@ if (!field.defaultValue) {
 // Links lead to what is inside of a closed element; not every browser opens it by itself.
 function reveal() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target?.closest("[hidden]")) {  // filtered out
+    field.value = "";
+    field.dispatchEvent(new Event("input"));
+  }
   const closed = target?.closest("details:not([open])");
   if (!closed) return;
   closed.open = true;
