@@ -3,17 +3,19 @@ import re
 import pytest
 from sqlalchemy import select
 
+from photosvc.auth.credentials import bearer
 from photosvc.auth.credentials.bearer import (
     end_login_sessions,
     find_credential,
     issue,
     list_credentials,
+    require_room,
     revoke,
     revoke_all,
     sweep,
 )
 from photosvc.auth.credentials.tokens import verify
-from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.errors import AppPasswordLimitError, InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import MAX_CREDENTIAL_LIFETIME
@@ -143,3 +145,15 @@ def test_the_sweep_takes_exactly_what_is_over(session):
     assert sweep(session, NOW) == 0
     for secret in alive:
         verify(session.connection(), secret, NOW)
+
+
+def test_an_account_has_a_limited_number_of_valid_app_passwords(session, alice, monkeypatch):
+    monkeypatch.setattr(bearer, "MOST_APP_PASSWORDS", 2)
+    bob = add_user(session, "bob")
+    issue(session, NOW, name="old", scope=EVERYTHING, lifetime=1, user=alice)
+    for name in ("phone", "frame"):
+        require_room(session, NOW + SECOND, alice)
+        issue(session, NOW, name=name, scope=EVERYTHING, user=alice)
+    with pytest.raises(AppPasswordLimitError):
+        require_room(session, NOW + SECOND, alice)
+    require_room(session, NOW + SECOND, bob)

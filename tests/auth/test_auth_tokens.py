@@ -7,6 +7,7 @@ from photosvc.auth.credentials.bearer import delete_expired
 from photosvc.auth.credentials.origin import Origin
 from photosvc.auth.credentials.tokens import find, needs_touch, touch, verify, verify_uid
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
+from photosvc.auth.oauth.client_tokens import use_of_tokens
 from photosvc.auth.principal import APP_SESSION
 from photosvc.core import ids
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
@@ -183,3 +184,13 @@ def test_a_credential_is_found_by_its_secret_even_when_it_has_expired(session):
     row = session.execute(select(Credential.id, Credential.uid, Credential.client_id)).one()
     assert find(session.connection(), secret) == tuple(row)
     assert find(session.connection(), ids.new_access_token()) is None
+
+
+def test_the_live_tokens_of_a_client_are_counted_with_their_last_use(session):
+    client, other, later = add_client(session), add_client(session), NOW + MINUTE
+    assert use_of_tokens(session, client.id, NOW) == (0, None)
+    add_credential(session, CLIENT_TOKEN, client_id=client.id, expires_at=later, last_used_at=NOW - MINUTE)
+    add_credential(session, CLIENT_TOKEN, client_id=client.id, expires_at=later)
+    add_credential(session, CLIENT_TOKEN, client_id=client.id, expires_at=NOW, last_used_at=NOW)
+    add_credential(session, CLIENT_TOKEN, client_id=other.id, expires_at=later, last_used_at=NOW)
+    assert use_of_tokens(session, client.id, NOW) == (2, NOW - MINUTE)
