@@ -96,7 +96,7 @@ def test_the_commands_of_the_guide_to_uploads(api, tmp_path):
     film(tmp_path / "VID_1.mp4", size=(96, 48)).rename(tmp_path / "VID_1.MP4")
     with serve(api.library.instance, workers=2, environ={"PHOTOSVC_WATCH_SETTLE": "0"}) as url:
         shell = Shell(api, tmp_path, URL=url, TOKEN=api.app_password("ann", "*"), ME=api.uids["ann"])
-        upload, add, *card_commands, start, listed = commands("uploads.md")
+        upload, add, *card_commands, start, listed, runs = commands("uploads.md")
         sent, added = (orjson.loads(shell.run("bash", "-c", command)) for command in (upload, add))
         assert (sent["code"], added["message"], added["indexed"]) == (200, "2 files added", True)
         (script,) = blocks("uploads.md", "python")
@@ -111,6 +111,7 @@ def test_the_commands_of_the_guide_to_uploads(api, tmp_path):
                 break
             time.sleep(0.1)
         assert [(one["Path"], one["State"], one["Imported"]) for one in report["imports"]] == [("phone", "done", 1)]
+        assert {"running", "waiting", "runs"} <= orjson.loads(shell.run("bash", "-c", runs)).keys()
         names = {"IMG_1.HEIC", "IMG_1.MOV"}
         assert {file["name"] for file in added["files"]} == names
     assert not list(card.iterdir())

@@ -142,12 +142,18 @@ def _own(name: str, sidecars: Mapping[str, Mapping[str, None]], owned: Container
 
 
 def _takeout(stem: str, extension: str) -> Iterator[str]:
-    for name, number in _variants(stem, extension):
+    # The cut takes the number out of a long name, which then looks like that of the picture without one.
+    variants = sorted(_variants(stem, extension), key=lambda one: not one[1] and _loses_number(one[0]))
+    for name, number in variants:
         yield from _forms(name, number)
     whole = stem + extension
     if len(whole) > CUT:
         for number in _NUMBERS_OF_CUT:
             yield from _forms(whole, number)
+
+
+def _loses_number(name: str) -> bool:
+    return len(name) > CUT and _NUMBER.fullmatch(_split(name)[0]) is not None
 
 
 def _forms(name: str, number: str) -> tuple[str, str]:

@@ -45,6 +45,15 @@ def test_every_picture_finds_the_sidecar_that_takeout_wrote_for_it_and_no_other(
     assert [name for name in bare if name not in own and used(folder, name, titles)] == []
 
 
+@pytest.mark.parametrize("length", [42, 43, 44, 46, 47, 70])
+def test_pictures_of_one_long_name_and_title_keep_the_sidecars_with_their_numbers(length):
+    name = "n" * length
+    own = {f"{name}{number}.jpg": f"{f'{name}.jpg'[:46]}{number}.json" for number in ("", "(1)", "(2)")}
+    titles = dict.fromkeys(own.values(), f"{name}.jpg")
+    folder = sorted({*own, *titles})
+    assert {picture: used(folder, picture, titles) for picture in own} == own
+
+
 @pytest.mark.parametrize(
     ("picture", "sidecar"),
     [
