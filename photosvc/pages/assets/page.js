@@ -73,6 +73,7 @@ if (source?.matches("noscript")) {
   addEventListener("afterprint", () => sheet?.remove());
   const fail = () => { if (grid.isConnected) grid.replaceWith(...plain()); };
   grid.addEventListener("failed", fail);
+  if (grid.classList.contains("failed")) fail();  // before this script was there
   addEventListener("load", () => { if (!grid.classList.contains("live")) fail(); });
 }
 

@@ -41,6 +41,7 @@ const root = document.querySelector("#grid");
 if (root?.dataset.first && site.api) {
   start(root, JSON.parse(root.dataset.first)).catch((error) => {
     console.warn(`photos: ${error.message}`);
+    root.classList.add("failed");
     root.dispatchEvent(new Event("failed"));
   });
 } else if (site.api) import("./tools.js");
