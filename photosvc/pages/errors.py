@@ -1,7 +1,7 @@
 """Errors as pages; users who are not signed in are led to the sign-in page, and back."""
 
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from flask import Blueprint, Request, Response, request, url_for
 
@@ -59,8 +59,26 @@ def _lead_to_sign_in() -> Response:
     return answer
 
 
-def error_status(error: PhotosvcError | None) -> int:
-    """The status of a page that tells an error beside a form; 401 is for credentials in headers."""
+def show_form(
+    template: str,
+    error: PhotosvcError | None = None,
+    *,
+    unauthorized: HTTPStatus = HTTPStatus.BAD_REQUEST,
+    **context: Any,  # noqa: ANN401 - what templates read
+) -> Response:
+    """A page with a form, and what was wrong with what the form sent.
+
+    Args:
+        template: its name, as for `show`.
+        error: what the template tells beside the form.
+        unauthorized: the status in place of 401, which is for credentials in headers and has to name a scheme for them.
+        context: what else the template reads.
+
+    """
     if error is None:
-        return HTTPStatus.OK
-    return HTTPStatus.BAD_REQUEST if error.status == HTTPStatus.UNAUTHORIZED else error.status
+        return show(template, error=None, **context)
+    status = unauthorized if error.status == HTTPStatus.UNAUTHORIZED else error.status
+    answer = show(template, status, error=error, **context)
+    if error.retry_after is not None:
+        answer.headers["Retry-After"] = str(error.retry_after)
+    return answer

@@ -147,7 +147,7 @@ def test_the_password_is_changed_and_others_are_signed_out(alice, api):
     ("old", "new", "again", "message"),
     [
         ("wrong", NEW, NEW, "Invalid credentials."),
-        (PASSWORD, NEW, "another one", "The new password was typed in two ways."),
+        (PASSWORD, NEW, "another one", "The password was typed in two ways."),
         (PASSWORD, "short", "short", "a password has 8 to 128 characters"),
         (PASSWORD, "password123", "password123", "most common"),
     ],

@@ -4,9 +4,9 @@ from flask import Blueprint, Response, request
 
 from photosvc.auth.errors import LoginError, ThrottledError
 from photosvc.core.errors import InvalidValueError, PhotosvcError
-from photosvc.pages.errors import error_status
+from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.layout import page, see_other
 from photosvc.pages.signing_in.return_path import safe_path
 from photosvc.web.protector import principal
 from photosvc.web.sessions import own_account
@@ -37,7 +37,4 @@ def send_password() -> Response:
 
 
 def _form(target: str, error: PhotosvcError | None = None, *, unsent: bool = False) -> Response:
-    answer = show("administration/confirm", error_status(error), next=target, error=error, unsent=unsent)
-    if error is not None and error.retry_after is not None:
-        answer.headers["Retry-After"] = str(error.retry_after)
-    return answer
+    return show_form("administration/confirm", error, next=target, unsent=unsent)

@@ -11,8 +11,8 @@ from photosvc.auth.errors import PasswordNeededError
 from photosvc.auth.policy import check_recent_proof
 from photosvc.core.errors import PhotosvcError
 from photosvc.pages.administration.sections import sections_of
-from photosvc.pages.errors import error_status
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.errors import show_form
+from photosvc.pages.layout import page, see_other
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 
@@ -67,19 +67,15 @@ def show_administration(
         context: what the template reads.
 
     """
-    answer = show(
+    return show_form(
         f"administration/{template}",
-        error_status(error),
+        error,
         sections=sections_of(principal()),
         here=section,
-        error=error,
         done=(told or {}).get(request.args.get("done", ""), "") if error is None else "",
         now=current_service().now(),
         **context,
     )
-    if error is not None and error.retry_after is not None:
-        answer.headers["Retry-After"] = str(error.retry_after)
-    return answer
 
 
 def chosen_scope(form: dict[str, str]) -> str:

@@ -7,9 +7,9 @@ from flask import Blueprint, Response, request, url_for
 from photosvc.auth.accounts import users
 from photosvc.auth.errors import LoginError, ThrottledError
 from photosvc.core.errors import InvalidValueError, PhotosvcError
-from photosvc.pages.errors import error_status
-from photosvc.pages.forms import read_form
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.errors import show_form
+from photosvc.pages.forms import read_form, typed_twice
+from photosvc.pages.layout import page, see_other
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.sessions import own_account
@@ -56,12 +56,9 @@ def change_name() -> Response:
 def change_password() -> Response:
     """Change the password; other sessions end."""
     form = read_form()
-    if form.get("new", "") != form.get("again", ""):
-        return _account(InvalidValueError("The new password was typed in two ways.", field="again"))
     try:
-        own_account.change_own_password(
-            own_uid(), old=form.get("old", ""), new=form.get("new", ""), code=form.get("code") or None
-        )
+        new = typed_twice(form, "new")
+        own_account.change_own_password(own_uid(), old=form.get("old", ""), new=new, code=form.get("code") or None)
     except (InvalidValueError, LoginError, ThrottledError) as error:
         return _account(error)
     return see_other(url_for(".account", done="password"))
@@ -76,7 +73,4 @@ def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None
     with current_service().loading() as session:
         user = users.find_user(session, own_uid())
         names = given or {"display_name": user.display_name, "email": user.email}
-        answer = show("account", error_status(error), user=user, names=names, error=error, done=done)
-    if error is not None and error.retry_after is not None:
-        answer.headers["Retry-After"] = str(error.retry_after)
-    return answer
+        return show_form("account", error, user=user, names=names, done=done)

@@ -11,9 +11,9 @@ from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import APP_PASSWORD
 from photosvc.pages import wording
-from photosvc.pages.errors import error_status
+from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.layout import page, see_other
 from photosvc.pages.settings.account import own_uid
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -101,20 +101,16 @@ def _apps(
     with service.loading() as session:
         user = users.find_user(session, own_uid())
         apps = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
-        answer = show(
+        return show_form(
             "apps",
-            error_status(error),
+            error,
             apps=sorted(apps, key=lambda app: app.created_at, reverse=True),
             sessions=open_sessions.list_sessions(session, user, now),
             present=principal().credential_id,
             wording=wording,
             now=now,
-            error=error,
             given=given or {"scope": wording.CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)},
             made=made,
             qr=segno.make(made["secret"], error="m", micro=False).svg_inline(scale=4, border=2) if made else "",
             done=done,
         )
-    if error is not None and error.retry_after is not None:
-        answer.headers["Retry-After"] = str(error.retry_after)
-    return answer

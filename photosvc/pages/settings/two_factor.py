@@ -8,9 +8,9 @@ from photosvc.auth.accounts import users
 from photosvc.auth.accounts.second_factor import Enrolment
 from photosvc.auth.errors import LoginError, SecondFactorStateError, ThrottledError
 from photosvc.core.errors import InvalidValueError, PhotosvcError
-from photosvc.pages.errors import error_status
+from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.layout import page, see_other
 from photosvc.pages.settings.account import own_uid
 from photosvc.web.current import current_service
 from photosvc.web.sessions import own_account
@@ -75,16 +75,4 @@ def _two_factor(
 ) -> Response:
     with current_service().loading() as session:
         on = users.find_user(session, own_uid()).totp_confirmed
-    answer = show(
-        "two-factor",
-        error_status(error),
-        on=on,
-        error=error,
-        enrolment=enrolment,
-        starting=starting,
-        codes=codes,
-        done=done,
-    )
-    if error is not None and error.retry_after is not None:
-        answer.headers["Retry-After"] = str(error.retry_after)
-    return answer
+    return show_form("two-factor", error, on=on, enrolment=enrolment, starting=starting, codes=codes, done=done)

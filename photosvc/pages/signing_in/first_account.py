@@ -9,9 +9,9 @@ from photosvc.auth.errors import BusyError, InvalidCredentialsError, LoginError,
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import User
-from photosvc.pages.errors import error_status
-from photosvc.pages.forms import read_form
-from photosvc.pages.layout import public_page, see_other, show
+from photosvc.pages.errors import show_form
+from photosvc.pages.forms import read_form, typed_twice
+from photosvc.pages.layout import public_page, see_other
 from photosvc.web.auditing import record
 from photosvc.web.current import Service, current_service
 from photosvc.web.requests.client_address import client_address
@@ -42,15 +42,13 @@ def welcome() -> Response:
 
 
 def _made(service: Service, form: dict[str, str]) -> Response:
-    name, password = form.get("name", ""), form.get("password", "")
+    name = form.get("name", "")
     address = client_address(request)
     with service.throttle.login_attempt(service.now(), username="", password="", address=address) as settle:
         if not first_account.is_code(service.instance, form.get("code", "")):
             msg = "This is not the code. It is printed where `svc run` was started."
             raise InvalidCredentialsError(msg, field="code")
-        if password != form.get("again", ""):
-            msg = "The password was typed in two ways."
-            raise InvalidValueError(msg, field="again")
+        password = typed_twice(form)
         user = users.new_user(service.now(), name=name, password=password, role=ADMIN)
         with service.changing() as session:
             made = _add(session, service, user)
@@ -75,7 +73,4 @@ def _add(session: Session, service: Service, user: User) -> bool:
 
 def _form(service: Service, error: PhotosvcError | None = None, *, name: str = "") -> Response:
     offered = first_account.is_offered(service.instance)
-    answer = show("welcome", error_status(error), offered=offered, error=error, name=name)
-    if error is not None and error.retry_after is not None:
-        answer.headers["Retry-After"] = str(error.retry_after)
-    return answer
+    return show_form("welcome", error, offered=offered, name=name)

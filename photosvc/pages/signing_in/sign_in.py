@@ -18,6 +18,7 @@ from photosvc.auth.errors import (
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
+from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import public_page, see_other, show
 from photosvc.pages.signing_in.return_path import safe_path
@@ -74,13 +75,9 @@ def _signed_in() -> Response:
 def _refused(error: PhotosvcError, target: str, half: str, name: str, *, stay: bool) -> Response:
     """The form again, with the reason as the API tells it; the code again where only that was wrong."""
     code_again = half if isinstance(error, InvalidPasscodeError | ThrottledError) else ""
-    # Not 401: that is for credentials in headers, and would have to name a scheme for them.
-    status = HTTPStatus.FORBIDDEN if error.status == HTTPStatus.UNAUTHORIZED else error.status
     message = error.message if half == code_again else "That took too long, or the password has changed: sign in again."
-    answer = show("sign-in", status, next=target, half=code_again, stay=stay, name=name, message=message)
-    if error.retry_after is not None:
-        answer.headers["Retry-After"] = str(error.retry_after)
-    return answer
+    context = {"next": target, "half": code_again, "stay": stay, "name": name, "message": message}
+    return show_form("sign-in", error, unauthorized=HTTPStatus.FORBIDDEN, **context)
 
 
 @public_page
