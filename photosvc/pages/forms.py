@@ -10,8 +10,8 @@ from photosvc.core.errors import InvalidValueError
 #: Bytes of a form.
 MAX_FORM: Final = 16 * 1024
 _LONGEST: Final = 1000
-#: Digits; no list has as many pages.
-_LONGEST_NUMBER: Final = 7
+#: No list has as many pages.
+_LAST_PAGE: Final = 9_999_999
 _NUMBER: Final = re.compile(r"-?[0-9]{1,10}", re.ASCII)
 
 
@@ -38,9 +38,14 @@ def chosen(name: str, most: int) -> list[str]:
 
 def page_number() -> int:
     """The number of the page in the query string; 1 when there is none, or what is there is no number."""
-    digits = request.args.get("page", "").strip()
-    known = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER
-    return max(int(digits), 1) if known else 1
+    return whole_number(request.args.get("page", ""), low=1, high=_LAST_PAGE, default=1)
+
+
+def whole_number(text: str, *, low: int, high: int, default: int) -> int:
+    """The whole number in a text; the default when it is none, or outside of these bounds."""
+    digits = text.strip()
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(high))
+    return int(digits) if is_number and low <= int(digits) <= high else default
 
 
 def typed_twice(form: dict[str, str], field: str = "password") -> str:

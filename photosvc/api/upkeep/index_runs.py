@@ -5,7 +5,7 @@ from typing import Any, Final
 from flask import Blueprint, Response
 
 from photosvc.index.running import reports, wishes
-from photosvc.index.running.run_lock import cancel_run, is_running
+from photosvc.index.running.run_lock import is_running
 from photosvc.records.upkeep.index_report import IndexReportSchema, IndexWishSchema
 from photosvc.records.upkeep.runs import IndexRunSchema
 from photosvc.web.answers.answer import json_answer
@@ -72,7 +72,6 @@ def stop_index() -> Response:
     """
     service = current_service()
     with service.writing() as session:
-        withdrawn = wishes.withdraw(session)
-        stopped = cancel_run(session, service.now()) or withdrawn > 0
+        stopped = wishes.stop(session, service.now())
     message = "The index run stops." if stopped else "No index run is going on."
     return json_answer({"code": 200, "message": message, "stopped": stopped})

@@ -1,32 +1,29 @@
 """/trash: originals that were deleted or replaced, their way back, and their end."""
 
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
-from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.texts.counted import counted
 from photosvc.library.journal import Actor
-from photosvc.library.staging.errors import ReadOnlyError
-from photosvc.library.trash.empty import count, empty
+from photosvc.library.trash.deletion import open_trash
+from photosvc.library.trash.empty import END_OF_TIME, empty_in_request
 from photosvc.library.trash.folder import Trash
-from photosvc.library.trash.listing import MOST_RESTORED, chosen_files, every_file, finish_deletions
+from photosvc.library.trash.listing import MOST_RESTORED, chosen_files, every_file
 from photosvc.library.trash.names import is_deletion
 from photosvc.library.trash.restore import photos_of, restore
 from photosvc.records.upkeep.trash import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.answers.paging import page_headers, page_parameters, read_page
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
-from photosvc.web.current import Service, current_service
+from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.requests.parameters import describe
 
-#: Seconds after which a request deletes no further files.
-_PATIENCE: Final = 20.0
 #: Bytes of a request: a thousand long names.
 _MAX_BODY: Final = 1 << 20
 _NAMES: Final = {"type": "array", "items": TEXT}
@@ -76,8 +73,8 @@ def restore_trash(given: dict[str, Any]) -> Response:
     What is not in the trash is left out. A name that another file has by now stays with that file, and `taken` lists
     it. A request restores up to 10,000 files; `complete` is false when others wait.
     """
-    service = _writable_service()
-    trash = Trash(service.settings.originals)
+    service = current_service()
+    trash = open_trash(service.changing, service.settings)
     items = [*(given["items"] or ()), *(given["photos"] or ())]
     if bool(items) == given["all"]:
         msg = "say which items or photos to restore, or all"
@@ -85,7 +82,6 @@ def restore_trash(given: dict[str, Any]) -> Response:
     if unknown := [item for item in items if not (is_uid(item, PHOTO) or is_deletion(item.partition("/")[0]))]:
         msg = f"{unknown[0][:40]!r} is neither an Item of the trash nor the UID of a photo"
         raise InvalidValueError(msg, field="items")
-    finish_deletions(service.changing, trash)
     if given["all"]:
         files = list(islice(every_file(trash), MOST_RESTORED + 1))
     else:
@@ -108,26 +104,14 @@ def empty_trash(given: dict[str, Any]) -> Response:
 
     A request that takes longer than 20 seconds leaves the rest to the next one, and says so with `complete`.
     """
-    service = _writable_service()
+    service = current_service()
+    trash = open_trash(service.changing, service.settings)
     days, expected = given["days"], given["expected"]
     if days is None and expected is None:
         msg = "say for how many days files are kept, or how many files are expected"
         raise InvalidValueError(msg, field="days")
-    trash = Trash(service.settings.originals)
-    finish_deletions(service.changing, trash)
-    before = datetime.max.replace(tzinfo=UTC) if not days else service.now() - timedelta(days=days)
-    if expected is not None and (found := count(trash, before).files) != expected:
-        msg = f"there are {found} files, not {expected}"
-        raise ConflictError(msg, field="expected")
-    end = time.monotonic() + _PATIENCE
-    done = empty(service.changing, trash, before, goes_on=lambda: time.monotonic() < end)
+    before = service.now() - timedelta(days=days) if days else END_OF_TIME
+    done = empty_in_request(service.changing, trash, before, expected=expected)
     message = f"{counted(done.files, 'file')} deleted for good"
     emptied = {"files": done.files, "bytes": done.size, "complete": done.is_complete}
     return json_answer({"code": 200, "message": message, **emptied})
-
-
-def _writable_service() -> Service:
-    service = current_service()
-    if service.settings.readonly:
-        raise ReadOnlyError
-    return service

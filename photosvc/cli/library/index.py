@@ -80,10 +80,11 @@ def run_and_report(
 ) -> "Summary":
     """Index and print the summary."""
     from photosvc.index.running.job import run_index
+    from photosvc.library.trash.deletion import finish_deletions
     from photosvc.models.database.transactions import UnitOfWork
 
     if not options.dry_run:
-        recover_deletions(service)
+        finish_deletions(service.changing, service.settings)
     observer = _print_record if as_json else _print_problem
     with UnitOfWork(service.engine()) as session:
         summary = run_index(session, service.settings, service.clock, options, progress, observer)
@@ -100,17 +101,6 @@ def run_and_report(
     else:
         click.echo(run_line(summary, dry_run=options.dry_run, thumbnails=options.thumbnails))
     return summary
-
-
-def recover_deletions(service: "Service") -> None:
-    """Finish or undo the deletions of originals that killed processes left."""
-    from photosvc.library.trash.deletion import has_unfinished, recover
-    from photosvc.library.trash.folder import Trash
-
-    trash = Trash(service.settings.originals)
-    if has_unfinished(trash) and not service.settings.readonly:
-        with service.changing() as session:
-            recover(session, trash)
 
 
 def _index_wished(service: "Service") -> None:

@@ -1,7 +1,7 @@
 """`svc trash`: originals that people deleted or replaced, and their way back."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -72,16 +72,14 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     then 1.
     """
     from photosvc.library.journal import Actor
-    from photosvc.library.trash.folder import Trash
+    from photosvc.library.trash.deletion import open_trash
     from photosvc.library.trash.restore import Restored, chosen
     from photosvc.library.trash.restore import restore as give_back
 
     if bool(items) == everything:
         msg = "say which ITEM to restore, or --all"
         raise click.UsageError(msg)
-    _check_writable(service)
-    _recover(service)
-    folder = Trash(service.settings.originals)
+    folder = open_trash(service.changing, service.settings)
     with service.loading() as session:
         found: list[Kept] = []
         if everything:
@@ -113,33 +111,18 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
 @with_database
 def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: bool, yes: bool) -> None:
     """Delete what is in the trash for good."""
-    from photosvc.library.trash.empty import count
+    from photosvc.library.trash.deletion import open_trash
+    from photosvc.library.trash.empty import END_OF_TIME, count
     from photosvc.library.trash.empty import empty as delete
-    from photosvc.library.trash.folder import Trash
 
-    _check_writable(service)
-    _recover(service)
-    folder = Trash(service.settings.originals)
-    before = service.now() - older_than if older_than else datetime.max.replace(tzinfo=UTC)
+    folder = open_trash(service.changing, service.settings)
+    before = service.now() - older_than if older_than else END_OF_TIME
     done = count(folder, before)
     if not dry_run and done.files:
         confirm(f"Delete {done.files:,} originals with {done.size:,} bytes for good?", yes=yes)
     if not dry_run:
         done = delete(service.changing, folder, before)
     _report_emptied(done, dry_run=dry_run, as_json=as_json)
-
-
-def _check_writable(service: "Service") -> None:
-    from photosvc.library.staging.errors import ReadOnlyError
-
-    if service.settings.readonly:
-        raise ReadOnlyError
-
-
-def _recover(service: "Service") -> None:
-    from photosvc.cli.library.index import recover_deletions
-
-    recover_deletions(service)
 
 
 def _row(kept: "Kept", photo_uid: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.paths import clean_name
+from photosvc.index.running.run_lock import cancel_run
 from photosvc.index.scanning.scan import MAX_PATH, is_too_long
 from photosvc.models import IndexWish
 from photosvc.models.database.inserts import insert_into
@@ -81,7 +82,11 @@ def fulfil(session: Session, done: Sequence[Wish]) -> None:
         session.execute(delete(IndexWish).where(and_(IndexWish.folder == one.folder, IndexWish.number == one.number)))
 
 
-def withdraw(session: Session) -> int:
-    """Delete the wishes to index everything and to read files again, in the write transaction; gives their number."""
+def stop(session: Session, now: datetime) -> bool:
+    """Ask the index run that is going on to stop, and delete the wishes to index everything or to read files again.
+
+    What the run has indexed stays, as do wishes for the folders of new uploads. In the write transaction; whether there
+    was anything to stop.
+    """
     gone: Any = session.execute(delete(IndexWish).where(or_(IndexWish.folder == "", IndexWish.force)))
-    return int(gone.rowcount)
+    return cancel_run(session, now) or gone.rowcount > 0

@@ -8,8 +8,8 @@ of the library it is finished, without them the files go back.
 import fcntl
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -20,10 +20,14 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import disk_name, open_folder
 from photosvc.library import disk
-from photosvc.library.staging.errors import NameTakenError, typed_errors
+from photosvc.library.staging.errors import NameTakenError, ReadOnlyError, typed_errors
 from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import TRASH_FOLDER, UNFINISHED, is_deletion, new_deletion, within
 from photosvc.models import File
+from photosvc.settings import Settings
+
+#: Begins a write transaction.
+Writing = Callable[[], AbstractContextManager[Session]]
 
 
 @dataclass(slots=True)
@@ -104,6 +108,27 @@ def deleting(trash: Trash, now: datetime) -> Iterator[Deletion]:
     deletion.finish()
 
 
+def open_trash(writing: Writing, settings: Settings) -> Trash:
+    """The trash of originals that may be changed, after `finish_deletions`.
+
+    Raises:
+        ReadOnlyError: the originals are read-only.
+
+    """
+    if settings.readonly:
+        raise ReadOnlyError
+    finish_deletions(writing, settings)
+    return Trash(settings.originals)
+
+
+def finish_deletions(writing: Writing, settings: Settings) -> None:
+    """Finish or undo the deletions of processes that were killed; originals that are read-only stay as they are."""
+    trash = Trash(settings.originals)
+    if not settings.readonly and any(folder.endswith(UNFINISHED) for folder in trash.folders()):
+        with writing() as session:
+            recover(session, trash)
+
+
 def recover(session: Session, trash: Trash) -> int:
     """Finish or undo, in the session's write transaction, the deletions of processes that ended; gives their number."""
     done = 0
@@ -112,11 +137,6 @@ def recover(session: Session, trash: Trash) -> int:
         if folder.endswith(UNFINISHED) and is_deletion(deletion):
             done += _recover(session, trash, deletion)
     return done
-
-
-def has_unfinished(trash: Trash) -> bool:
-    """Whether `recover` may have something to do."""
-    return any(folder.endswith(UNFINISHED) for folder in trash.folders())
 
 
 def _recover(session: Session, trash: Trash, deletion: str) -> bool:

@@ -1,15 +1,16 @@
 """Emptying the trash: originals are deleted for good, the last thing that can happen to them."""
 
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from sqlalchemy import ColumnElement, delete, func, literal, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.library.trash.deletion import has_unfinished, recover
+from photosvc.core.errors import ConflictError
+from photosvc.library.trash.deletion import Writing, finish_deletions
 from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import GONE_FOLDER, TRASH_FOLDER, time_of, within
 from photosvc.models import File, Sidecar, UploadedFile, file_sidecars
@@ -18,7 +19,10 @@ from photosvc.settings import Settings
 #: Rows of one statement.
 _PORTION: Final = 500
 _UNLOADED: Final = {"synchronize_session": False}
-Writing = Callable[[], AbstractContextManager[Session]]
+#: Seconds after which a request begins no further deletion.
+_PATIENCE: Final = 20.0
+#: Later than everything in the trash.
+END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -72,6 +76,27 @@ def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable
     return total
 
 
+def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expected: int | None = None) -> Emptied:
+    """`empty`, for at most 20 seconds, and only what people were told of.
+
+    Args:
+        writing: begins a write transaction, one for each deletion.
+        trash: of the originals.
+        before: the time.
+        expected: how many files there were; None: any number.
+
+    Raises:
+        ConflictError: there are more or fewer by now; nothing is deleted.
+        PhotosvcError: the disk refuses it.
+
+    """
+    if expected is not None and (found := count(trash, before).files) != expected:
+        msg = f"Nothing was deleted: there are {found} files by now, not {expected}."
+        raise ConflictError(msg, field="expected")
+    end = time.monotonic() + _PATIENCE
+    return empty(writing, trash, before, goes_on=lambda: time.monotonic() < end)
+
+
 def _forget(session: Session, deletion: str) -> None:
     """Give the rows names that no file has, and count the files in no quota."""
     counted = delete(UploadedFile).where(UploadedFile.name.startswith(within(deletion), autoescape=True))
@@ -94,12 +119,7 @@ def forget_sidecars(session: Session, *which: ColumnElement[bool]) -> None:
 
 def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
     """What an indexer does from time to time: recover what killed processes left, delete what is old enough."""
-    trash = Trash(settings.originals)
-    if settings.readonly:
+    finish_deletions(writing, settings)
+    if settings.readonly or not settings.trash_days:
         return Emptied()
-    if has_unfinished(trash):
-        with writing() as session:
-            recover(session, trash)
-    if not settings.trash_days:
-        return Emptied()
-    return empty(writing, trash, now - timedelta(days=settings.trash_days))
+    return empty(writing, Trash(settings.originals), now - timedelta(days=settings.trash_days))

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError
-from photosvc.library.trash.deletion import has_unfinished, recover
-from photosvc.library.trash.empty import Writing
 from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import Kept
 from photosvc.library.trash.restore import chosen
@@ -31,10 +29,3 @@ def chosen_files(session: Session, trash: Trash, items: Iterable[str]) -> list[K
         if len(found) > MOST_RESTORED:
             break
     return list(found)
-
-
-def finish_deletions(changing: Writing, trash: Trash) -> None:
-    """Finish or undo the deletions of processes that were killed."""
-    if has_unfinished(trash):
-        with changing() as session:
-            recover(session, trash)

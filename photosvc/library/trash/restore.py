@@ -22,7 +22,8 @@ from photosvc.library import disk
 from photosvc.library.journal import Actor, Change, record
 from photosvc.library.relocation import Relocation
 from photosvc.library.staging.errors import NameTakenError
-from photosvc.library.trash.empty import Writing, forget_sidecars
+from photosvc.library.trash.deletion import Writing
+from photosvc.library.trash.empty import forget_sidecars
 from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import Kept, is_deletion
 from photosvc.library.values import FILES

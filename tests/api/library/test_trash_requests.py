@@ -156,7 +156,7 @@ def test_the_trash_is_emptied_by_age_or_by_an_expected_number(library):
 
 
 def test_a_request_that_takes_too_long_leaves_the_rest(library, monkeypatch):
-    monkeypatch.setattr("photosvc.api.upkeep.trash._PATIENCE", -1)
+    monkeypatch.setattr("photosvc.library.trash.empty._PATIENCE", -1)
     delete(library, "b/0.jpg")
     assert call(library, "DELETE", "/trash", json={"days": 0}) == {
         "code": 200, "message": "0 files deleted for good", "files": 0, "bytes": 0, "complete": False,

@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request, url_for
 from photosvc.library.problems import IMPORT, count_failed, failed_files, forget_import_failures, photos_of_failed
 from photosvc.pages import wording
 from photosvc.pages.administration.frame import administration_page, show_administration
-from photosvc.pages.administration.library.paging import page_number
+from photosvc.pages.forms import page_number
 from photosvc.pages.layout import see_other
 from photosvc.pages.photos.listing import thumbnails
 from photosvc.web.current import current_service

@@ -14,8 +14,7 @@ from photosvc.library.selected import selected_photos
 from photosvc.models import Photo
 from photosvc.pages import wording
 from photosvc.pages.administration.frame import administration_page, show_administration
-from photosvc.pages.administration.library.paging import whole_number
-from photosvc.pages.forms import read_form
+from photosvc.pages.forms import read_form, whole_number
 from photosvc.pages.layout import see_other
 from photosvc.pages.photos.listing import thumbnails
 from photosvc.pages.photos.photo import size_text

@@ -11,7 +11,7 @@ from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.core.paths import disk_name
 from photosvc.index.running import reports, wishes
 from photosvc.index.running.last_run import last_run
-from photosvc.index.running.run_lock import cancel_run, is_running
+from photosvc.index.running.run_lock import is_running
 from photosvc.library.disk_use import disk_of, trash_use
 from photosvc.library.problems import count_failed
 from photosvc.library.trash.folder import Trash
@@ -81,8 +81,7 @@ def stop_run() -> Response:
     """Ask the index run that is going on to stop."""
     service = current_service()
     with service.writing() as session:
-        withdrawn = wishes.withdraw(session)
-        stopped = cancel_run(session, service.now()) or withdrawn > 0
+        stopped = wishes.stop(session, service.now())
     return see_other(url_for(".library", done="stopping" if stopped else "idle"))
 
 

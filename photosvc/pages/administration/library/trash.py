@@ -1,26 +1,23 @@
 """Administration > Library > Trash: originals that were deleted, their way back, and their end."""
 
-import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from itertools import islice
 from typing import Final
 
 from flask import Blueprint, Response, request, url_for
 
-from photosvc.core.errors import ConflictError, NotFoundError, PhotosvcError
+from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.library.disk_use import trash_use
 from photosvc.library.journal import Actor
-from photosvc.library.staging.errors import ReadOnlyError
-from photosvc.library.trash.empty import count, empty
+from photosvc.library.trash.deletion import open_trash
+from photosvc.library.trash.empty import END_OF_TIME, count, empty_in_request
 from photosvc.library.trash.folder import Trash
-from photosvc.library.trash.listing import MOST_RESTORED, chosen_files, every_file, finish_deletions
+from photosvc.library.trash.listing import MOST_RESTORED, chosen_files, every_file
 from photosvc.library.trash.names import Kept
 from photosvc.library.trash.restore import photos_of, restore
 from photosvc.pages import wording
 from photosvc.pages.administration.frame import administration_page, show_administration
-from photosvc.pages.administration.library.paging import page_number, whole_number
-from photosvc.pages.forms import read_form
+from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.layout import see_other
 from photosvc.pages.photos.photo import size_text
 from photosvc.web.current import Service, current_service
@@ -29,8 +26,6 @@ from photosvc.web.protector import principal
 _PATH: Final = "/administration/library/trash"
 #: Files on a page.
 _COUNT: Final = 50
-#: Seconds after which a request deletes no further files.
-_PATIENCE: Final = 20.0
 _MOST: Final = 10**9
 _DONE: Final = {
     "restored": "The file is back, with what people set for its photo.",
@@ -63,8 +58,8 @@ def restore_file() -> Response:
     read_form()  # limits its size
     item = request.form.get("item", "").replace("\0", "")
     try:
-        service = _writable()
-        trash = Trash(service.settings.originals)
+        service = current_service()
+        trash = open_trash(service.changing, service.settings)
         with service.loading() as session:
             files = chosen_files(session, trash, [item])
         if not files:
@@ -80,8 +75,9 @@ def restore_file() -> Response:
 def restore_all() -> Response:
     """Give all files their names back, ten thousand at a time."""
     try:
-        service = _writable()
-        files = list(islice(every_file(Trash(service.settings.originals)), MOST_RESTORED + 1))
+        service = current_service()
+        trash = open_trash(service.changing, service.settings)
+        files = list(islice(every_file(trash), MOST_RESTORED + 1))
         taken = _restore(service, files[:MOST_RESTORED])
     except PhotosvcError as error:
         return _trash(error)
@@ -94,7 +90,7 @@ def ask_to_empty() -> Response:
     service = current_service()
     trash = Trash(service.settings.originals)
     return show_administration(
-        "empty-trash", "library", found=count(trash, _every_time()), size_text=size_text, crumbs=True
+        "empty-trash", "library", found=count(trash, END_OF_TIME), size_text=size_text, crumbs=True
     )
 
 
@@ -103,15 +99,10 @@ def empty_trash() -> Response:
     """Delete what is in the trash for good, if it is still what the page before told."""
     form = read_form()
     try:
-        service = _writable()
-        trash = Trash(service.settings.originals)
-        finish_deletions(service.changing, trash)
-        found = count(trash, _every_time()).files
-        if found != whole_number(form.get("expected", ""), low=0, high=_MOST, default=-1):
-            msg = f"Nothing was deleted: there are {found} files by now."
-            raise ConflictError(msg)
-        end = time.monotonic() + _PATIENCE
-        done = empty(service.changing, trash, _every_time(), goes_on=lambda: time.monotonic() < end)
+        service = current_service()
+        trash = open_trash(service.changing, service.settings)
+        expected = whole_number(form.get("expected", ""), low=0, high=_MOST, default=-1)
+        done = empty_in_request(service.changing, trash, END_OF_TIME, expected=expected)
     except PhotosvcError as error:
         return _trash(error)
     return see_other(url_for(".trash", done="emptied" if done.is_complete else "rest"))
@@ -143,15 +134,3 @@ def _restore(service: Service, files: Sequence[Kept]) -> bool:
     """Restore these files; whether the name of one of them is taken."""
     done = restore(service.changing, service.settings, files, Actor.of(principal()), service.now())
     return bool(done.taken)
-
-
-def _writable() -> Service:
-    service = current_service()
-    if service.settings.readonly:
-        raise ReadOnlyError
-    finish_deletions(service.changing, Trash(service.settings.originals))
-    return service
-
-
-def _every_time() -> datetime:
-    return datetime.max.replace(tzinfo=UTC)
