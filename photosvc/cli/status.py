@@ -58,7 +58,7 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
     from photosvc import __version__
     from photosvc.index.running.last_run import last_run
     from photosvc.index.running.run_lock import is_running
-    from photosvc.library.problems import count_failed, failed_files
+    from photosvc.library.files.problems import count_failed, failed_files
     from photosvc.models import IndexWish, User
     from photosvc.search.reading.library import figures
 

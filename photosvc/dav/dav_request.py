@@ -13,8 +13,8 @@ from photosvc.dav.locking.conditions import check_headers, check_if
 from photosvc.dav.locking.if_header import parse_if
 from photosvc.dav.paths import key
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
-from photosvc.library.journal import Actor
-from photosvc.library.relocation import Relocation
+from photosvc.library.edits.journal import Actor
+from photosvc.library.files.relocation import Relocation
 from photosvc.library.staging import Part
 from photosvc.library.uploads.waiting import count_stored
 from photosvc.models.database.transactions import lock_library

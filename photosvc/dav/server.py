@@ -21,7 +21,7 @@ from photosvc.dav.locking.methods import lock, unlock
 from photosvc.dav.properties.propfind import propfind
 from photosvc.dav.properties.proppatch import proppatch
 from photosvc.dav.tree import Environ, Originals
-from photosvc.library.relocation import is_junk
+from photosvc.library.files.relocation import is_junk
 from photosvc.web.current import Service
 from photosvc.web.service.indexer import wake_indexer
 

@@ -12,8 +12,8 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.storing.catalog import Catalog, PlainCatalog
 from photosvc.library.edits.apply import apply, keep_keywords
 from photosvc.library.edits.changing import changing
+from photosvc.library.edits.journal import Change
 from photosvc.library.edits.loading import load_photos
-from photosvc.library.journal import Change
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
 from photosvc.query.fold import fold
 from photosvc.search.projection.project import record_change

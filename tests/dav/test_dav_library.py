@@ -3,7 +3,7 @@
 import pytest
 
 from photosvc.index.running import wishes
-from photosvc.library.relocation import Relocation
+from photosvc.library.files.relocation import Relocation
 from photosvc.library.trash.names import TRASH_FOLDER
 from photosvc.models import Album, AlbumPhoto, File, IndexWish, Photo, RejectedFile
 from tests.api_client import open_api
@@ -127,7 +127,7 @@ def test_the_case_of_a_folder_counts(dav):
 
 def test_a_folder_with_too_many_files_is_followed_by_the_index(dav, monkeypatch):
     before = records(dav)
-    monkeypatch.setattr("photosvc.library.relocation.MOST_FILES", 1)
+    monkeypatch.setattr("photosvc.library.files.relocation.MOST_FILES", 1)
     waiting(dav)
     assert to(dav, "MOVE", "/many", "/more") == 201
     assert waiting(dav) == {"many", "more"}

@@ -336,7 +336,7 @@ def test_a_move_that_fails_is_undone(dav, monkeypatch):
     def fail(*_arguments, **_options):
         raise RuntimeError
 
-    monkeypatch.setattr("photosvc.library.relocation.Relocation.moved", fail)
+    monkeypatch.setattr("photosvc.library.files.relocation.Relocation.moved", fail)
     assert to(dav, "MOVE", "/one", "/two").status_code == 500
     assert (read(dav, "/one/a.jpg"), read(dav, "/two/b.jpg"), trashed(dav)) == (b"a", b"b", [])
 

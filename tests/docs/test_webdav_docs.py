@@ -9,7 +9,7 @@ import pytest
 from photosvc.dav.files import copying, slots
 from photosvc.dav.locking import if_header, locks, methods
 from photosvc.dav.properties import propfind, stored, xml_body
-from photosvc.library import relocation
+from photosvc.library.files import relocation
 from photosvc.settings import PREFIX, Settings
 
 GUIDE = (Path(__file__).parents[2] / "docs/webdav.md").read_text()

@@ -18,11 +18,11 @@ from photosvc.library.edits.apply import apply
 from photosvc.library.edits.changing import changing
 from photosvc.library.edits.each import Each
 from photosvc.library.edits.flags import Flagging, change_flags
+from photosvc.library.edits.journal import Actor, Change, find_own, first_of_batch
 from photosvc.library.edits.loading import load_photos
+from photosvc.library.edits.selected import selected_photos
 from photosvc.library.edits.undo import undo_batch
-from photosvc.library.journal import Actor, Change, find_own, first_of_batch
-from photosvc.library.removal import remove_photos
-from photosvc.library.selected import selected_photos
+from photosvc.library.files.removal import remove_photos
 from photosvc.library.trash import originals
 from photosvc.models.database.transactions import many_pages
 from photosvc.records.edits.batch import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema

@@ -15,8 +15,8 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.storing.catalog import PlainCatalog
 from photosvc.library.edits.apply import apply, approve
 from photosvc.library.edits.changing import changing
+from photosvc.library.edits.journal import Actor, Change
 from photosvc.library.edits.loading import LoadedPhotos, load_photo
-from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
 from photosvc.records.edits.edit import PhotoEditSchema
 from photosvc.records.entity import PhotoSchema

@@ -8,8 +8,8 @@ from photosvc.api.library.edits import WRAPPED, Editing, change_one
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.library.edits.journal import changes_of, find_change, shown
 from photosvc.library.edits.undo import undo
-from photosvc.library.journal import changes_of, find_change, shown
 from photosvc.records.edits.change import ChangeSchema
 from photosvc.search.reading.lookup import files_of_photo
 from photosvc.search.reading.overview.photos import parse_number

@@ -14,10 +14,10 @@ from photosvc.index.describing.file_columns import choose_orientation
 from photosvc.index.places import Gazetteer
 from photosvc.index.stacking.unstack import unstack
 from photosvc.index.storing.catalog import Catalog
-from photosvc.library.journal import Actor, Change, record
-from photosvc.library.removal import remove_file
+from photosvc.library.edits.journal import Actor, Change, record
+from photosvc.library.edits.values import FILES
+from photosvc.library.files.removal import remove_file
 from photosvc.library.trash import originals
-from photosvc.library.values import FILES
 from photosvc.models import File, Photo
 from photosvc.records.edits.edit import OrientationSchema
 from photosvc.records.entity import PhotoSchema

@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 
 from photosvc.api.names.listing import PAGE_HEADERS, list_entries, list_parameters
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.library.journal import Actor, Change
+from photosvc.library.edits.journal import Actor, Change
 from photosvc.library.labels import PORTION, check_name, mark_favorite, photos_with, replace_in, respell
 from photosvc.query.fold import fold
 from photosvc.records.people import LabelEditSchema, LabelEntitySchema, LabelSchema, LabelSelectionSchema

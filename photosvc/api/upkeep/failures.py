@@ -5,7 +5,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 
 from photosvc.core.texts.counted import counted
-from photosvc.library.problems import failed_files, forget_import_failures
+from photosvc.library.files.problems import failed_files, forget_import_failures
 from photosvc.records.upkeep.failed_file import FailedFileSchema
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.answers.paging import page_headers, page_parameters, read_page

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.texts.counted import counted
-from photosvc.library.journal import Actor
+from photosvc.library.edits.journal import Actor
 from photosvc.library.trash.deletion import open_trash
 from photosvc.library.trash.empty import END_OF_TIME, empty_in_request
 from photosvc.library.trash.folder import Trash

@@ -71,7 +71,7 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     which means all that was deleted with it. A name that another file has by now stays with that file; the exit code is
     then 1.
     """
-    from photosvc.library.journal import Actor
+    from photosvc.library.edits.journal import Actor
     from photosvc.library.trash.deletion import open_trash
     from photosvc.library.trash.restore import Restored, chosen
     from photosvc.library.trash.restore import restore as give_back

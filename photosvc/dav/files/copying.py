@@ -18,7 +18,7 @@ from photosvc.dav.files.relocate import (
 from photosvc.dav.files.slots import patiently
 from photosvc.dav.properties import stored
 from photosvc.dav.tree import OriginalFile, OriginalFolder, members
-from photosvc.library import disk
+from photosvc.library.files import disk
 from photosvc.library.staging import Staging
 from photosvc.library.staging.names import checked_name
 from photosvc.library.uploads.waiting import QuotaExceededError, bytes_left

@@ -19,7 +19,7 @@ from wsgidav.dav_error import (
 from photosvc.dav.files.relocate import keep_replaced
 from photosvc.dav.files.slots import patiently
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, etag_of
-from photosvc.library import disk
+from photosvc.library.files import disk
 from photosvc.library.staging import Part, Staging
 from photosvc.library.staging.errors import IncompleteError, NameTakenError
 from photosvc.library.staging.names import checked_name

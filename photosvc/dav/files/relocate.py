@@ -18,8 +18,8 @@ from photosvc.dav.addresses import path_of_url
 from photosvc.dav.locking import locks
 from photosvc.dav.properties import stored
 from photosvc.dav.tree import OriginalFile, OriginalFolder
-from photosvc.library import disk
-from photosvc.library.relocation import is_junk
+from photosvc.library.files import disk
+from photosvc.library.files.relocation import is_junk
 from photosvc.library.staging.errors import NameTakenError, StorageReadOnlyError
 from photosvc.library.staging.names import checked_name
 from photosvc.library.trash.folder import Trash

@@ -27,7 +27,7 @@ from photosvc.dav.properties.live import LOCKDISCOVERY, LockProperties
 from photosvc.dav.properties.multistatus import element
 from photosvc.dav.properties.xml_body import DAV, XmlError, element_text, read_xml
 from photosvc.dav.tree import OriginalFolder
-from photosvc.library import disk
+from photosvc.library.files import disk
 from photosvc.library.staging.names import checked_name
 from photosvc.models import DavLock
 from photosvc.web.protector import principal

@@ -18,7 +18,7 @@ from photosvc.dav.properties.live import LAST_SECOND, Resource
 from photosvc.dav.properties.multistatus import element, propstat
 from photosvc.dav.properties.xml_body import DAV, XmlError, element_text, read_xml
 from photosvc.dav.tree import OriginalFile, OriginalFolder
-from photosvc.library import disk
+from photosvc.library.files import disk
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request

@@ -10,7 +10,7 @@ from photosvc.core.geo import is_position
 from photosvc.core.values.sources import AUTO, MANUAL
 from photosvc.index.places import is_zone, to_local, to_utc
 from photosvc.index.storing.catalog import Catalog
-from photosvc.library.values import PLAIN
+from photosvc.library.edits.values import PLAIN
 from photosvc.models import Camera, Lens, Photo
 
 

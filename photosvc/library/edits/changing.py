@@ -10,9 +10,9 @@ from photosvc.index.describing.describe import describe, score_again
 from photosvc.index.estimates.due import mark_due, sighting
 from photosvc.index.sidecars.links import sidecars_of
 from photosvc.index.storing.catalog import PlainCatalog
+from photosvc.library.edits.journal import Change, record
 from photosvc.library.edits.loading import LoadedPhotos
-from photosvc.library.journal import Change, record
-from photosvc.library.values import difference, has_effects, snapshot
+from photosvc.library.edits.values import difference, has_effects, snapshot
 from photosvc.models import Photo
 from photosvc.search.projection.project import project
 from photosvc.search.projection.update import project_values

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.values.sources import MANUAL
 from photosvc.index.describing.describe import REVIEW_BELOW
-from photosvc.library.journal import Change, record
-from photosvc.library.values import Difference, difference
+from photosvc.library.edits.journal import Change, record
+from photosvc.library.edits.values import Difference, difference
 from photosvc.models import Photo
 from photosvc.search.projection.flags import project_flags
 

@@ -10,9 +10,9 @@ from photosvc.core.errors import ConflictError
 from photosvc.index.places import Gazetteer
 from photosvc.index.storing.catalog import Catalog, PlainCatalog
 from photosvc.library.edits.changing import changing
+from photosvc.library.edits.journal import Change, changes_of_batch, values_of
 from photosvc.library.edits.loading import load_photos
-from photosvc.library.journal import Change, changes_of_batch, values_of
-from photosvc.library.values import decided, restore, restore_marks, snapshot, wire_name
+from photosvc.library.edits.values import decided, restore, restore_marks, snapshot, wire_name
 from photosvc.models import Photo, PhotoChange
 
 #: Photos that are loaded at once.

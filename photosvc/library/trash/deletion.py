@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import disk_name, open_folder
-from photosvc.library import disk
+from photosvc.library.files import disk
 from photosvc.library.staging.errors import NameTakenError, ReadOnlyError, typed_errors
 from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import TRASH_FOLDER, UNFINISHED, is_deletion, new_deletion, within

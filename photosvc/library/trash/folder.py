@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import clean_name, open_folder, open_inside
-from photosvc.library import disk
+from photosvc.library.files import disk
 from photosvc.library.staging.errors import typed_errors
 from photosvc.library.trash.names import TRASH_FOLDER, Kept, is_deletion, new_deletion, within
 

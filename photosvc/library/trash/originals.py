@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from photosvc.core.paths import disk_name
 from photosvc.index.estimates.due import mark_due, stored_sightings
 from photosvc.index.running.wishes import wish
-from photosvc.library.journal import Change, record
-from photosvc.library.removal import lost_with, reject_copies
+from photosvc.library.edits.journal import Change, record
+from photosvc.library.files.removal import lost_with, reject_copies
 from photosvc.library.trash.deletion import Deletion
 from photosvc.library.trash.empty import forget_sidecars
 from photosvc.library.trash.names import GONE_FOLDER

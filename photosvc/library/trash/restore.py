@@ -18,15 +18,15 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.scanning.scan import clamped_time, disk_path
 from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Store
-from photosvc.library import disk
-from photosvc.library.journal import Actor, Change, record
-from photosvc.library.relocation import Relocation
+from photosvc.library.edits.journal import Actor, Change, record
+from photosvc.library.edits.values import FILES
+from photosvc.library.files import disk
+from photosvc.library.files.relocation import Relocation
 from photosvc.library.staging.errors import NameTakenError
 from photosvc.library.trash.deletion import Writing
 from photosvc.library.trash.empty import forget_sidecars
 from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.names import Kept, is_deletion
-from photosvc.library.values import FILES
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.settings import Settings
 

@@ -142,7 +142,7 @@ def test_a_photo_that_becomes_part_of_another_leaves_its_history_to_that(library
 
 
 def test_of_many_changes_of_a_photo_the_last_ones_are_kept(library, send, monkeypatch):
-    monkeypatch.setattr("photosvc.library.journal.MOST_OF_PHOTO", 3)
+    monkeypatch.setattr("photosvc.library.edits.journal.MOST_OF_PHOTO", 3)
     for number in range(5):
         send(json={"Title": f"Title {number}"})
     kept = send("GET", "/history")

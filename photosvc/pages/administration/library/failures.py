@@ -4,7 +4,7 @@ from typing import Final
 
 from flask import Blueprint, Response, request, url_for
 
-from photosvc.library.problems import IMPORT, count_failed, failed_files, forget_import_failures, photos_of_failed
+from photosvc.library.files.problems import IMPORT, count_failed, failed_files, forget_import_failures, photos_of_failed
 from photosvc.pages import wording
 from photosvc.pages.administration.frame import administration_page, show_administration
 from photosvc.pages.forms import page_number

@@ -8,9 +8,9 @@ from sqlalchemy import select
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.library.edits.flags import Flagging, archive, change_flags, unarchive
-from photosvc.library.journal import Actor, Change
+from photosvc.library.edits.journal import Actor, Change
+from photosvc.library.edits.selected import selected_photos
 from photosvc.library.look_alikes import finding, groups
-from photosvc.library.selected import selected_photos
 from photosvc.models import Photo
 from photosvc.pages import wording
 from photosvc.pages.administration.frame import administration_page, show_administration

@@ -12,8 +12,8 @@ from photosvc.core.paths import disk_name
 from photosvc.index.running import reports, wishes
 from photosvc.index.running.last_run import last_run
 from photosvc.index.running.run_lock import is_running
-from photosvc.library.disk_use import disk_of, trash_use
-from photosvc.library.problems import count_failed
+from photosvc.library.files.disk_use import disk_of, trash_use
+from photosvc.library.files.problems import count_failed
 from photosvc.library.trash.folder import Trash
 from photosvc.models import Photo
 from photosvc.pages import wording

@@ -7,8 +7,8 @@ from typing import Final
 from flask import Blueprint, Response, request, url_for
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
-from photosvc.library.disk_use import trash_use
-from photosvc.library.journal import Actor
+from photosvc.library.edits.journal import Actor
+from photosvc.library.files.disk_use import trash_use
 from photosvc.library.trash.deletion import open_trash
 from photosvc.library.trash.empty import END_OF_TIME, count, empty_in_request
 from photosvc.library.trash.folder import Trash

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
-from photosvc.library.values import Difference, dump, wire_name
+from photosvc.library.edits.values import Difference, dump, wire_name
 from photosvc.models import PhotoChange
 from photosvc.models.database.plain import insert_of
 from photosvc.models.database.prepared import Prepared, prepare_statement, run_many

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.problems import Reason
 from photosvc.index.estimates.due import mark_due, stored_sightings
 from photosvc.index.running.purge import delete_rows
-from photosvc.library.journal import Change, record
+from photosvc.library.edits.journal import Change, record
 from photosvc.models import Album, AlbumPhoto, File, Photo, RejectedFile
 from photosvc.models.database.among import among
 from photosvc.models.database.plain import insert_of

@@ -26,9 +26,9 @@ from photosvc.index.scanning.scan import is_hidden, is_left_out
 from photosvc.index.sidecars.names import is_read
 from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Store
-from photosvc.library.journal import Actor, Change, record
+from photosvc.library.edits.journal import Actor, Change, record
+from photosvc.library.edits.values import FILES, Difference
 from photosvc.library.trash.names import GONE_FOLDER
-from photosvc.library.values import FILES, Difference
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
 from photosvc.settings import Settings
 
