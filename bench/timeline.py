@@ -1,4 +1,6 @@
-"""Times of the timeline and the map: `python -m bench.timeline FOLDER-OR-URI …`, of libraries made by `bench.library`.
+"""Times of the timeline, the map and its towns: `python -m bench.timeline FOLDER-OR-URI …`.
+
+The libraries are made by `bench.library`.
 
 Each call is measured in this process, as it is served behind the token check: the query, its rows and their JSON text.
 Times are those of the processor, which other load lengthens less: of this process, in which SQLite runs too, and of the
@@ -20,6 +22,7 @@ from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
 from photosvc.search.reading.overview.clusters import find_clusters, parse_box
 from photosvc.search.reading.overview.photos import PhotoQuery, parse_query
 from photosvc.search.reading.overview.timeline import count_months, month_columns, photos_of_month
+from photosvc.search.reading.overview.towns import find_towns
 
 _REPEATS, _WARM_UP = 15, 1
 
@@ -58,6 +61,7 @@ def calls(connection: Connection, query: PhotoQuery) -> dict[str, Callable[[], A
         "photos": lambda: photos_of_month(connection, query, largest, 0, 100, oldest_first=False),
         "globe": lambda: find_clusters(connection, query, parse_box(""), 2),
         "country": lambda: find_clusters(connection, query, parse_box("5.8,47.2,15.1,55.1"), 6),
+        "towns": lambda: find_towns(connection, query),
     }
 
 
@@ -98,8 +102,8 @@ def main(libraries: Sequence[str]) -> None:
                 for _, number in count_months(connection, parse_query([], sees_private=False), oldest_first=False)
             )
             print(f"\n{connection.dialect.name}, {count} photos\n")
-            print("| query: p50, p95 ms | months | columns | 100 photos | map, globe | map, country |")
-            print("|---|---|---|---|---|---|")
+            print("| query: p50, p95 ms | months | columns | 100 photos | map, globe | map, country | towns |")
+            print("|---|---|---|---|---|---|---|")
             for name, parameters in QUERIES.items():
                 times = measure(connection, parameters).values()
                 cells = " | ".join(f"{median(spent):.0f}, {quantiles(spent, n=20)[-1]:.0f}" for spent in times)

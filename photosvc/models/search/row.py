@@ -215,8 +215,9 @@ _index(
     "private",
     "listed",
 )
-# What the timeline and the map read of photos, so that they read no rows without a query, nor with the filters of these
-# columns: SQLite would sort whole rows to group them.
+# What the timeline, the map and its towns read of photos, so that they read no rows without a query, nor with the
+# filters of these columns: SQLite would sort whole rows to group them.
 _read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")
 _index("timeline", *TIMELINE_KEYS, *_read, condition="")
 _index("map", "lat", "lng", "newest_key", *_read, condition="")
+_index("towns", "country", "city_key", "newest_key", *_read, condition="")

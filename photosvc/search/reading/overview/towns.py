@@ -35,9 +35,11 @@ def find_towns(connection: Connection, query: PhotoQuery) -> list[Town]:
 
     """
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
-    # An index of the countries would give them in order, but then every row is looked up through it.
-    country, city = unindexed(SearchRow.country), unindexed(SearchRow.city_key)
-    statement = photos.select(SearchRow.country, SearchRow.city_key, photos.count).where(country != _UNKNOWN)
+    columns = SearchRow.country, SearchRow.city_key
+    # The index of towns gives them in order; of other queries, every row would be looked up through it.
+    country, city = columns if photos.covered else map(unindexed, columns)
+    known = unindexed(SearchRow.country) != _UNKNOWN
+    statement = photos.select(SearchRow.country, SearchRow.city_key, photos.count).where(known)
     statement = statement.group_by(country, city).order_by(photos.count.desc(), country, city).limit(MOST_TOWNS)
     found = connection.execute(statement).all()
     names = _names(connection, {row[0] for row in found})
