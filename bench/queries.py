@@ -20,7 +20,7 @@ from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS
 from photosvc.query.parser import parse_query
 from photosvc.search.reading.facets import count_values, parse_facets
-from photosvc.search.reading.page import Page, find
+from photosvc.search.reading.paging.page import Page, find
 from photosvc.search.reading.request import parse_node, parse_request
 
 _ROUNDS, _REPEATS, _WARM_UP = 5, 20, 2

@@ -20,7 +20,7 @@ from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.auth.credentials.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import migrate
-from photosvc.search.reading.page import find
+from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.request import parse_request
 from photosvc.web.answers.answer import json_answer, json_text
 from photosvc.web.current import current_service

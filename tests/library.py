@@ -31,7 +31,7 @@ from photosvc.models import SCHEMA_VERSION, Base, LibraryState, SearchDocument, 
 from photosvc.models.database.engine import configure_engine
 from photosvc.models.database.schema import schema_version
 from photosvc.models.database.transactions import begin_write
-from photosvc.search.reading.documents import join_results
+from photosvc.search.reading.paging.documents import join_results
 from photosvc.settings import Settings, load_settings
 from photosvc.web.current import current_service
 from tests.clock import NOW, MovedClock

@@ -10,11 +10,11 @@ from photosvc.core.errors import NotFoundError
 from photosvc.library.imports.folder import ImportFolder
 from photosvc.query.fold import fold
 from photosvc.records.folder import FolderSchema, MomentSchema
-from photosvc.search.reading.documents import files as file_records
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.names.library_albums import FOLDER, MONTH
 from photosvc.search.reading.overview.albums import AlbumsRequest
 from photosvc.search.reading.overview.folders import files_in, folders_in
+from photosvc.search.reading.paging.documents import files as file_records
 from photosvc.web.answers.answer import is_fresh, json_answer, not_modified
 from photosvc.web.answers.paging import page_parameters, read_page
 from photosvc.web.contract import ETAG, FLAG, TEXT, answers, json_object, refuses, takes_query

@@ -20,7 +20,7 @@ from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.library import library_state, page_tag, state_tag
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
-from photosvc.search.reading.page import Page, find
+from photosvc.search.reading.paging.page import Page, find
 from photosvc.search.reading.request import is_short, parse_node, parse_request
 from photosvc.web.answers.answer import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, not_modified
 from photosvc.web.answers.kept_pages import KeptPage

@@ -13,7 +13,7 @@ from photosvc.pictures.geometry import thumbnail_size
 from photosvc.pictures.sizes import SIZES
 from photosvc.query.nodes import conjunction
 from photosvc.search.reading.library import library_state, page_tag
-from photosvc.search.reading.page import Page, find
+from photosvc.search.reading.paging.page import Page, find
 from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
 from photosvc.web.answers.answer import cache_headers, is_fresh, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query

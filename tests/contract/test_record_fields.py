@@ -9,7 +9,7 @@ from sqlalchemy import select
 from photosvc.models import File, Photo, Sidecar
 from photosvc.search.projection.compute import render_file, render_head
 from photosvc.search.projection.rebuild import rebuild
-from photosvc.search.reading.documents import join_results
+from photosvc.search.reading.paging.documents import join_results
 from tests.library import CAMERA_ORIGINALS, open_library
 from tests.pictures import encoded, exif, jpeg, quarters, video, xmp
 

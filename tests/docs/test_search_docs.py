@@ -16,7 +16,7 @@ from photosvc.query.filters import FILTERS
 from photosvc.search.projection.project import project
 from photosvc.search.reading.facets import FACETS
 from photosvc.search.reading.orders import ORDERS
-from photosvc.search.reading.page import find
+from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.request import parse_request
 from tests.factories.varied_library import fill_varied_library
 from tests.library import SURROUNDINGS, migrated_database, open_library

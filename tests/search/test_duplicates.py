@@ -5,8 +5,8 @@ import random
 import pytest
 from sqlalchemy import update
 
+from photosvc.library.look_alikes.duplicates import find_duplicates
 from photosvc.models import File
-from photosvc.search.reading.duplicates import find_duplicates
 from tests.clock import NOW
 from tests.factories.photos import add_photos
 from tests.library import open_library

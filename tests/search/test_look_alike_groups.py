@@ -5,9 +5,9 @@ from sqlalchemy import select, update
 
 from photosvc.index.running.reports import reports
 from photosvc.library.look_alikes import finding, groups
+from photosvc.library.look_alikes.duplicates import find_duplicates
 from photosvc.models import LookAlike, Photo
 from photosvc.models.database.transactions import write_session
-from photosvc.search.reading.duplicates import find_duplicates
 from photosvc.search.reading.overview.statistics import read_statistics
 from tests.library import open_library
 from tests.pictures import clouds, encoded

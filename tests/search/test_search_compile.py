@@ -16,8 +16,8 @@ from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
 from photosvc.search.reading.conditions.columns import column_named
 from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.paging.prepare import prepare
 from photosvc.search.reading.request import parse_node, parse_request
-from photosvc.search.reading.window import prepare
 from tests.examples import examples
 from tests.factories.varied_library import KEYWORDS, PEOPLE, fill_varied_library, uid, visible_to_all
 from tests.queries.query_model import Matcher, shown

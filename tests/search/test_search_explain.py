@@ -8,7 +8,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.models import SearchRow, SearchText
 from photosvc.models.database.engine import configure_engine
 from photosvc.search.reading.explain import explain
-from photosvc.search.reading.page import find
+from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.request import parse_request
 from tests.factories.varied_library import fill_varied_library, uid
 

@@ -11,7 +11,7 @@ from photosvc.core.values.colors import COLORS
 from photosvc.models import SearchRow
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.overview.counts import years
-from photosvc.search.reading.page import find
+from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.request import parse_node, parse_request
 from tests.factories.varied_library import fill_varied_library
 

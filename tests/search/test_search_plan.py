@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.models.database.engine import configure_engine
 from photosvc.search.projection.project import project
-from photosvc.search.reading.page import find
+from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.request import parse_request
 from tests.clock import NOW
 from tests.factories.photos import add_photos

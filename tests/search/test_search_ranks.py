@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from photosvc.models import Photo, SearchRow, SearchText
 from photosvc.search.projection.project import project
 from photosvc.search.reading.explain import explain
-from photosvc.search.reading.page import find
+from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.planning import counting, ranks, word_candidates
 from photosvc.search.reading.request import parse_request
 from tests.clock import NOW

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import SearchRow, SearchText
 from photosvc.models.database.engine import configure_engine
-from photosvc.search.reading.page import find
+from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.planning import value_scan
 from photosvc.search.reading.request import parse_request
 from tests.clock import NOW

@@ -8,7 +8,7 @@ from photosvc.cli.group import with_database
 from photosvc.cli.report import chosen_format, format_options, print_list, require_stdout
 
 if TYPE_CHECKING:
-    from photosvc.search.reading.duplicates import Copy
+    from photosvc.library.look_alikes.duplicates import Copy
     from photosvc.web.current import Service
 
 _COLUMNS = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixels", "distance": "Bits", "name": "File"}
@@ -32,7 +32,7 @@ def duplicates(service: "Service", distance: int) -> None:
     """
     import orjson
 
-    from photosvc.search.reading.duplicates import find_duplicates
+    from photosvc.library.look_alikes.duplicates import find_duplicates
 
     require_stdout()
     with service.reading() as connection:

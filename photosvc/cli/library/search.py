@@ -34,7 +34,7 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
     import orjson
 
     from photosvc.search.reading.explain import explain as explain_search
-    from photosvc.search.reading.page import find
+    from photosvc.search.reading.paging.page import find
     from photosvc.search.reading.request import parse_request
 
     require_stdout()

@@ -9,10 +9,10 @@ from sqlalchemy import Engine, delete, insert, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
+from photosvc.library.look_alikes.duplicates import Copy, find_duplicates
 from photosvc.models import LibraryState, LookAlike
 from photosvc.models.database.inserts import insert_into
 from photosvc.models.database.transactions import open_reader, write_session
-from photosvc.search.reading.duplicates import Copy, find_duplicates
 
 #: Photos of a group that are kept, the best ones: the others follow when these are decided on.
 MOST_KEPT: Final = 100

@@ -21,7 +21,7 @@ from photosvc.pages.photos.tiles import Day, days_of
 from photosvc.pages.photos.totals import totals_of
 from photosvc.search.limits.errors import SearchTooLongError
 from photosvc.search.reading.overview.photos import PhotoQuery
-from photosvc.search.reading.page import find
+from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal

@@ -23,7 +23,7 @@ from photosvc.records.photo import without_empty
 from photosvc.search.limits.errors import SearchEndedError
 from photosvc.search.reading.entity import load_photo
 from photosvc.search.reading.lookup import SeenFile, files_of_photo
-from photosvc.search.reading.neighbours import Neighbours, neighbours
+from photosvc.search.reading.paging.neighbours import Neighbours, neighbours
 from photosvc.search.reading.request import parse_request
 from photosvc.web.current import current_service
 from photosvc.web.protector import is_mounted, principal

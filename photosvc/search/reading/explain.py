@@ -7,8 +7,10 @@ from sqlalchemy import Connection
 from sqlalchemy.engine import Dialect
 
 from photosvc.query.nodes import And, Filter, Node, Not, Or
+from photosvc.search.reading.paging.plain_window import plain_query
+from photosvc.search.reading.paging.prepare import prepare
+from photosvc.search.reading.paging.window import Search
 from photosvc.search.reading.request import SearchRequest
-from photosvc.search.reading.window import Search, plain_query, prepare
 
 _EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN ", "postgresql": "EXPLAIN "}
 

@@ -17,8 +17,8 @@ from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.reading.conditions.visible import visible_albums
 from photosvc.search.reading.names.resolve import resolve
+from photosvc.search.reading.paging.window import context_of, matching
 from photosvc.search.reading.planning.plan import Driver, Plan, plan_all
-from photosvc.search.reading.window import context_of, matching
 from photosvc.search.word_text import gear_name
 
 #: The most values of one facet in an answer.

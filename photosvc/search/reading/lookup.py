@@ -13,8 +13,8 @@ from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.models import File, Marker, Photo, SearchRow
 from photosvc.models.database.prepared import Prepared, prepare_statement
 from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible
+from photosvc.search.reading.paging.prepare import prepare
 from photosvc.search.reading.request import SearchRequest
-from photosvc.search.reading.window import prepare
 
 
 class SeenFile(NamedTuple):

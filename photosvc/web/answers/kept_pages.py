@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Final
 
-from photosvc.search.reading.page import Page
+from photosvc.search.reading.paging.page import Page
 
 #: Bytes of all pages that a process keeps, and of one of them.
 _MOST_BYTES: Final = 4 * 2**20

@@ -19,7 +19,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.pictures.sizes import SIZES
 from photosvc.query.filters import NAMES
 from photosvc.records.results import SearchResults, read_results
-from photosvc.search.reading.page import find
+from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.request import parse_request
 from photosvc.web.current import current_service
 from photosvc.web.searches.searching import searching_apart

@@ -5,7 +5,7 @@ import os
 import pytest
 from PIL import Image
 
-from photosvc.search.reading import page
+from photosvc.search.reading.paging import page
 from photosvc.web.current import current_service
 from tests.api_client import check_error, open_api
 from tests.clients.picture_client import PictureClient

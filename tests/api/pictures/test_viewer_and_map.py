@@ -102,7 +102,7 @@ def test_long_answers_are_sent_in_pieces_and_are_the_same(api, admin, monkeypatc
     paths = ("/photos/view?count=1000&order=name", "/geo?order=name", "/geo?q=type:nothing")
     whole = [get(api, path, admin).json for path in paths]
     for chunk in (1, 7):
-        monkeypatch.setattr("photosvc.search.reading.page.CHUNK", chunk)
+        monkeypatch.setattr("photosvc.search.reading.paging.page.CHUNK", chunk)
         for path, expected in zip(paths, whole, strict=True):
             answer = get(api, path, admin)
             assert answer.json == expected

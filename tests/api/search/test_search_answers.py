@@ -12,8 +12,8 @@ from sqlalchemy import delete, func, select
 
 from photosvc.models import Album, AlbumPhoto, Photo, SearchDocument
 from photosvc.search.projection.project import project, record_change
-from photosvc.search.reading import page as pages
-from photosvc.search.reading.documents import LibraryChangedError
+from photosvc.search.reading.paging import page as pages
+from photosvc.search.reading.paging.documents import LibraryChangedError
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos

@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.models.database.transactions import open_reader
-from photosvc.search.reading import documents, page
+from photosvc.search.reading.paging import documents, page
 from photosvc.web.current import current_service
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos

@@ -14,9 +14,9 @@ from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
 from photosvc.query.operands import Word
 from photosvc.search.reading.library import library_state
 from photosvc.search.reading.names.resolve import resolve
+from photosvc.search.reading.paging.window import context_of, matching
 from photosvc.search.reading.planning.plan import ALL_ROWS, Plan, make_plan
 from photosvc.search.reading.request import parse_node
-from photosvc.search.reading.window import context_of, matching
 
 #: PostgreSQL, for the rest of the transaction: plan each statement for its values. The plan for any values, which it
 #: would choose from the eleventh call on, takes up to 40 times as long here; compiling takes as long as the statement.

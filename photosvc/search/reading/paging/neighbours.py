@@ -7,8 +7,9 @@ from sqlalchemy import Connection, select
 
 from photosvc.models import SearchRow
 from photosvc.search.reading.orders import Cursor
+from photosvc.search.reading.paging.prepare import prepare
+from photosvc.search.reading.paging.window import Found, Search, photo_of
 from photosvc.search.reading.request import SearchRequest
-from photosvc.search.reading.window import Found, Search, photo_of, prepare
 
 
 class Neighbours(NamedTuple):

@@ -2,16 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Label, bindparam, func, literal, select, tuple_
-from sqlalchemy.engine import Dialect
+from sqlalchemy import BigInteger, ColumnElement, Connection, Label, func, literal, select, tuple_
 from sqlalchemy.util import memoized_property
 
-from photosvc.core.errors import InvalidValueError
-from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocument, SearchRow
-from photosvc.models.database.prepared import Prepared, prepare_statement
+from photosvc.models import AlbumPhoto, FileKey, SearchAlbum, SearchRow
 from photosvc.models.database.unindexed import Column, unindexed
 from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading.conditions import word_points
@@ -19,9 +15,9 @@ from photosvc.search.reading.conditions.columns import select_ids
 from photosvc.search.reading.conditions.compile import compile_all
 from photosvc.search.reading.conditions.context import Context
 from photosvc.search.reading.conditions.visible import asked_open, visible
-from photosvc.search.reading.names.resolve import resolve
-from photosvc.search.reading.orders import MANUAL, UNINDEXED_ORDERS, Cursor, Order, order_named
-from photosvc.search.reading.planning.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
+from photosvc.search.reading.orders import UNINDEXED_ORDERS, Cursor
+from photosvc.search.reading.paging.plain_window import in_order, plain_statement
+from photosvc.search.reading.planning.plan import Driver, Plan, Walk, make_plan, plan_all
 from photosvc.search.reading.planning.ranks import Tier
 from photosvc.search.reading.planning.vocabulary import by_indexes_alone
 from photosvc.search.reading.request import SearchRequest
@@ -147,7 +143,7 @@ class Search:
         """The sort keys of the row at which the walk ends; None when there are fewer rows."""
         keys = self._keys()
         query = select(*keys).where(*walk.along, *self._bounds(keys))
-        return self.connection.execute(_in_order(query, self.request.order, keys).offset(walk.rows).limit(1)).first()
+        return self.connection.execute(in_order(query, self.request.order, keys).offset(walk.rows).limit(1)).first()
 
     def _within(self, query: Any, end: Sequence[Any]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """The query for the rows up to these keys."""
@@ -184,11 +180,11 @@ class Search:
         if behind:
             here, there = tuple_(*keys), tuple_(*behind)
             query = query.where(here < there if request.order.falling else here > there)
-        return _in_order(query, request.order, keys).limit(count)
+        return in_order(query, request.order, keys).limit(count)
 
     def _run_plain(self, offset: int, count: int, *, with_results: bool = False) -> Sequence[Found]:
         request = self.request
-        prepared = _plain_statement(
+        prepared = plain_statement(
             request.order.name,
             self.connection.dialect,
             merged=request.merged,
@@ -216,7 +212,7 @@ class Search:
         return unindexed(key) if self.plan.sorts and not isinstance(key, Label) else key
 
     def _sorted(self, query: Any, keys: list[Column]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
-        return _in_order(query, self.request.order, [self._compared(key) for key in keys])
+        return in_order(query, self.request.order, [self._compared(key) for key in keys])
 
 
 def matching(plan: Plan, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
@@ -231,69 +227,7 @@ def matching(plan: Plan, *columns: Any) -> Any:  # noqa: ANN401 - the select typ
     return inside.where(SearchAlbum.album_id == plan.album)
 
 
-def prepare(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Search:
-    """The search for this request, its names looked up.
-
-    Raises:
-        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
-        InvalidValueError: it asks for the order by hand of what is not one album of chosen photos.
-
-    """
-    context = context_of(connection, request.node, sees_private=sees_private)
-    node = resolve(request.node, request.album, connection, sees_private=sees_private)
-    return Search(_ordered(request, node, connection), connection, context, node)
-
-
-def _ordered(request: SearchRequest, node: Node, connection: Connection) -> SearchRequest:
-    """The request, in the order of its album if that is the one by hand and the request names none."""
-    by_hand = request.order.base == MANUAL.name
-    if request.ordered and not by_hand:
-        return request
-    _, album = one_album(node)
-    if by_hand and album is None:
-        msg = "the order manual is that of one album of chosen photos: send its UID in s"
-        raise InvalidValueError(msg, field="order")
-    if by_hand or album is None:
-        return request
-    own = connection.scalar(select(Album.order).where(Album.id == album))
-    if own != MANUAL.name:
-        return request
-    return replace(request, order=MANUAL.reversed() if request.order.is_reversed else MANUAL)
-
-
 def context_of(connection: Connection, node: Node, *, sees_private: bool) -> Context:
     """The database and the rights of a search for the parsed query `node`."""
     opened = asked_open(node) if sees_private else ()
     return Context(connection.dialect.name == "postgresql", sees_private, opened)
-
-
-def plain_query(order: Order, *, sees_private: bool, by_cursor: bool, with_results: bool) -> Any:  # noqa: ANN401
-    """The SELECT of a search without conditions: `file_id`, the keys of the order and, if wanted, the result heads.
-
-    Takes `count` and, by cursor, `key0`, `key1`… of the last row, else `offset`.
-    """
-    keys = order.columns(0)
-    query: Any = select(SearchRow.file_id, *keys).where(visible(sees_private=sees_private))
-    if with_results:
-        query = query.add_columns(SearchDocument.result_head).join(
-            SearchDocument, SearchDocument.file_id == SearchRow.file_id
-        )
-    if by_cursor:
-        last = tuple_(*(bindparam(f"key{n}", type_=key.type) for n, key in enumerate(keys)))
-        query = query.where(tuple_(*keys) < last if order.falling else tuple_(*keys) > last)
-    else:
-        query = query.offset(bindparam("offset", type_=SearchRow.newest_key.type))
-    return _in_order(query, order, keys).limit(bindparam("count", type_=SearchRow.newest_key.type))
-
-
-@lru_cache(maxsize=128)
-def _plain_statement(
-    order: str, dialect: Dialect, *, merged: bool, sees_private: bool, by_cursor: bool, with_results: bool
-) -> Prepared:
-    chosen = order_named(order, merged=merged)
-    query = plain_query(chosen, sees_private=sees_private, by_cursor=by_cursor, with_results=with_results)
-    return prepare_statement(query, dialect)
-
-
-def _in_order(query: Any, order: Order, keys: Sequence[Column]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
-    return query.order_by(*(key.desc() if order.falling else key.asc() for key in keys))

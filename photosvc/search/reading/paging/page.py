@@ -16,11 +16,12 @@ import orjson
 from sqlalchemy import Connection
 
 from photosvc.models import FileKey
-from photosvc.search.reading import documents
-from photosvc.search.reading.documents import LibraryChangedError, join_results, merge_result
 from photosvc.search.reading.orders import Cursor
+from photosvc.search.reading.paging import documents
+from photosvc.search.reading.paging.documents import LibraryChangedError, join_results, merge_result
+from photosvc.search.reading.paging.prepare import prepare
+from photosvc.search.reading.paging.window import Found, Search, photo_of
 from photosvc.search.reading.request import SearchRequest
-from photosvc.search.reading.window import Found, Search, photo_of, prepare
 
 #: Files whose texts are read at once.
 CHUNK = 1000
