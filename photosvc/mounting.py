@@ -11,7 +11,7 @@ from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Engine, StaticPool
 
 from photosvc.api import create_api
-from photosvc.api.well_known import create_inserted, create_well_known
+from photosvc.api.service.well_known import create_inserted, create_well_known
 from photosvc.core.errors import SettingError
 from photosvc.core.texts.log_lines import START
 from photosvc.dav import FOLDER, create_dav

@@ -4,19 +4,7 @@ from collections.abc import Collection
 
 from flask import Blueprint, Response, request
 
-from photosvc.api import (
-    clusters,
-    config,
-    folders,
-    monitoring,
-    oauth,
-    openapi,
-    photos,
-    search,
-    suggest,
-    timeline,
-    viewer,
-)
+from photosvc.api import folders, oauth, photos, search, suggest
 from photosvc.api.accounts import app_passwords, audit, open_sessions, passcode, session, users
 from photosvc.api.library import (
     album_photos,
@@ -29,7 +17,9 @@ from photosvc.api.library import (
     uploads,
 )
 from photosvc.api.names import labels, markers, photo_labels, subjects
+from photosvc.api.overview import clusters, timeline, viewer
 from photosvc.api.pictures import covers, downloads, thumbnails, videos, zips
+from photosvc.api.service import config, monitoring, openapi
 from photosvc.api.upkeep import failures, imports, index_runs, trash
 from photosvc.web.answers.answer import add_security_headers, count_request, start_timer
 from photosvc.web.answers.errors import register_errors

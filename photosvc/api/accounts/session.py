@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from photosvc.api.config import ClientConfig, client_config
+from photosvc.api.service.config import ClientConfig, client_config
 from photosvc.auth.accounts import users
 from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import login_sessions

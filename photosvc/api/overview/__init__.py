@@ -1,0 +1,1 @@
+"""The photos of a search by month, on a map, and in the forms of picture viewers."""

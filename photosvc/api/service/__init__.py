@@ -1,0 +1,1 @@
+"""What clients and monitors ask about the service itself."""
