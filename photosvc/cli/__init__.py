@@ -18,8 +18,8 @@ svc = LazyGroup(
         "clients": "photosvc.cli.accounts.clients:clients",
         "db": "photosvc.cli.db:db",
         "duplicates": "photosvc.cli.library.duplicates:duplicates",
-        "import": "photosvc.cli.library.imports:import_folder",
-        "index": "photosvc.cli.library.index:index",
+        "import": "photosvc.cli.indexing.imports:import_folder",
+        "index": "photosvc.cli.indexing.index:index",
         "keys": "photosvc.cli.accounts.keys:keys",
         "passwd": "photosvc.cli.accounts.users:passwd",
         "purge": "photosvc.cli.library.purge:purge",
@@ -31,6 +31,6 @@ svc = LazyGroup(
         "thumbs": "photosvc.cli.library.thumbs:thumbs",
         "trash": "photosvc.cli.library.trash:trash",
         "users": "photosvc.cli.accounts.users:users",
-        "watch": "photosvc.cli.library.watch:watch",
+        "watch": "photosvc.cli.indexing.watch:watch",
     },
 )

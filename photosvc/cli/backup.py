@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from photosvc.cli.group import PlainError, with_service
-from photosvc.cli.report import format_options, print_record
-from photosvc.cli.values import FullPath
+from photosvc.cli.terminal.report import format_options, print_record
+from photosvc.cli.terminal.values import FullPath
 
 if TYPE_CHECKING:
     from photosvc.backup.manifest import Manifest

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import PlainError, find_app
-from photosvc.cli.originals import choose_folder, replace_option
-from photosvc.cli.values import FullPath
+from photosvc.cli.indexing.originals import choose_folder, replace_option
+from photosvc.cli.terminal.values import FullPath
 from photosvc.cli.welcome import print_welcome
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import LazyGroup, with_service
-from photosvc.cli.report import format_options, print_list
+from photosvc.cli.terminal.report import format_options, print_list
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service

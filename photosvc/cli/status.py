@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from photosvc.cli.group import with_database
-from photosvc.cli.report import chosen_format, format_options, print_list, print_record
+from photosvc.cli.terminal.report import chosen_format, format_options, print_list, print_record
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:

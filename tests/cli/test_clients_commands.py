@@ -26,7 +26,7 @@ def run(oauth, monkeypatch):
     """Run a command in this process; `answers` are typed on a terminal."""
 
     def run(*arguments, answers=None):
-        monkeypatch.setattr("photosvc.cli.prompts.has_terminal", lambda: answers is not None)
+        monkeypatch.setattr("photosvc.cli.terminal.prompts.has_terminal", lambda: answers is not None)
         return CliRunner().invoke(command, arguments, obj=lambda: oauth.library.app, input=answers)
 
     return run

@@ -63,7 +63,7 @@ def test_a_no_ends_with_0_and_changes_nothing(api, monkeypatch):
     code, out, err, _ = type_at(api.library.instance, ["users", "rm", "alice"], [("[y/N]", "n\n")])
     assert (code, out) == (0, ""), err
     assert err.endswith("Nothing was changed.\n")
-    monkeypatch.setattr("photosvc.cli.prompts.has_terminal", lambda: True)
+    monkeypatch.setattr("photosvc.cli.terminal.prompts.has_terminal", lambda: True)
     for arguments in dangerous(api):
         done = api.svc(*arguments, stdin="n\n")
         assert (done.returncode, done.stdout) == (0, ""), done.stderr

@@ -1,6 +1,6 @@
 """The lines that tell how far a long index run of a server is."""
 
-from photosvc.cli import progress
+from photosvc.cli.terminal import progress
 
 
 def test_a_run_tells_its_progress_every_ten_seconds_and_short_runs_do_not(monkeypatch, capsys):

@@ -128,7 +128,7 @@ def test_the_question_names_what_is_lost_and_a_no_keeps_it(purged, monkeypatch):
     assert err.endswith("Nothing was changed.\n")
     with purged.session() as session:
         assert session.query(File).count() == 6
-    monkeypatch.setattr("photosvc.cli.prompts.has_terminal", lambda: True)
+    monkeypatch.setattr("photosvc.cli.terminal.prompts.has_terminal", lambda: True)
     done = run(purged, "--hard", answers="y\n")
     assert (done.exit_code, done.stdout) == (0, "3 files, 2 photos and 6 thumbnails removed\n")
 

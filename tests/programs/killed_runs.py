@@ -90,7 +90,7 @@ if __name__ == "__main__":
     os.environ["PHOTOSVC_INSTANCE"] = sys.argv[1]
     for module in (
         "photosvc.app",
-        "photosvc.cli.library.index",
+        "photosvc.cli.indexing.index",
         "photosvc.index.running.job",
         "photosvc.pictures.ahead",
     ):

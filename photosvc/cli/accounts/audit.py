@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.completion import complete_users
 from photosvc.cli.group import with_database
-from photosvc.cli.report import chosen_format, count_option, format_options, print_list
+from photosvc.cli.terminal.completion import complete_users
+from photosvc.cli.terminal.report import chosen_format, count_option, format_options, print_list
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service

@@ -4,11 +4,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.completion import complete_credentials, complete_scopes, complete_users
 from photosvc.cli.group import LazyGroup, with_database
-from photosvc.cli.prompts import SCOPE_QUESTION, ask, confirm, yes_option
-from photosvc.cli.report import count_option, format_options, print_list, print_record, printing_secret, require_stdout
-from photosvc.cli.values import Lifetime
+from photosvc.cli.terminal.completion import complete_credentials, complete_scopes, complete_users
+from photosvc.cli.terminal.prompts import SCOPE_QUESTION, ask, confirm, yes_option
+from photosvc.cli.terminal.report import (
+    count_option,
+    format_options,
+    print_list,
+    print_record,
+    printing_secret,
+    require_stdout,
+)
+from photosvc.cli.terminal.values import Lifetime
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.texts.counted import counted
 

@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
-from photosvc.cli.completion import complete_scopes
-from photosvc.cli.values import Lifetime
+from photosvc.cli.terminal.completion import complete_scopes
+from photosvc.cli.terminal.values import Lifetime
 from photosvc.core.accounts import (
     CLIENT,
     CLIENT_ROLES,

@@ -5,10 +5,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from photosvc.cli.accounts.client_options import client_options
-from photosvc.cli.completion import complete_clients, complete_users
 from photosvc.cli.group import LazyGroup, with_database
-from photosvc.cli.prompts import SCOPE_QUESTION, ask, confirm, yes_option
-from photosvc.cli.report import count_option, format_options, print_list, print_record, printing_secret, require_stdout
+from photosvc.cli.terminal.completion import complete_clients, complete_users
+from photosvc.cli.terminal.prompts import SCOPE_QUESTION, ask, confirm, yes_option
+from photosvc.cli.terminal.report import (
+    count_option,
+    format_options,
+    print_list,
+    print_record,
+    printing_secret,
+    require_stdout,
+)
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from photosvc.cli.group import LazyGroup, with_database, with_service
-from photosvc.cli.prompts import first_line
-from photosvc.cli.report import format_options, print_list, print_record
+from photosvc.cli.terminal.prompts import first_line
+from photosvc.cli.terminal.report import format_options, print_list, print_record
 
 if TYPE_CHECKING:
     from photosvc.auth.oauth.signing_keys import SigningKey

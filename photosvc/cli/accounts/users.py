@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.completion import complete_users
 from photosvc.cli.group import LazyGroup, with_database
-from photosvc.cli.prompts import ask, ask_password, confirm, yes_option
-from photosvc.cli.report import count_option, format_options, print_list, print_record
+from photosvc.cli.terminal.completion import complete_users
+from photosvc.cli.terminal.prompts import ask, ask_password, confirm, yes_option
+from photosvc.cli.terminal.report import count_option, format_options, print_list, print_record
 from photosvc.core.accounts import USER, USER_ROLES
 from photosvc.core.texts.counted import counted
 

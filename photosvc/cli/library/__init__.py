@@ -1,1 +1,1 @@
-"""Commands about photos: indexing, importing, finding, checking and removing them."""
+"""Commands about photos: finding, changing, checking and removing them, and their thumbnails."""

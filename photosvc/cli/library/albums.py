@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.completion import complete_albums
 from photosvc.cli.group import LazyGroup, with_database
-from photosvc.cli.prompts import confirm, yes_option
-from photosvc.cli.report import count_option, format_options, print_list, print_record
+from photosvc.cli.terminal.completion import complete_albums
+from photosvc.cli.terminal.prompts import confirm, yes_option
+from photosvc.cli.terminal.report import count_option, format_options, print_list, print_record
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import LazyGroup, with_service
-from photosvc.cli.prompts import confirm, yes_option
-from photosvc.cli.report import format_options, print_record
+from photosvc.cli.terminal.prompts import confirm, yes_option
+from photosvc.cli.terminal.report import format_options, print_record
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import with_database
-from photosvc.cli.progress import progress_bar
+from photosvc.cli.terminal.completion import complete_folders
+from photosvc.cli.terminal.progress import progress_bar
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import with_database
-from photosvc.cli.report import chosen_format, format_options, print_list, require_stdout
+from photosvc.cli.terminal.report import chosen_format, format_options, print_list, require_stdout
 
 if TYPE_CHECKING:
     from photosvc.library.look_alikes.duplicates import Copy

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import with_database
-from photosvc.cli.prompts import confirm, yes_option
+from photosvc.cli.terminal.prompts import confirm, yes_option
 from photosvc.core.texts.counted import counted, which
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.completion import complete_orders
 from photosvc.cli.group import with_database
-from photosvc.cli.report import chosen_format, format_options, print_list, require_stdout
+from photosvc.cli.terminal.completion import complete_orders
+from photosvc.cli.terminal.report import chosen_format, format_options, print_list, require_stdout
 
 if TYPE_CHECKING:
     from photosvc.search.reading.explain import Explanation

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from photosvc.cli.group import LazyGroup, PlainError, with_database
-from photosvc.cli.prompts import confirm, yes_option
-from photosvc.cli.report import count_option, format_options, print_list
+from photosvc.cli.terminal.prompts import confirm, yes_option
+from photosvc.cli.terminal.report import count_option, format_options, print_list
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import with_database
-from photosvc.cli.progress import progress_bar
+from photosvc.cli.terminal.progress import progress_bar
 from photosvc.core.errors import ConflictError
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.completion import complete_folders
-from photosvc.cli.counts import run_line
 from photosvc.cli.group import with_database
-from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
-from photosvc.cli.parent import parent_option
-from photosvc.cli.progress import progress_bar, progress_lines
+from photosvc.cli.indexing.counts import run_line
+from photosvc.cli.indexing.originals import keep_folder, replace_option, warn_of_missing_originals
+from photosvc.cli.indexing.parent import parent_option
+from photosvc.cli.terminal.completion import complete_folders
+from photosvc.cli.terminal.progress import progress_bar, progress_lines
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:

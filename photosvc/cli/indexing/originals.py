@@ -8,7 +8,7 @@ import click
 
 from photosvc import samples
 from photosvc.cli.group import PlainError
-from photosvc.cli.prompts import confirm, has_terminal
+from photosvc.cli.terminal.prompts import confirm, has_terminal
 from photosvc.core.folders.photos_folder import is_same, is_samples, remember, remembered
 from photosvc.core.texts.counted import counted
 

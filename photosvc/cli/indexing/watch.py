@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from photosvc.cli.counts import run_line
 from photosvc.cli.group import with_database
-from photosvc.cli.originals import keep_folder
-from photosvc.cli.parent import parent_option
-from photosvc.cli.progress import progress_lines
+from photosvc.cli.indexing.counts import run_line
+from photosvc.cli.indexing.originals import keep_folder
+from photosvc.cli.indexing.parent import parent_option
+from photosvc.cli.terminal.progress import progress_lines
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -1,0 +1,1 @@
+"""Commands from folders of originals to the library, and what they share."""
