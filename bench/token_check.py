@@ -22,9 +22,10 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.models import migrate
 from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.request import parse_request
+from photosvc.web.actions import public
 from photosvc.web.answers.answer import json_answer, json_text
 from photosvc.web.current import current_service
-from photosvc.web.protector import public, require
+from photosvc.web.protector import require
 
 _PASSWORD = "correct horse"
 

@@ -2,11 +2,11 @@
 
 from flask import Blueprint, Response
 
+from photosvc.web.actions import public, uses
 from photosvc.web.answers.errors import oauth_error, register_errors, render_oauth
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_client_form, undocumented
 from photosvc.web.oauth.server import current_oauth_server
-from photosvc.web.protector import public, uses
 
 _CLIENT = dict.fromkeys(("client_id", "client_secret", "client_assertion_type", "client_assertion"), TEXT)
 _TOKEN_REQUEST = json_object(

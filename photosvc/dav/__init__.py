@@ -11,11 +11,12 @@ from flask import Blueprint, Response, request
 
 from photosvc.dav.access import logged_in
 from photosvc.library.staging.errors import ReadOnlyError
+from photosvc.web.actions import public
 from photosvc.web.answers.answer import add_security_headers, count_request, start_timer
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import undocumented
 from photosvc.web.current import current_service
-from photosvc.web.protector import public, require
+from photosvc.web.protector import require
 from photosvc.web.requests.client_address import warn_of_unread_proxy
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Final
 from flask import Blueprint, Response, request
 
 from photosvc.core.errors import NotFoundError
-from photosvc.web.protector import public
+from photosvc.web.actions import public
 
 _FOLDER: Final = Path(__file__).with_name("assets")
 _TYPES: Final = {

@@ -10,8 +10,9 @@ from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.pages.administration.sections import sections_of
 from photosvc.pages.asset_files import asset_version
+from photosvc.web.actions import public
 from photosvc.web.current import current_service
-from photosvc.web.protector import public, require
+from photosvc.web.protector import require
 from photosvc.web.requests.same_origin import Place
 from photosvc.web.sessions.session_cookie import PLACE, by_cookie
 

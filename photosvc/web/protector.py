@@ -1,20 +1,18 @@
-"""The resource protector: token → principal → policy, before a view runs; and further proof where a view needs it."""
+"""The resource protector: token → principal → policy, before a view runs."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from flask import Request, current_app, g, request
+from flask import Request, g, request
 
 from photosvc.auth import policy
-from photosvc.auth.audit.events import Event
 from photosvc.auth.credentials import bearer, link_tokens, tokens
-from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError, LoginError
+from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError
-from photosvc.web.auditing import refuse
+from photosvc.web.actions import ACTION, required_action
 from photosvc.web.current import Service, current_service
 from photosvc.web.requests.client_address import client_address, origin_of
 from photosvc.web.requests.same_origin import Place
@@ -22,15 +20,6 @@ from photosvc.web.sessions.session_cookie import PLACE, cookie_token
 
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
-View = TypeVar("View", bound=Callable[..., Any])
-
-#: The attribute of a view that names the action of the policy it requires.
-ACTION = "photosvc_action"
-#: The action of views that need no credential.
-PUBLIC = "public"
-#: The attribute of a view that names further actions which it decides on by itself.
-USES = "photosvc_uses"
-
 
 #: Names in the WSGI environ. A header that is sent twice is one value with a comma, which no token contains.
 _OWN_HEADERS = ("HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
@@ -152,49 +141,6 @@ def _by_link(verify: Callable[..., Principal], token: str, action: str) -> None:
     policy.decide(who, action)
 
 
-def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
-    """Let a view run without a credential."""
-    setattr(view, ACTION, PUBLIC)
-    return view
-
-
-def uses(*actions: str) -> Callable[[View], View]:
-    """Say that a view, or what it mounts, asks the policy about `actions` by itself."""
-    if unknown := set(actions) - policy.RULES.keys():
-        msg = f"the policy has no action {', '.join(sorted(unknown))}"
-        raise LookupError(msg)
-
-    def mark(view: View) -> View:
-        setattr(view, USES, actions)
-        return view
-
-    return mark
-
-
-def required_action() -> str:
-    """The action of the policy that the view of the current request requires; empty if none."""
-    view = current_app.view_functions.get(request.endpoint or "")
-    action: str = getattr(view, ACTION, PUBLIC)
-    return "" if action == PUBLIC else action
-
-
-def mounted_actions() -> frozenset[str]:
-    """The actions of the policy that the routes of the current app use."""
-    views = current_app.view_functions.values()
-    required = {getattr(view, ACTION, PUBLIC) for view in views} - {PUBLIC}
-    return frozenset(required).union(*(getattr(view, USES, ()) for view in views))
-
-
-def is_mounted(action: str) -> bool:
-    """Whether a route of the current app uses `action` of the policy."""
-    return action in mounted_actions()
-
-
-def roles_of(action: str) -> frozenset[str]:
-    """The roles whose users may do `action`; none when no route of the current app uses it."""
-    return policy.RULES[action].roles if is_mounted(action) else frozenset()
-
-
 def principal() -> Principal:
     """Who acts in this request.
 
@@ -272,21 +218,3 @@ def _host_user() -> Principal | None:
 def _may_be_the_hosts(request: Request) -> bool:
     """Whether the token of a request may be one of the host app; ours alone has headers of its own."""
     return not any(request.environ.get(header) for header in _OWN_HEADERS)
-
-
-@contextmanager
-def proving() -> Iterator[None]:
-    """Wrap a check of the own account's password or passcode; the wrapped code opens its own transactions.
-
-    Raises:
-        InvalidValueError: it is wrong. Not a 401, which clients take for the end of their session.
-        ThrottledError: too many were wrong; the wrapped code did not run.
-
-    """
-    service = current_service()
-    try:
-        with service.throttle.password_check(service.now(), credential_uid=principal().credential_uid):
-            yield
-    except LoginError as error:
-        refuse(Event.PASSWORD_REFUSED, detail=error.field or "")
-        raise InvalidValueError(error.message, field=error.field) from None

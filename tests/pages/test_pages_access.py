@@ -4,7 +4,7 @@ import pytest
 
 from photosvc.auth.policy import RULES
 from photosvc.pages import BLUEPRINT
-from photosvc.web.protector import ACTION, PUBLIC
+from photosvc.web.actions import ACTION, PUBLIC
 from photosvc.web.requests.same_origin import Place
 from photosvc.web.sessions.session_cookie import PLACE
 from tests.api_client import HASH, PASSWORD

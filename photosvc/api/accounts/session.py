@@ -15,11 +15,12 @@ from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
+from photosvc.web.actions import public, roles_of, uses
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.auditing import record
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
-from photosvc.web.protector import principal, public, require, roles_of, token_of, uses
+from photosvc.web.protector import principal, require, token_of
 from photosvc.web.sessions import own_account
 from photosvc.web.sessions.logging_in import log_in as log_in_account
 from photosvc.web.sessions.logging_in import sweep_sessions

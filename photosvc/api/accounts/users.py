@@ -10,11 +10,12 @@ from photosvc.auth.audit.events import Event
 from photosvc.auth.policy import check_proof, decide, may
 from photosvc.records.accounts import NewUserSchema, PasswordChangeSchema, UserChangesSchema, UserSchema
 from photosvc.web import auditing
+from photosvc.web.actions import roles_of
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import MESSAGE, answers, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.managing import managed_accounts
-from photosvc.web.protector import principal, require, roles_of
+from photosvc.web.protector import principal, require
 from photosvc.web.sessions import own_account
 
 _MOST = 1000

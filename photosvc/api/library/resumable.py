@@ -17,9 +17,10 @@ from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.library.uploads.waiting import LIFETIME, add_waiting
 from photosvc.models import Upload
 from photosvc.pictures.names import safe_name
+from photosvc.web.actions import public
 from photosvc.web.contract import Header, answers, refuses, takes_bytes, takes_headers
 from photosvc.web.current import current_service
-from photosvc.web.protector import public, require
+from photosvc.web.protector import require
 from photosvc.web.transfers.receiving import receiving, sender
 from photosvc.web.transfers.tus import (
     ALGORITHMS,

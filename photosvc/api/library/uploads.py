@@ -25,20 +25,12 @@ from photosvc.models import Upload
 from photosvc.pictures.names import safe_name
 from photosvc.records.upload import AdditionSchema
 from photosvc.settings import Settings
+from photosvc.web.actions import uses
 from photosvc.web.answers.answer import json_answer
-from photosvc.web.contract import (
-    FLAG,
-    NUMBER,
-    TEXT,
-    InvalidBodyError,
-    answers,
-    json_object,
-    refuses,
-    takes,
-    takes_files,
-)
+from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes, takes_files
 from photosvc.web.current import current_service
-from photosvc.web.protector import principal, require, uses
+from photosvc.web.protector import principal, require
+from photosvc.web.requests.json_body import InvalidBodyError
 from photosvc.web.transfers.multipart import form_events
 from photosvc.web.transfers.receiving import receiving, sender
 

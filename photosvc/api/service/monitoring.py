@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
 from photosvc.models.database.transactions import session_on
+from photosvc.web.actions import public
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import json_object
-from photosvc.web.protector import public
 from photosvc.web.searches.searching import searching
 
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"

@@ -2,10 +2,10 @@
 
 from flask import Blueprint, Response, request
 
+from photosvc.web.actions import public
 from photosvc.web.answers.answer import json_text
 from photosvc.web.contract import answers
 from photosvc.web.openapi.document import document
-from photosvc.web.protector import public
 
 #: Seconds a client may cache it; it changes with the version and the settings only.
 _MAX_AGE = 300

@@ -6,12 +6,12 @@ from flask import Blueprint, Response, request
 
 from photosvc.auth.oauth import metadata
 from photosvc.auth.policy import scopes_in_use
+from photosvc.web.actions import mounted_actions, public
 from photosvc.web.answers.answer import add_security_headers, count_request, json_answer, start_timer
 from photosvc.web.answers.errors import register_errors
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import answers
 from photosvc.web.current import current_service
-from photosvc.web.protector import mounted_actions, public
 from photosvc.web.service.addresses import issuer_of
 
 _CACHED = "public, max-age=300"

@@ -11,10 +11,11 @@ from photosvc.library.imports.folder import ImportFolder
 from photosvc.library.staging.errors import ReadOnlyError
 from photosvc.records.upkeep.import_report import ImportReportSchema, ImportWishSchema
 from photosvc.records.upkeep.runs import ImportRunSchema
+from photosvc.web.actions import uses
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.protector import principal, require, uses
+from photosvc.web.protector import principal, require
 from photosvc.web.service.indexer import wake_indexer
 
 

@@ -10,9 +10,9 @@ from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.pages import wording
 from photosvc.pages.administration.frame import administration_page, chosen_scope, show_administration
 from photosvc.pages.forms import read_form, read_number
+from photosvc.web.actions import is_mounted
 from photosvc.web.current import current_service
 from photosvc.web.managing import managed_clients
-from photosvc.web.protector import is_mounted
 
 #: Clients on the page; the search finds the others.
 _MOST: Final = 200

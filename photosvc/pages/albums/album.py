@@ -15,9 +15,10 @@ from photosvc.pages.layout import page, see_other
 from photosvc.pages.photos.listing import show_search
 from photosvc.search.reading.orders import ALBUM_ORDERS
 from photosvc.search.reading.overview.albums import ALBUM, AlbumRecord
+from photosvc.web.actions import uses
 from photosvc.web.changes.albums import change_values
 from photosvc.web.current import current_service
-from photosvc.web.protector import principal, uses
+from photosvc.web.protector import principal
 from photosvc.web.searches.searching import searching
 
 _DONE: Final = {

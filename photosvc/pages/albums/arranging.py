@@ -22,9 +22,10 @@ from photosvc.pages.photos.tiles import Tile
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.selection import Selection
+from photosvc.web.actions import uses
 from photosvc.web.changes.albums import change_photos
 from photosvc.web.current import current_service
-from photosvc.web.protector import principal, uses
+from photosvc.web.protector import principal
 
 #: More photos than a page shows.
 _MOST: Final = 500

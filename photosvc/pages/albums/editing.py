@@ -20,8 +20,8 @@ from photosvc.pages.albums.values import (
 )
 from photosvc.pages.layout import page, see_other, show
 from photosvc.search.reading.overview.albums import AlbumRecord
+from photosvc.web.actions import uses
 from photosvc.web.changes.albums import change_values, delete_whole
-from photosvc.web.protector import uses
 
 
 class _StaleError(ConflictError):

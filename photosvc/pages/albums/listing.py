@@ -17,8 +17,9 @@ from photosvc.pages.layout import page, show
 from photosvc.search.limits.errors import SearchTooLongError
 from photosvc.search.reading.names.library_albums import MONTH
 from photosvc.search.reading.overview.albums import ALBUM, AlbumRecord, AlbumsRequest
+from photosvc.web.actions import is_mounted
 from photosvc.web.current import current_service
-from photosvc.web.protector import is_mounted, principal
+from photosvc.web.protector import principal
 from photosvc.web.searches.searching import searching
 
 #: Albums on a page.

@@ -14,7 +14,7 @@ from photosvc.pages.photos.listing import ORDERS
 from photosvc.records.album import AlbumEditSchema
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.overview.albums import AlbumRecord
-from photosvc.web.contract import load_values
+from photosvc.web.requests.json_body import load_values
 
 #: Characters of a field: more than any may have, so that what is too long is told. Bytes of a form.
 _LONGEST: Final = 5000

@@ -9,8 +9,8 @@ from photosvc.auth.credentials import link_tokens
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.pages.photos.asked import Asked
+from photosvc.web.actions import is_mounted
 from photosvc.web.current import current_service
-from photosvc.web.protector import is_mounted
 
 #: What a user may do, by the names that the scripts have for it.
 _RIGHTS: Final = {

@@ -25,8 +25,9 @@ from photosvc.search.reading.entity import load_photo
 from photosvc.search.reading.lookup import SeenFile, files_of_photo
 from photosvc.search.reading.paging.neighbours import Neighbours, neighbours
 from photosvc.search.reading.request import parse_request
+from photosvc.web.actions import is_mounted
 from photosvc.web.current import current_service
-from photosvc.web.protector import is_mounted, principal
+from photosvc.web.protector import principal
 from photosvc.web.searches.searching import searching
 
 _dump_photo = compile_schema(PhotoSchema())

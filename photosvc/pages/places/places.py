@@ -15,8 +15,9 @@ from photosvc.search.limits.errors import SearchTooLongError
 from photosvc.search.reading.overview.photos import PhotoQuery
 from photosvc.search.reading.overview.towns import find_towns
 from photosvc.search.reading.request import parse_request
+from photosvc.web.actions import is_mounted
 from photosvc.web.current import current_service
-from photosvc.web.protector import is_mounted, principal
+from photosvc.web.protector import principal
 from photosvc.web.searches.searching import searching
 
 

@@ -22,9 +22,10 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import public_page, see_other, show
 from photosvc.pages.signing_in.return_path import safe_path
+from photosvc.web.actions import uses
 from photosvc.web.auditing import record
 from photosvc.web.current import Service, current_service
-from photosvc.web.protector import principal, uses
+from photosvc.web.protector import principal
 from photosvc.web.sessions.logging_in import finish_log_in, log_in, sweep_sessions
 from photosvc.web.sessions.session_cookie import clear_cookie, set_cookie
 

@@ -28,10 +28,11 @@ from photosvc.auth.oauth.metadata import API, resource_metadata_url
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.models.database.engine import DAMAGED, is_damaged
+from photosvc.web.actions import required_action
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.current import current_service
-from photosvc.web.protector import TokenRequiredError, TwoTokensError, required_action
+from photosvc.web.protector import TokenRequiredError, TwoTokensError
 from photosvc.web.service.addresses import known_issuer
 from photosvc.web.service.parts import WELL_KNOWN
 

@@ -16,7 +16,7 @@ from flask import Request
 
 from photosvc.auth.oauth.client_assertions import ASSERTION_TYPE
 from photosvc.auth.oauth.client_authentication import refused
-from photosvc.web.contract import MAX_BODY
+from photosvc.web.requests.json_body import MAX_BODY
 
 _FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 50

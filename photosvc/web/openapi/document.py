@@ -13,10 +13,10 @@ from photosvc.auth.policy import scopes_in_use
 from photosvc.auth.scopes import SCOPES
 from photosvc.records.fields import NullableTimestamp, Timestamp
 from photosvc.records.photo import OPTIONAL
+from photosvc.web.actions import mounted_actions
 from photosvc.web.contract import TEXT, json_object
 from photosvc.web.current import current_service
 from photosvc.web.openapi.operations import component_name, is_schema, operations
-from photosvc.web.protector import mounted_actions
 from photosvc.web.service.addresses import address_of
 
 #: In the extensions of an app: its documents.

@@ -9,8 +9,8 @@ from werkzeug.routing import Map, Rule
 
 from photosvc.auth.policy import RULES
 from photosvc.models import CLIENT_TOKEN
+from photosvc.web.actions import ACTION, PUBLIC, is_mounted
 from photosvc.web.contract import Contract, Header, Shape, contract_of
-from photosvc.web.protector import ACTION, PUBLIC, is_mounted
 
 _ARGUMENT = re.compile(r"<(?:path:)?(\w+)>")
 

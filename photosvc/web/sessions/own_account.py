@@ -16,7 +16,8 @@ from photosvc.models import APP_PASSWORD, LOGIN_SESSION, User
 from photosvc.records.accounts import CredentialSchema
 from photosvc.web.auditing import record
 from photosvc.web.current import current_service
-from photosvc.web.protector import principal, proving
+from photosvc.web.protector import principal
+from photosvc.web.sessions.proving import proving
 
 Answer = TypeVar("Answer")
 _CREDENTIAL = CredentialSchema()

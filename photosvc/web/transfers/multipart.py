@@ -9,7 +9,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.sansio.multipart import Epilogue, Event, MultipartDecoder, NeedData
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.web.contract import InvalidBodyError
+from photosvc.web.requests.json_body import InvalidBodyError
 
 #: Bytes read at once, and the most that are kept: a part whose headers are longer is refused.
 _PIECE: Final = 64 << 10

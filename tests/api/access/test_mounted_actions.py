@@ -5,8 +5,8 @@ import json
 import pytest
 
 from photosvc.auth.policy import RULES
+from photosvc.web.actions import ACTION, PUBLIC, USES, mounted_actions, public, uses
 from photosvc.web.contract import answers
-from photosvc.web.protector import ACTION, PUBLIC, USES, mounted_actions, public, uses
 from photosvc.web.service.parts import PARTS
 from tests.api_client import open_api
 

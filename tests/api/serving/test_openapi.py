@@ -8,8 +8,8 @@ from referencing import Registry
 from photosvc.dav import BLUEPRINT as WEBDAV
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.query.filters import FILTERS
+from photosvc.web.actions import public
 from photosvc.web.contract import contract_of
-from photosvc.web.protector import public
 from tests.api_client import PASSWORD, open_api
 from tests.factories.photos import add_photos
 
