@@ -10,11 +10,11 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Final
 
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
-from photosvc.media.color import Colors, read_colors
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
-from photosvc.media.look import Look, read_look
 from photosvc.media.metadata import Metadata
+from photosvc.media.pixels.color import Colors, read_colors
+from photosvc.media.pixels.look import Look, read_look
 from photosvc.media.pixels.picture import Decoded, read_picture
 from photosvc.media.video.container import read_video
 from photosvc.media.video.described import read_video_metadata
@@ -67,7 +67,7 @@ class Extraction:
     chroma: int = -1
     diff: int = -1
     look_1: int = -1
-    """The perceptual hash in four parts, see `media.look.Look`."""
+    """The perceptual hash in four parts, see `media.pixels.look.Look`."""
     look_2: int = -1
     look_3: int = -1
     look_4: int = -1

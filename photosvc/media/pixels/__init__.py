@@ -1,1 +1,1 @@
-"""Pictures and camera raws, opened and decoded within limits."""
+"""Pictures and camera raws, opened and decoded within limits; their colours and perceptual hashes."""

@@ -9,15 +9,15 @@ from typing import Any, BinaryIO, Final
 from PIL import Image
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.media.color import Colors, read_colors
 from photosvc.media.containers.reader import Embedded, read_embedded
 from photosvc.media.errors import DecodeError
 from photosvc.media.exif.reader import Exif, read_exif
 from photosvc.media.formats import Format
 from photosvc.media.isobmff import is_whole
-from photosvc.media.look import Look, read_look
 from photosvc.media.metadata import Metadata
+from photosvc.media.pixels.color import Colors, read_colors
 from photosvc.media.pixels.decode import affordable, guarded, open_picture, read_header, scaled, size_of
+from photosvc.media.pixels.look import Look, read_look
 from photosvc.media.text import clean
 from photosvc.media.xmp.regions import upright
 

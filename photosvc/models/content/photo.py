@@ -107,7 +107,7 @@ class File(Base):
     diff: Mapped[int] = mapped_column(Integer, default=-1)
     chroma: Mapped[int] = mapped_column(SmallInteger, default=-1)
     look_1: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
-    """The perceptual hash in four parts, see `media.look.Look`."""
+    """The perceptual hash in four parts, see `media.pixels.look.Look`."""
     look_2: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
     look_3: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
     look_4: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)

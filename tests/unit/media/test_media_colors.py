@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from photosvc.core.values.colors import COLORS
-from photosvc.media.color import chroma, color_id, colors_of, difference, main_color, read_colors, to_lab
+from photosvc.media.pixels.color import chroma, color_id, colors_of, difference, main_color, read_colors, to_lab
 from tests.examples import examples
 
 DOCUMENTED = (

@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageDraw, ImageOps
 
-from photosvc.media.look import Look, perceptual_hash, read_look
+from photosvc.media.pixels.look import Look, perceptual_hash, read_look
 from tests.pictures import clouds, encoded
 
 

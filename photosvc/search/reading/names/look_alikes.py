@@ -1,4 +1,4 @@
-"""Pictures that look like others, by the Hamming distance of their perceptual hashes (`media.look`)."""
+"""Pictures that look like others, by the Hamming distance of their perceptual hashes (`media.pixels.look`)."""
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
