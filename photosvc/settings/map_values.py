@@ -32,7 +32,7 @@ def map_tiles(value: object) -> str:
 
 
 def map_attribution(value: object) -> str:
-    """Whom the map is credited to; empty for nobody."""
+    """Whom the map is credited to; empty if it is credited to no one."""
     if not isinstance(value, str) or len(value) > _LONGEST or not value.strip().isprintable():
         msg = f"expected a line of at most {_LONGEST} characters"
         raise ValueError(msg)

@@ -46,7 +46,7 @@ export class Timeline extends EventTarget {
     this.total = before;
   }
 
-  // All anew from the library. The photos from this one of a month on are read before anything is replaced, so that
+  // Read the whole timeline again. The photos from this one of a month on are read before anything is replaced, so that
   // they can be shown at once.
   async renew(name = "", index = 0) {
     await this.#pending;
