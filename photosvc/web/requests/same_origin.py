@@ -61,9 +61,10 @@ def is_own(request: Request, base_url: str) -> bool:
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site == "same-origin"
+    public = urlsplit(base_url)
     return request.headers.get("Origin", "").lower() in {
-        _origin(base_url),
-        _origin(f"{request.scheme}://{_host(request)}"),
+        _origin(public.scheme, public.netloc),
+        _origin(request.scheme, _host(request)),
     }
 
 
@@ -81,7 +82,9 @@ def _host(request: Request) -> str:
     return str(request.environ.get("HTTP_HOST", ""))
 
 
-def _origin(url: str) -> str:
-    """Scheme, host and port as browsers write them: in lower case, without the port that the scheme implies."""
-    parts = urlsplit(url.lower())
-    return f"{parts.scheme}://{parts.netloc.removesuffix(_PORTS.get(parts.scheme, ''))}"
+def _origin(scheme: str, host: str) -> str:
+    """Scheme, host and port as browsers write them: in lower case, without the port that the scheme implies.
+
+    The host of a request is any text, so it is compared as it is and never parsed.
+    """
+    return f"{scheme}://{host.removesuffix(_PORTS.get(scheme.lower(), ''))}".lower()
