@@ -27,8 +27,8 @@ def read_form(*, longest: int = _LONGEST, most: int = MAX_FORM) -> dict[str, str
 
     """
     request.max_content_length = request.max_form_memory_size = most
-    # PostgreSQL refuses texts with NUL.
-    return {name: value.replace("\0", "")[:longest] for name, value in request.form.items()}
+    # PostgreSQL refuses texts with NUL. A part whose header is damaged may have no name.
+    return {name: value.replace("\0", "")[:longest] for name, value in request.form.items() if name}
 
 
 def chosen(name: str, most: int) -> list[str]:
