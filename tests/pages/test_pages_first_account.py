@@ -83,6 +83,14 @@ def test_the_code_cannot_be_guessed(fresh, code):
     assert make(fresh, code).status_code == 429
 
 
+def test_nobody_elses_guesses_keep_the_owner_from_it(fresh, code):
+    for number in range(3):
+        stranger = Browser(fresh.api, address=f"198.51.100.{number}")
+        assert [make(stranger, "AAAA-AAAA").status_code for _ in range(11)] == [400] * 10 + [429]
+        stranger.sign_in("")
+    assert make(fresh, code).status_code == 303
+
+
 def test_without_a_code_the_page_says_how_to_get_one(fresh):
     page = fresh.open("/welcome", headers=OWN)
     assert "svc users add" in text_of(page)

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.accounts import first_account, users
 from photosvc.auth.audit.events import Event
 from photosvc.auth.errors import BusyError, InvalidCredentialsError, LoginError, ThrottledError
+from photosvc.auth.throttle.attempts import LOGIN_BY_ADDRESS, by_address
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import User
@@ -44,7 +45,8 @@ def welcome() -> Response:
 def _made(service: Service, form: dict[str, str]) -> Response:
     name = form.get("name", "")
     address = client_address(request)
-    with service.throttle.login_attempt(service.now(), username="", password="", address=address) as settle:
+    # By address alone: a bucket for all would let strangers keep the owner from it, and the code is too long to guess.
+    with service.throttle.guarded(service.now(), [by_address(LOGIN_BY_ADDRESS, address)]) as settle:
         if not first_account.is_code(service.instance, form.get("code", "")):
             msg = "This is not the code. It is printed where `svc run` was started."
             raise InvalidCredentialsError(msg, field="code")
