@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from photosvc.models import File
 from tests.factories.accounts import add_user
 from tests.library import SURROUNDINGS, SVC, call_svc, open_library
 from tests.pictures import jpeg
+from tests.programs.ports import free_port, wait_for
 from tests.programs.terminal import type_at
 from tests.programs.watching import QUICK, wait
 
@@ -34,9 +34,7 @@ def run(tmp_path, monkeypatch):
 
     def call(*arguments, environ=None, instance=tmp_path / "instance"):
         started = []
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
+        port = str(free_port())
         with monkeypatch.context() as patch:
             patch.setattr(os, "execv", lambda _program, command: started.append(command))
             patch.setattr(subprocess, "Popen", lambda command, **_options: started.append(command))
@@ -237,17 +235,10 @@ def test_it_warns_when_other_machines_reach_it_without_a_proxy(run, host, proxie
     assert f"{'[' * (':' in host)}{host}{']' * (':' in host)}:{done.port}" in done.started[1]
 
 
-def answers(port):
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
-
-
 @pytest.mark.slow
 def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(library):
     library.put("a.jpg", jpeg())
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen(
         [str(SVC), "run", "--port", str(port), "--workers", "1"],
         env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(library.instance), **QUICK},
@@ -259,7 +250,7 @@ def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(libra
         wait(lambda: watchers(server.pid), 40)
         (watcher,) = watchers(server.pid)
         library.put("b.jpg", jpeg(80, 48))
-        wait(lambda: answers(port), 40)
+        wait_for(port)
         issuer = requests.get(f"http://127.0.0.1:{port}/.well-known/openid-configuration", timeout=20).json()["issuer"]
         assert issuer == f"http://localhost:{port}"
         with library.session() as session:

@@ -11,6 +11,7 @@ from photosvc.pictures.sizes import NAMED
 from tests.clients.picture_client import PictureClient
 from tests.library import SURROUNDINGS, SVC, svc
 from tests.pictures import encoded, jpeg, quarters
+from tests.programs.watching import wait
 
 USUAL = ["fit_1280.jpg", "fit_1920.jpg", "fit_360.jpg", "fit_720.jpg", "tile_100.jpg", "tile_224.jpg", "tile_500.jpg"]
 
@@ -71,9 +72,10 @@ def test_thumbs_leaves_a_picture_to_the_process_that_is_at_it(api, pictures):
     lock = os.open(pictures.cache().folder / "making.lock", os.O_RDWR | os.O_CREAT)
     fcntl.lockf(lock, fcntl.LOCK_EX, 1, int(content_hash[:12], 16))
     running = subprocess.Popen([SVC, "thumbs"], env=environ, stdout=subprocess.PIPE, text=True)
-    with pytest.raises(subprocess.TimeoutExpired):
-        running.communicate(timeout=4)
+    wait(lambda: len(cached(pictures, "2020/small.png")) == 4)
     assert len(cached(pictures, "2020/small.png")) == 4
+    with pytest.raises(subprocess.TimeoutExpired):
+        running.communicate(timeout=1)
     assert cached(pictures, "large.jpg") == []
     for name in USUAL:
         pictures.cache().write(content_hash, name, b"made by the other one")

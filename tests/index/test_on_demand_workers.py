@@ -33,7 +33,7 @@ def living():
     return [thread for thread in threading.enumerate() if thread.name == "photosvc-worker"]
 
 
-def until(condition, seconds=10):
+def until(condition, seconds=30):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
@@ -47,7 +47,7 @@ def test_items_come_back_as_results():
 
 def test_no_process_runs_before_the_first_item_or_after_the_idle_time():
     before = set(living())
-    pool = workers()
+    pool = workers(idle_seconds=1)
     assert set(living()) <= before
     assert pool.submit(3).result(20) == 9
     assert len(set(living()) - before) == 1
@@ -103,7 +103,7 @@ def test_an_item_that_kills_its_worker_costs_that_item_only(order, error, reason
 
 
 def test_an_item_that_takes_too_long_is_ended():
-    pool = workers(obey, workers=1, timeout=0.5)
+    pool = workers(obey, workers=1, timeout=1)
     with pytest.raises(WorkerTimeoutError):
         pool.submit("hang").result(20)
     assert pool.submit("fine").result(20) == "fine"

@@ -42,7 +42,7 @@ def children(pid="self"):
 
 def are_gone(pids):
     """Whether the processes end within some seconds; zombies have."""
-    for _ in range(100):
+    for _ in range(600):
         states = [path.read_text().rpartition(")")[2].split()[0] for pid in pids if (path := stat(pid)).exists()]
         if set(states) <= {"Z"}:
             return True
@@ -134,19 +134,19 @@ def test_every_other_item_may_kill_its_worker():
 @pytest.mark.parametrize("order", ["hang", "stop"])
 def test_an_item_that_takes_too_long_is_given_up(order):
     begun = time.monotonic()
-    answers = outcomes([order, *range(10)], timeout=0.5)
-    assert time.monotonic() - begun < 10
+    answers = outcomes([order, *range(10)], timeout=1)
+    assert time.monotonic() - begun < 30  # and not 60, for which it hangs
     error = answers.pop(order)
     assert type(error) is WorkerTimeoutError
-    assert error.message == "The file took longer than 0.5 s to read."
+    assert error.message == "The file took longer than 1 s to read."
     assert answers == {number: number for number in range(10)}
 
 
 def test_a_slow_caller_is_not_taken_for_a_slow_worker():
-    with WorkerPool(square, result=int, workers=1, timeout=0.3) as pool:
+    with WorkerPool(square, result=int, workers=1, timeout=1) as pool:
         run = pool.run(range(4))
         assert next(run) == (0, 0)
-        time.sleep(0.6)
+        time.sleep(1.2)
         assert list(run) == [(1, 1), (2, 4), (3, 9)]
 
 

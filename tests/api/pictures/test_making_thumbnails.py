@@ -145,10 +145,14 @@ def test_a_busy_service_answers_503_within_its_time_and_then_goes_on(limited, ha
 def test_a_worker_that_is_killed_costs_one_answer(limited, hashes, worker):
     limited.cache().clear()
     pid = worker()
+    with limited.library.app.app_context():
+        workers = current_service().pictures._thumbnail_workers
+    until(lambda: workers._idle)
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as caller:
         answer = caller.submit(limited.thumbnail, hashes[1], "left_224")
-        time.sleep(0.2)
+        until(lambda: not workers._idle)
+        time.sleep(0.2)  # for the thread that was idle to give the picture to the worker
         os.kill(pid, signal.SIGKILL)
         assert check_error(answer.result(60), 422)["error"] == "The file made its reader crash (Killed)."
     assert limited.thumbnail(hashes[1], "left_224").status_code == 200

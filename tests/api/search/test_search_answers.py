@@ -6,6 +6,7 @@ import time
 from contextlib import closing
 from datetime import timedelta
 from itertools import islice
+from threading import Event
 
 import pytest
 from sqlalchemy import delete, func, select
@@ -15,6 +16,7 @@ from photosvc.search.projection.project import project, record_change
 from photosvc.search.reading.paging import page as pages
 from photosvc.search.reading.paging.documents import LibraryChangedError
 from photosvc.web.current import current_service
+from photosvc.web.service.streamed import StreamedRead
 from tests.clock import NOW
 from tests.factories.photos import add_photos, edit_photos
 from tests.library import DATABASE, copy_library, open_library
@@ -236,7 +238,7 @@ def test_a_client_that_is_slow_to_take_a_large_answer_keeps_no_old_state_of_the_
         for _ in range(3):
             with library.session() as session:
                 record_change(session)
-            for _ in range(500):
+            for _ in range(3000):
                 ((is_busy, *_),) = other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 if not is_busy:
                     break
@@ -248,11 +250,13 @@ def test_a_client_that_is_slow_to_take_a_large_answer_keeps_no_old_state_of_the_
 
 
 def test_a_late_piece_whose_files_are_gone_ends_the_answer(library, monkeypatch):
+    over, end = Event(), StreamedRead._end
     monkeypatch.setattr("photosvc.web.service.streamed.ONE_MOMENT", 0.0)
+    monkeypatch.setattr(StreamedRead, "_end", lambda self: (end(self), over.set()))
     with closing(streamed(library, monkeypatch)) as answer:
         pieces = iter(answer.response)
         received = next(pieces)
-        time.sleep(0.1)
+        assert over.wait(60)
         with library.session() as session:
             session.execute(delete(SearchDocument))
         with pytest.raises(LibraryChangedError):

@@ -17,6 +17,8 @@ from tests.factories.slow_rows import slow_rows
 from tests.library import open_library
 
 TOO_LONG = "the search took too long"
+#: Seconds of what ends after 0.2; without a deadline it takes more than 6.
+SOON = 5
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,7 @@ def parts(answer):
 def test_a_search_that_takes_too_long_ends_with_503_and_names_the_costly_filters(slow):
     began = time.monotonic()
     answer = slow.get({"q": "year:1990-2100 mp:0-900 -description:*lake*", "total": "true"})
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < SOON
     assert parts(answer) == ["mp", "description"]
     assert answer.json["details"][0]["message"].startswith("no index finds photos by this")
     assert slow.get({"q": "-iso:1-"}, path="/api/v1/photos").status_code == 503
@@ -110,7 +112,7 @@ def test_every_route_that_searches_has_a_deadline(library, path):
         began = time.monotonic()
         answer = library.get(query, path=f"/api/v1{route}")
     assert parts(answer) == list(ROUTES[path] or ("q",))
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < SOON
 
 
 def test_a_selection_for_an_archive_has_a_deadline(slow):

@@ -18,6 +18,7 @@ import pytest
 from photosvc.core.clock import system_clock
 from tests.clients.oauth_client import GRANT, basic, open_oauth_api
 from tests.programs.server import serve
+from tests.programs.watching import wait
 
 pytestmark = pytest.mark.slow
 
@@ -115,7 +116,7 @@ def test_workers_that_are_replaced_cost_no_request(served):
         for _ in range(3):
             time.sleep(1.5)
             os.kill(master, signal.SIGHUP)
-        time.sleep(1.5)
+        wait(lambda: len(workers_of(master)) == 2 and not before & set(workers_of(master)))
 
     statuses, tokens = under_load(address, client, replace)
     assert set(statuses) == {200}

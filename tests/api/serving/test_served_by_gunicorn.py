@@ -3,15 +3,14 @@
 import http.client
 import json
 import signal
-import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
 from tests.library import SURROUNDINGS, open_library
 from tests.pictures import exif, jpeg
+from tests.programs.ports import free_port, wait_for
 
 HEADERS = ("Content-Type", "X-Count", "X-Limit", "X-Offset", "X-Download-Token", "X-Preview-Token")
 
@@ -22,9 +21,7 @@ def server(tmp_path):
     library.put("2020/a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
     library.put("2021/b.jpg", jpeg(80, 48))
     library.index()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     arguments = ["--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "2", "photosvc.app:create_app()"]
     process = subprocess.Popen(
         [sys.executable, "-m", "gunicorn", *arguments],
@@ -39,17 +36,6 @@ def server(tmp_path):
     finally:
         process.kill()
         process.communicate()
-
-
-def wait_for(port):
-    for _ in range(1200):
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    pytest.fail("gunicorn does not listen")
 
 
 @pytest.mark.slow

@@ -13,6 +13,8 @@ from tests.programs.server import serve
 
 POST = b"POST /api/v1/session HTTP/1.1\r\nHost: a\r\n"
 SMALL_CHUNK = b"1;" + b"a" * 200 + b"\r\n{\r\n"
+#: Seconds of an answer that waits for no client: those that hold threads do so for 30. On a busy machine it takes long.
+SOON = 5
 GET = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n"
 
 
@@ -69,14 +71,14 @@ def first_line(connection):
 def test_fifty_clients_that_stop_in_the_middle_of_a_request_delay_nobody(server, connections, sent):
     for _ in range(50):
         connections(sent)
-    status_within(server, 2)
+    status_within(server, SOON)
 
 
 def test_clients_that_keep_a_closed_connection_open_delay_nobody(server, connections):
-    ended = [connections(GET + b"Connection: close\r\n\r\n") for _ in range(10)]
+    ended = [connections(GET + b"Connection: close\r\n\r\n") for _ in range(40)]
     for connection in ended:
         assert first_line(connection) == b"HTTP/1.1 200 OK\r\n"
-    status_within(server, 1)
+    status_within(server, SOON)
 
 
 def test_a_connection_that_the_client_keeps_open_is_dropped_after_two_seconds(server, connections):
@@ -84,10 +86,14 @@ def test_a_connection_that_the_client_keeps_open_is_dropped_after_two_seconds(se
     while connection.recv(4096):
         pass
     time.sleep(2.5)
-    connection.sendall(b"x")  # the answer to this is a reset
-    time.sleep(0.2)
+
+    def send_ten():
+        for _ in range(10):  # the answer to the first one that comes too late is a reset
+            connection.sendall(b"x")
+            time.sleep(0.3)
+
     with pytest.raises(ConnectionError):
-        connection.sendall(b"x")
+        send_ten()
 
 
 def test_a_request_in_many_pieces_is_answered(server, connections):
@@ -139,7 +145,7 @@ def test_a_head_above_the_limit_is_refused(server, connections):
 def test_a_client_that_closes_in_the_middle_of_a_request_leaves_the_server_alone(server, connections):
     for _ in range(20):
         connections(GET).close()
-    status_within(server, 1)
+    status_within(server, SOON)
 
 
 def test_a_body_in_chunks_is_read_whole(server, connections):
@@ -162,12 +168,12 @@ def test_fifty_clients_that_send_a_byte_now_and_then_delay_nobody(server, connec
     for byte in b"fffff\r\n{":
         for connection in dripping:
             connection.sendall(bytes([byte]))
-        status_within(server, 2)
+        status_within(server, SOON)
 
 
 def test_more_idle_connections_than_the_server_has_places_for_delay_nobody(server, connections):
     kept = [connections(GET + b"\r\n") for _ in range(20)]
     for _ in range(1100):
         connections(b"GET / HT")
-    status_within(server, 2)
+    status_within(server, SOON)
     assert first_line(kept[-1]) == b"HTTP/1.1 200 OK\r\n"

@@ -17,6 +17,8 @@ from tests.programs.server import serve
 
 WORKERS = {"own": ["--worker-class", "photosvc.serving.Worker"], "gunicorn": ["--worker-class", "gthread"]}
 LARGE = 12 << 20
+#: Seconds of an answer that waits for no client: those that hold threads do so for 30. On a busy machine it takes long.
+SOON = 5
 
 
 class Served:
@@ -85,12 +87,15 @@ def test_fifty_clients_that_do_not_read_a_large_original_do_not_delay_a_search(s
     with ExitStack() as stack:
         for _ in range(50):
             stack.enter_context(served.connect(served.original, headers))
-        served.searches_within(2)
+        served.searches_within(SOON)
         status, answer, _, took = served.get(served.original)
         assert (status, answer["Retry-After"]) == (429, "10")
-        assert took < 2
-    time.sleep(0.5)
-    status, _, body, _ = served.get(served.original)
+        assert took < SOON
+    for _ in range(100):
+        status, _, body, _ = served.get(served.original)
+        if status != 429:
+            break
+        time.sleep(0.1)
     assert (status, len(body)) == (200, served.size)
 
 
@@ -110,7 +115,7 @@ def test_fifty_clients_that_do_not_read_a_thumbnail_do_not_occupy_two_threads(ow
     with ExitStack() as stack:
         waiting = [stack.enter_context(own.connect(own.thumbnail, "Connection: close\r\n")) for _ in range(50)]
         own.searches_within(10)
-        own.searches_within(2)
+        own.searches_within(SOON)
         for connection in waiting:
             received = connection.makefile("rb").read()
             assert received.startswith(b"HTTP/1.1 200 OK\r\n")

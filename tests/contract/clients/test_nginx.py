@@ -4,7 +4,6 @@ import http.client
 import os
 import re
 import shutil
-import socket
 import subprocess
 import time
 from base64 import b64encode
@@ -17,6 +16,7 @@ import pytest
 from tests.api_client import open_api
 from tests.clients.picture_client import PictureClient
 from tests.pictures import encoded, quarters
+from tests.programs.ports import free_port, wait_for
 from tests.programs.server import serve
 
 CONFIG = Path(__file__).parents[3] / "deploy" / "nginx.conf"
@@ -79,9 +79,7 @@ def nginx(tmp_path_factory, pictures):
     with serve(
         pictures.library.instance, environ={"PHOTOSVC_SENDFILE_HEADER": "X-Accel-Redirect", "PHOTOSVC_PROXIES": "1"}
     ) as address:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         config = main_file(folder, port, urlsplit(address).netloc, pictures.library)
         process = subprocess.Popen(
             ["nginx", "-c", str(config), "-e", str(folder / "error.log")], stderr=subprocess.DEVNULL
@@ -102,17 +100,6 @@ def nginx(tmp_path_factory, pictures):
         finally:
             process.terminate()
             process.wait(20)
-
-
-def wait_for(port):
-    for _ in range(100):
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise RuntimeError("nginx does not listen")
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +226,7 @@ def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
     ):
         basic = "Basic " + b64encode(f"{download}:{preview}".encode()).decode()
         nginx(f"/api/v1{path}", Referer=f"http://x/?t={download}", User_Agent="frame", Authorization=basic)
-        for _ in range(100):
+        for _ in range(1000):
             text = nginx.log.read_text()
             if f'"GET /api/v1{logged} HTTP/1.1"' in text:
                 break
@@ -252,7 +239,7 @@ def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
 def test_a_refusal_has_the_id_of_the_request_in_the_log_of_nginx(nginx, pictures):
     _, headers, _ = nginx("/api/v1/photos", Authorization="Bearer garbage", X_Request_ID="forged-by-a-client")
     assert re.fullmatch("[0-9a-f]{32}", headers["X-Request-ID"])
-    for _ in range(100):
+    for _ in range(1000):
         line = nginx.log.read_text().splitlines()[-1]
         if line.endswith(headers["X-Request-ID"]):
             break

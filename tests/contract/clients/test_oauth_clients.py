@@ -3,7 +3,6 @@
 import base64
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.library import SURROUNDINGS, call_svc, open_library
+from tests.programs.ports import free_port
 
 NPM = Path(__file__).with_name("npm")
 
@@ -33,12 +33,6 @@ class Served(NamedTuple):
     @property
     def photos_url(self):
         return f"{self.address}/api/v1/photos"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextmanager

@@ -29,16 +29,32 @@ def clock(monkeypatch):
     return clock
 
 
+def until(holds):
+    """Wait until something holds."""
+    for _ in range(2000):
+        if holds():
+            return
+        time.sleep(0.005)
+    pytest.fail("it does not become true")
+
+
+def waiting(turns):
+    """How many threads wait for a turn."""
+    return len(turns._changed._waiters)
+
+
 def occupy(turns, count):
-    """Threads that hold or wait for a turn, and the function that lets them end."""
+    """Threads that hold a turn, wait for one or were refused, and the function that lets them end."""
     done, ready = Event(), Barrier(count + 1)
+    held = []
     outcomes = []
 
     def work():
         ready.wait()
         try:
             with turns.take():
-                done.wait(10)
+                held.append("turn")
+                done.wait(30)
                 outcomes.append("done")
         except BusyError:
             outcomes.append("busy")
@@ -47,7 +63,7 @@ def occupy(turns, count):
     for thread in threads:
         thread.start()
     ready.wait()
-    time.sleep(0.05)
+    until(lambda: len(held) + waiting(turns) + len(outcomes) == count)
 
     def end():
         done.set()
@@ -59,7 +75,7 @@ def occupy(turns, count):
 
 
 def test_as_many_as_there_are_turns_work_and_others_wait():
-    turns = Turns(at_once=2, waiting=3, patience=5)
+    turns = Turns(at_once=2, waiting=3, patience=60)
     end = occupy(turns, 5)
     assert end() == ["done"] * 5
 
@@ -95,7 +111,7 @@ def test_an_error_in_a_turn_frees_it():
 
 
 def test_a_favoured_thread_has_a_place_of_its_own_and_the_next_turn():
-    turns, order = Turns(at_once=1, waiting=1, patience=5), []
+    turns, order = Turns(at_once=1, waiting=1, patience=60), []
 
     def work(name, *, favoured):
         with turns.place(favoured=favoured), turns.take():
@@ -104,9 +120,9 @@ def test_a_favoured_thread_has_a_place_of_its_own_and_the_next_turn():
     end = occupy(turns, 1)
     threads = [Thread(target=work, args=("first",), kwargs={"favoured": False})]
     threads.append(Thread(target=work, args=("favoured",), kwargs={"favoured": True}))
-    for thread in threads:
+    for number, thread in enumerate(threads, 1):
         thread.start()
-        time.sleep(0.05)
+        until(lambda number=number: waiting(turns) == number)
     with pytest.raises(BusyError), turns.place():
         pytest.fail("there is no place")
     with pytest.raises(BusyError), turns.place(favoured=True):
@@ -118,7 +134,7 @@ def test_a_favoured_thread_has_a_place_of_its_own_and_the_next_turn():
 
 
 def test_others_get_their_turn_after_a_favoured_thread_gave_up():
-    turns, order = Turns(at_once=1, waiting=1, patience=0.5), []
+    turns, order = Turns(at_once=1, waiting=1, patience=0.2), []
 
     def work(name, *, favoured):
         try:
@@ -131,7 +147,8 @@ def test_others_get_their_turn_after_a_favoured_thread_gave_up():
     other = Thread(target=work, args=("other",), kwargs={"favoured": False})
     with turns.take():
         favoured.start()
-        time.sleep(0.3)
+        until(lambda: waiting(turns) == 1)
+        turns._patience = 60  # of those who come later
         other.start()
         favoured.join()
     other.join()
@@ -139,7 +156,7 @@ def test_others_get_their_turn_after_a_favoured_thread_gave_up():
 
 
 def test_fewer_wait_where_it_is_said_so():
-    turns = Turns(at_once=1, waiting=3, patience=5)
+    turns = Turns(at_once=1, waiting=3, patience=60)
     turns.let_wait(0)
     end = occupy(turns, 3)
     assert end() == ["busy", "busy", "done"]
