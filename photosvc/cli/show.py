@@ -99,7 +99,7 @@ def policy(_service: "Service") -> None:
 @format_options()
 def sizes() -> None:
     """Every size of thumbnails with its pixels, and which `svc thumbs` makes by default."""
-    from photosvc.pictures.sizes import NAMED
+    from photosvc.pictures.thumbnails.sizes import NAMED
 
     rows = [
         {"size": size.name, "width": size.width, "height": size.height, "shows": size.purpose, "usual": size.usual}

@@ -8,7 +8,7 @@ from photosvc.index.extract import Extraction, extract
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import Format
 from photosvc.media.pixels.picture import Decoded
-from photosvc.pictures.ahead import UsualThumbnails
+from photosvc.pictures.thumbnails.ahead import UsualThumbnails
 
 
 def extract_and_show(path: Path, *, max_bytes: int, thumbnails: UsualThumbnails) -> tuple[Extraction, int, str]:
@@ -16,7 +16,7 @@ def extract_and_show(path: Path, *, max_bytes: int, thumbnails: UsualThumbnails)
 
     Thumbnails that fail are tried again when a request needs them.
     """
-    from photosvc.pictures.making import render_file
+    from photosvc.pictures.thumbnails.making import render_file
 
     made, refusal = 0, ""
 

@@ -4,10 +4,11 @@ import threading
 from functools import cached_property
 from typing import Final
 
-from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.geometry import Job
-from photosvc.pictures.thumbnails import Thumbnails
-from photosvc.pictures.videos import VideoJob, Videos, make_video
+from photosvc.pictures.cache.folder import PictureCache
+from photosvc.pictures.converting import VideoJob, make_video
+from photosvc.pictures.thumbnails.geometry import Job
+from photosvc.pictures.thumbnails.on_demand import Thumbnails
+from photosvc.pictures.videos import Videos
 from photosvc.settings import Settings
 from photosvc.workers.on_demand import OnDemandWorkers
 from photosvc.workers.pool import usable_cores
@@ -39,7 +40,7 @@ class Pictures:
 
     @cached_property
     def _thumbnail_workers(self) -> OnDemandWorkers[Job, list[bytes]]:
-        from photosvc.pictures.making import make_thumbnails
+        from photosvc.pictures.thumbnails.making import make_thumbnails
 
         workers = self._settings.thumb_workers or max(1, usable_cores() // 2)
         return OnDemandWorkers(

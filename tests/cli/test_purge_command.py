@@ -10,7 +10,7 @@ from sqlalchemy import select
 from photosvc.cli import svc
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, Base, File, Photo, SearchRow
-from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.cache.folder import PictureCache
 from tests.clock import NOW
 from tests.factories.photos import edit_photos, new_extraction, store_extractions
 from tests.library import counts, hashes

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from photosvc.pictures.sizes import NAMED
+from photosvc.pictures.thumbnails.sizes import NAMED
 from tests.clients.picture_client import PictureClient
 from tests.library import SURROUNDINGS, SVC, svc
 from tests.pictures import encoded, jpeg, quarters

@@ -14,7 +14,7 @@ from photosvc.index.watch.sweep import sweep
 from photosvc.models import Credential, ThrottleBucket, ZipSelection
 from photosvc.models.database.transactions import MOST_SWEPT, write_session
 from photosvc.pictures.archives.selections import Waiting, store
-from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.cache.folder import PictureCache
 from photosvc.web.current import current_service
 from tests.clock import NOW
 

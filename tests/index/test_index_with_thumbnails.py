@@ -10,9 +10,9 @@ from photosvc.index.extract import extract
 from photosvc.index.with_thumbnails import extract_and_show
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import HEAD_SIZE, sniff
-from photosvc.pictures import making
-from photosvc.pictures.ahead import UsualThumbnails
-from photosvc.pictures.thumbnails import named_target
+from photosvc.pictures.thumbnails import making
+from photosvc.pictures.thumbnails.ahead import UsualThumbnails
+from photosvc.pictures.thumbnails.targets import named_target
 from tests.pictures import (
     avif_with_plain_alpha,
     clouds,

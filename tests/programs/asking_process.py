@@ -8,11 +8,11 @@ import sys
 import threading
 from pathlib import Path
 
-from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.geometry import Target
+from photosvc.pictures.cache.folder import PictureCache
 from photosvc.pictures.originals import Original
-from photosvc.pictures.sizes import SIZES
-from photosvc.pictures.thumbnails import Thumbnails
+from photosvc.pictures.thumbnails.geometry import Target
+from photosvc.pictures.thumbnails.on_demand import Thumbnails
+from photosvc.pictures.thumbnails.sizes import SIZES
 from photosvc.workers.on_demand import OnDemandWorkers
 from tests.programs.worker_tasks import count_thumbnails
 

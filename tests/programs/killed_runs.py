@@ -92,7 +92,7 @@ if __name__ == "__main__":
         "photosvc.app",
         "photosvc.cli.indexing.index",
         "photosvc.index.running.job",
-        "photosvc.pictures.ahead",
+        "photosvc.pictures.thumbnails.ahead",
     ):
         import_module(module)
     Gazetteer.load()

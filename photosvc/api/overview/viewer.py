@@ -9,8 +9,8 @@ from flask import Blueprint, Response, request, url_for
 
 from photosvc.api.search import PAGE_HEADERS, headers_of_page, search_parameters, send_page
 from photosvc.auth.credentials import link_tokens
-from photosvc.pictures.geometry import thumbnail_size
-from photosvc.pictures.sizes import SIZES
+from photosvc.pictures.thumbnails.geometry import thumbnail_size
+from photosvc.pictures.thumbnails.sizes import SIZES
 from photosvc.query.nodes import conjunction
 from photosvc.search.reading.library import library_state, page_tag
 from photosvc.search.reading.paging.page import Page, find

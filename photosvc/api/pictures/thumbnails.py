@@ -10,9 +10,10 @@ from flask import Blueprint, Response, request
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.problems import FileProblemError, Problem
-from photosvc.pictures.geometry import Target
-from photosvc.pictures.sizes import NAMED, WHOLE, Area
-from photosvc.pictures.thumbnails import Thumbnail, file_name
+from photosvc.pictures.thumbnails.geometry import Target
+from photosvc.pictures.thumbnails.on_demand import Thumbnail
+from photosvc.pictures.thumbnails.sizes import NAMED, WHOLE, Area
+from photosvc.pictures.thumbnails.targets import file_name
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, marked_areas
 from photosvc.web.answers.icons import accepts, or_icon
 from photosvc.web.contract import answers, refuses

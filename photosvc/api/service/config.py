@@ -9,7 +9,7 @@ from photosvc import __version__
 from photosvc.auth import policy
 from photosvc.auth.credentials import link_tokens
 from photosvc.auth.principal import Principal
-from photosvc.pictures.sizes import SIZES, Size
+from photosvc.pictures.thumbnails.sizes import SIZES, Size
 from photosvc.records.config import ConfigSchema
 from photosvc.search.reading.overview.counts import Counts
 from photosvc.web.answers.answer import json_answer

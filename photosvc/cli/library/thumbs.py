@@ -10,9 +10,9 @@ from photosvc.cli.group import with_database
 from photosvc.cli.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
-    from photosvc.pictures.ahead import Made
     from photosvc.pictures.originals import Original
-    from photosvc.pictures.sizes import Size
+    from photosvc.pictures.thumbnails.ahead import Made
+    from photosvc.pictures.thumbnails.sizes import Size
     from photosvc.web.current import Service
 
 _MIB = 1 << 20
@@ -32,8 +32,8 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
     QUERY has words and filters as in the API. What the cache has already is kept. The exit code is 1 when a picture
     cannot be shown.
     """
-    from photosvc.pictures.ahead import Made, make_ahead
-    from photosvc.pictures.making import make_thumbnails
+    from photosvc.pictures.thumbnails.ahead import Made, make_ahead
+    from photosvc.pictures.thumbnails.making import make_thumbnails
     from photosvc.workers.pool import WorkerPool, usable_cores
 
     wanted = _sizes(sizes)
@@ -56,7 +56,7 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
 
 
 def _sizes(names: str | None) -> "Sequence[Size]":
-    from photosvc.pictures.sizes import NAMED, USUAL
+    from photosvc.pictures.thumbnails.sizes import NAMED, USUAL
 
     if names is None:
         return USUAL

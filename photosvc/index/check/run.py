@@ -18,8 +18,8 @@ from photosvc.index.scanning.scan import start_folder
 from photosvc.models import ORIGINALS_ROOT, File, LibraryState, Photo
 from photosvc.models.database.below import is_below
 from photosvc.models.database.transactions import begin_write
-from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.verify import is_sound
+from photosvc.pictures.cache.folder import PictureCache
+from photosvc.pictures.thumbnails.verify import is_sound
 from photosvc.search.projection.rebuild import is_stale
 from photosvc.search.projection.verify import count_orphans, differing
 from photosvc.settings import Settings

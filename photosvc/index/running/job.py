@@ -27,7 +27,7 @@ from photosvc.index.scanning.worklist import Worklist
 from photosvc.index.stacking.library import restack_library
 from photosvc.index.storing.batches import BatchWriter, ReadFile
 from photosvc.index.with_thumbnails import extract_and_show
-from photosvc.pictures.ahead import UsualThumbnails
+from photosvc.pictures.thumbnails.ahead import UsualThumbnails
 from photosvc.search.projection.rebuild import is_stale, rebuild
 from photosvc.settings import Settings
 from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerTimeoutError, usable_cores

@@ -25,7 +25,7 @@ from photosvc.index.storing.catalog import Catalog
 from photosvc.models import ORIGINALS_ROOT, TABLE_PREFIX, AlbumPhoto, Base, File, Photo, PhotoChange, RejectedFile
 from photosvc.models.database.among import among
 from photosvc.models.database.transactions import begin_write, lock_library
-from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.cache.folder import PictureCache
 from photosvc.search.projection.project import project
 from photosvc.settings import Settings
 

@@ -11,7 +11,7 @@ from photosvc.auth.throttle import buckets
 from photosvc.core.errors import ConflictError
 from photosvc.models.database.transactions import write_session
 from photosvc.pictures.archives import selections
-from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.cache.folder import PictureCache
 
 #: Each deletes a bounded number of rows and gives how many.
 _SWEEPS: Final = (bearer.sweep, buckets.sweep, selections.sweep)

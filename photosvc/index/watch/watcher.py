@@ -22,7 +22,7 @@ from photosvc.index.watch.pending import Pending, parent
 from photosvc.index.watch.runs import existing_folder, fulfil_run, gathered_runs
 from photosvc.index.watch.sweep import sweep
 from photosvc.models.database.transactions import UnitOfWork
-from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.cache.folder import PictureCache
 from photosvc.settings import Settings
 
 #: Seconds between two looks at the wishes.

@@ -15,8 +15,8 @@ from photosvc.pages.layout import page, show
 from photosvc.pages.photos.asked import Asked, read_asked
 from photosvc.pages.photos.listing import thumbnails
 from photosvc.pages.photos.tiles import alt_text, date_label, duration_text
-from photosvc.pictures.geometry import thumbnail_size
-from photosvc.pictures.sizes import SIZES
+from photosvc.pictures.thumbnails.geometry import thumbnail_size
+from photosvc.pictures.thumbnails.sizes import SIZES
 from photosvc.records.entity import PhotoSchema
 from photosvc.records.fields import compile_schema, rfc3339
 from photosvc.records.photo import without_empty

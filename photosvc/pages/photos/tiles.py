@@ -8,8 +8,8 @@ from itertools import groupby
 from math import ceil
 from typing import Any, Final
 
-from photosvc.pictures.geometry import thumbnail_size
-from photosvc.pictures.sizes import NAMED
+from photosvc.pictures.thumbnails.geometry import thumbnail_size
+from photosvc.pictures.thumbnails.sizes import NAMED
 
 Record = Mapping[str, Any]
 

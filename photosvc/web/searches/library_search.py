@@ -16,7 +16,7 @@ from photosvc.auth.host_user import HostUser
 from photosvc.auth.policy import decide
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError
-from photosvc.pictures.sizes import SIZES
+from photosvc.pictures.thumbnails.sizes import SIZES
 from photosvc.query.filters import NAMES
 from photosvc.records.results import SearchResults, read_results
 from photosvc.search.reading.paging.page import find

@@ -4,7 +4,7 @@ import pytest
 
 from photosvc import __version__
 from photosvc.models import Photo
-from photosvc.pictures.sizes import SIZES
+from photosvc.pictures.thumbnails.sizes import SIZES
 from photosvc.search.projection.project import project
 from tests.api_client import check_error, open_api
 from tests.factories.varied_library import fill_varied_library

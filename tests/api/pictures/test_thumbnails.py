@@ -7,7 +7,7 @@ from PIL import Image
 from sqlalchemy import select
 
 from photosvc.models import File, Marker
-from photosvc.pictures.sizes import NAMED
+from photosvc.pictures.thumbnails.sizes import NAMED
 from tests.api_client import check_error
 from tests.clients.picture_client import BROWSER
 from tests.clock import NOW

@@ -17,9 +17,10 @@ from PIL import Image
 
 from photosvc.media.video.embedded import Slice
 from photosvc.pictures import videos as conversions
-from photosvc.pictures.cache import PictureCache, Usage
+from photosvc.pictures.cache.eviction import Usage
+from photosvc.pictures.cache.folder import PictureCache
+from photosvc.pictures.converting import VideoJob, make_video
 from photosvc.pictures.originals import Original
-from photosvc.pictures.videos import VideoJob, make_video
 from photosvc.web.current import current_service
 from tests.api_client import check_error, open_api
 from tests.clients.picture_client import BROWSER, PictureClient, named

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.cache.folder import PictureCache
 from tests.api_client import open_api
 from tests.library import DATABASE, SURROUNDINGS, hashes, open_library, svc
 from tests.pictures import jpeg

@@ -4,9 +4,9 @@ import hashlib
 
 import pytest
 
-from photosvc.pictures import cache_use as cache_uses
-from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.cache_use import cache_use
+from photosvc.pictures.cache import use as cache_uses
+from photosvc.pictures.cache.folder import PictureCache
+from photosvc.pictures.cache.use import cache_use
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.pictures.cache import PictureCache, Usage
+from photosvc.pictures.cache.eviction import Usage
+from photosvc.pictures.cache.folder import PictureCache
 
 HASH = "abcdef" + "0" * 34
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from photosvc.pictures.geometry import Target, needed_side, thumbnail_size
-from photosvc.pictures.render import render
-from photosvc.pictures.sizes import SIZES, Area
+from photosvc.pictures.thumbnails.geometry import Target, needed_side, thumbnail_size
+from photosvc.pictures.thumbnails.render import render
+from photosvc.pictures.thumbnails.sizes import SIZES, Area
 from tests.examples import examples
 from tests.pictures import CORNERS, encoded, quarters, swapped_profile
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Area
+from photosvc.pictures.thumbnails.sizes import SIZES, USUAL, WHOLE, Area
 from tests.examples import examples
 
 

@@ -21,7 +21,7 @@ from photosvc.pages.administration.frame import administration_page, show_admini
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import see_other
 from photosvc.pages.photos.photo import size_text
-from photosvc.pictures.cache_use import cache_use
+from photosvc.pictures.cache.use import cache_use
 from photosvc.web.current import current_service
 from photosvc.web.service.indexer import Indexer, wake_indexer
 

@@ -7,8 +7,8 @@ from PIL import Image
 from photosvc.core.values.orientation import swaps_sides
 from photosvc.media.errors import DecodeError
 from photosvc.media.pixels.decode import guarded
-from photosvc.pictures.geometry import thumbnail_size
-from photosvc.pictures.thumbnails import named_target
+from photosvc.pictures.thumbnails.geometry import thumbnail_size
+from photosvc.pictures.thumbnails.targets import named_target
 
 
 def is_sound(path: str, name: str, whole: tuple[int, int], turn: int = 1) -> bool:

@@ -1,35 +1,31 @@
 """Thumbnails on demand: from the cache, or made by one worker however many ask for them."""
 
-import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotReadyError
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, TypeAlias
 
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.locks.byte_locks import ByteLocks
-from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.failures import Failures
-from photosvc.pictures.geometry import Job, Target, needed_side, thumbnail_size
+from photosvc.pictures.cache.folder import PictureCache
 from photosvc.pictures.originals import Original
-from photosvc.pictures.sizes import NAMED, ROW, SIZES, USUAL, WHOLE, Area, Size
+from photosvc.pictures.thumbnails.failures import Failures
+from photosvc.pictures.thumbnails.geometry import Job, Target, needed_side, thumbnail_size
+from photosvc.pictures.thumbnails.sizes import SIZES, WHOLE
+from photosvc.pictures.thumbnails.targets import canonical, encoding_of, file_name, together
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 
 #: A larger thumbnail serves as source from this many times the pixels of a side on: below, a second JPEG generation
 #: falls under .99 SSIM of a thumbnail made from the original.
 _ENOUGH: Final = 2.0
-_TURNED: Final = re.compile(r"turn([2-8])_")
 _POLL_SECONDS: Final = 0.02
 #: The file, in the folder of the cache, of the locks that makers hold.
 LOCKS: Final = "making.lock"
-#: Sizes that a viewer asks for together with a small one; their decode is the same.
-_SMALL: Final = tuple(size for size in USUAL if max(size.width, size.height) <= 720)
-
 
 Workers: TypeAlias = OnDemandWorkers[Job, list[bytes]]
 
@@ -185,7 +181,7 @@ class Thumbnails:
         larger = self._larger(original, target)
         if larger:
             return Job(original, (target,), larger)
-        others = (Target(size, encoding=_encoding(size, target), turn=target.turn) for size in together(target))
+        others = (Target(size, encoding=encoding_of(size, target), turn=target.turn) for size in together(target))
         missing = [
             other
             for other in others
@@ -211,59 +207,5 @@ class Thumbnails:
         return ""
 
 
-def canonical(original: Original, target: Target) -> Target:
-    """The smallest size that gives the same pixels, turned as the original is.
-
-    A `fit` size beyond the picture is the picture itself.
-    """
-    target = replace(target, turn=original.turn)
-    size = target.size
-    if size.fills or not (original.width and original.height) or target.area != WHOLE:
-        return target
-    if size == ROW and max(original.width, original.height) <= ROW.width:
-        return replace(target, size=SIZES["fit_720"])
-    for other in SIZES.values():
-        holds = other.width >= original.width and other.height >= original.height
-        if not other.fills and holds and other.width * other.height < size.width * size.height:
-            return replace(target, size=other)
-    return target
-
-
-def together(target: Target) -> Sequence[Size]:
-    """The sizes worth making from the same decode.
-
-    Who asks for the largest usual size first gets all of them from its decode. Who asks for a small one first gets
-    the other small ones. `tile_500` and `fit_1280`, which most clients ask for alone, are made alone.
-    """
-    if target.area != WHOLE or target.size.name in ("tile_500", "fit_1280"):
-        return ()
-    if target.size.name == "fit_1920":
-        return USUAL
-    return _SMALL if target.size in _SMALL else ()
-
-
 def _side(original: Original, target: Target) -> int:
     return needed_side((original.width, original.height), [target])
-
-
-def file_name(target: Target) -> str:
-    """What the cache calls it."""
-    area = "" if target.area == WHOLE else f"{target.area}_"
-    turn = "" if target.turn == 1 else f"turn{target.turn}_"
-    return f"{turn}{area}{target.size.name}.{target.encoding}"
-
-
-def named_target(name: str) -> Target | None:
-    """The thumbnail that the cache calls so; None for other derived files."""
-    turned = _TURNED.match(name)
-    stem, _, encoding = name[turned.end() if turned else 0 :].partition(".")
-    area, _, size = stem.partition("_")
-    shown = Area.parse(area)
-    known = NAMED.get(stem if shown is None else size)
-    if known is None or encoding not in ("jpg", "webp"):
-        return None
-    return Target(known, shown or WHOLE, encoding, int(turned[1]) if turned else 1)
-
-
-def _encoding(size: Size, target: Target) -> str:
-    return target.encoding if size.fills else "jpg"

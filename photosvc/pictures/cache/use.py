@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.cache.folder import PictureCache
 
 #: Files that are looked at, at least, before the rest is estimated; folders as well.
 _ENOUGH_FILES: Final = 4000

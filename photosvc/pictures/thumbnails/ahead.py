@@ -9,11 +9,12 @@ from typing import Final
 
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.locks.byte_locks import ByteLocks
-from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.geometry import Job, Target
+from photosvc.pictures.cache.folder import PictureCache
 from photosvc.pictures.originals import Original
-from photosvc.pictures.sizes import USUAL, Size
-from photosvc.pictures.thumbnails import LOCKS, canonical, file_name
+from photosvc.pictures.thumbnails.geometry import Job, Target
+from photosvc.pictures.thumbnails.on_demand import LOCKS
+from photosvc.pictures.thumbnails.sizes import USUAL, Size
+from photosvc.pictures.thumbnails.targets import canonical, file_name
 from photosvc.workers.pool import WorkerPool
 
 #: Pictures that are put off because another process makes their thumbnails; further ones are made twice.

@@ -13,9 +13,9 @@ from photosvc.media.formats import HEAD_SIZE, Format, sniff
 from photosvc.media.pixels.decode import guarded
 from photosvc.media.pixels.picture import Decoded
 from photosvc.media.pixels.preview import open_shown
-from photosvc.pictures.geometry import Job, Target, needed_side
 from photosvc.pictures.originals import open_original
-from photosvc.pictures.render import render
+from photosvc.pictures.thumbnails.geometry import Job, Target, needed_side
+from photosvc.pictures.thumbnails.render import render
 
 
 def make_thumbnails(job: Job) -> list[bytes]:

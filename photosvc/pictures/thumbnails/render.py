@@ -13,7 +13,7 @@ from PIL import Image, ImageCms
 
 from photosvc.media.pixels.cost import OVERSAMPLING, leave_out_pixels
 from photosvc.media.pixels.decode import UPRIGHT, displayable
-from photosvc.pictures.geometry import Box, Target, geometry
+from photosvc.pictures.thumbnails.geometry import Box, Target, geometry
 
 JPEG_QUALITY: Final = 83
 WEBP_QUALITY: Final = 80

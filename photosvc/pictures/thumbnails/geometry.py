@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from photosvc.pictures.originals import Original
-from photosvc.pictures.sizes import WHOLE, Area, Size
+from photosvc.pictures.thumbnails.sizes import WHOLE, Area, Size
 
 Box = tuple[float, float, float, float]
 """Left, upper, right and lower edge in pixels."""

@@ -10,33 +10,20 @@ import secrets
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from photosvc.core.errors import ConflictError
 from photosvc.core.locks.lock import exclusive_lock
-from photosvc.pictures.locks import being_written, is_abandoned
+from photosvc.pictures.cache.eviction import TEMPORARY, Entries, Usage, evict, unlink
+from photosvc.pictures.cache.locks import being_written
 
 #: The time of the last use is written at most this often, in seconds: each write costs as much as serving the file.
 _TOUCH_SECONDS: Final = 3600
-#: Temporary files that no process has locked are removed after this time, in seconds.
-_ABANDONED_SECONDS: Final = 3600
-#: An eviction goes on until this share of the cap is in use, so that the next one is not due at once.
-_LOW_WATER: Final = 0.9
 #: Bytes one process writes between two checks of the cap, if a twentieth of the cap is not less.
 _CHECK_EVERY: Final = 64 << 20
-_TEMPORARY: Final = ".tmp-"
 REMEDY: Final = "Free space on its disk, or set PHOTOSVC_CACHE to another folder."
 _FOLDER: Final = "pictures"
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What the cache holds."""
-
-    files: int = 0
-    bytes: int = 0
 
 
 class PictureCache:
@@ -76,7 +63,7 @@ class PictureCache:
         """
         folder, _, name = self.path(content_hash, what).rpartition("/")
         self._make(folder)
-        return f"{folder}/{_TEMPORARY}{name}"
+        return f"{folder}/{TEMPORARY}{name}"
 
     def open(self, content_hash: str, what: str) -> int | None:
         """A descriptor of the file to read from, which counts as a use; None when there is no file that can be read."""
@@ -136,7 +123,7 @@ class PictureCache:
         """
         folder = os.path.dirname(path)  # noqa: PTH120 - paths are plain texts here: objects cost a third of a request
         self._make(folder)
-        temporary = f"{folder}/{_TEMPORARY}{secrets.token_hex(8)}"
+        temporary = f"{folder}/{TEMPORARY}{secrets.token_hex(8)}"
         try:
             with being_written(temporary):
                 yield temporary
@@ -162,7 +149,7 @@ class PictureCache:
         count = 0
         for folder in {self.path(content_hash, "").rpartition("/")[0] for content_hash in hashes}:
             with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
-                count += sum(_unlink(entry) for entry in entries if entry.name.partition("_")[0] in hashes)
+                count += sum(unlink(entry) for entry in entries if entry.name.partition("_")[0] in hashes)
         return count
 
     def derived(self, hashes: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
@@ -170,7 +157,7 @@ class PictureCache:
         folders = None if hashes is None else sorted({self.path(one, "").rpartition("/")[0] for one in hashes})
         for entry, _ in self._entries(folders):
             content_hash, _, what = entry.name.partition("_")
-            if not entry.name.startswith(_TEMPORARY) and (hashes is None or content_hash in hashes):
+            if not entry.name.startswith(TEMPORARY) and (hashes is None or content_hash in hashes):
                 yield content_hash, what
 
     def folders(self) -> Iterator[str]:
@@ -208,52 +195,17 @@ class PictureCache:
         """
         with exclusive_lock(self._lock, "Another process is evicting cached pictures; wait for it to end."):
             self._written = 0
-            return self._evict(time.time())
-
-    def _evict(self, now: float) -> Usage:
-        # Two passes with a histogram by hour in between: memory does not grow with the number of files.
-        hours: dict[int, int] = {}
-        total = 0
-        for entry, status in self._entries():
-            if entry.name.startswith(_TEMPORARY):
-                old = abs(now - status.st_mtime) > _ABANDONED_SECONDS
-                if not (old and is_abandoned(entry.path) and _unlink(entry)):
-                    total += status.st_size
-                continue
-            hour = int(status.st_atime // 3600)
-            hours[hour] = hours.get(hour, 0) + status.st_size
-            total += status.st_size
-        excess = total - int(self.limit * _LOW_WATER)
-        if total <= self.limit:
-            return Usage()
-        last = 0
-        for hour in sorted(hours):
-            last = hour
-            excess -= hours[hour]
-            if excess <= 0:
-                break
-        removed = size = 0
-        spared = -excess  # bytes of the last hour that may stay
-        for entry, status in self._entries():
-            hour = int(status.st_atime // 3600)
-            if entry.name.startswith(_TEMPORARY) or hour > last:
-                continue
-            if hour == last and spared >= status.st_size:
-                spared -= status.st_size
-                continue
-            if _unlink(entry):
-                removed, size = removed + 1, size + status.st_size
-        return Usage(removed, size)
+            return evict(self._entries, self.limit, time.time())
 
     def clear(self) -> Usage:
         """Remove every derived file; gives what was removed."""
         files = size = 0
         for entry, status in self._entries():
-            if _unlink(entry):
+            if unlink(entry):
                 files, size = files + 1, size + status.st_size
         return Usage(files, size)
 
-    def _entries(self, folders: list[str] | None = None) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+    def _entries(self, folders: list[str] | None = None) -> Entries:
         """Every file below the folder, or below these; what vanishes meanwhile is passed over."""
         folders = [self._root] if folders is None else folders
         while folders:
@@ -267,11 +219,3 @@ class PictureCache:
                             yield entry, entry.stat(follow_symlinks=False)
             except (FileNotFoundError, NotADirectoryError):
                 continue
-
-
-def _unlink(entry: os.DirEntry[str]) -> bool:
-    try:
-        os.unlink(entry.path)  # noqa: PTH108
-    except FileNotFoundError:
-        return False
-    return True
