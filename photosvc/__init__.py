@@ -11,11 +11,11 @@ import importlib
 __version__ = "0.1.0"
 
 _EXPORTED = {
-    "FoundFile": "photosvc.records.results",
-    "FoundPhoto": "photosvc.records.results",
+    "FoundFile": "photosvc.records.photos.results",
+    "FoundPhoto": "photosvc.records.photos.results",
     "HostUser": "photosvc.auth.host_user",
     "PhotoService": "photosvc.extension",
-    "SearchResults": "photosvc.records.results",
+    "SearchResults": "photosvc.records.photos.results",
 }
 
 

@@ -15,7 +15,7 @@ from photosvc.core.clock import Clock, system_clock
 from photosvc.core.errors import SettingError
 from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_blueprints, settings_in_host
-from photosvc.records.results import SearchResults
+from photosvc.records.photos.results import SearchResults
 from photosvc.settings import Settings
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.current import EXTENSION, Service

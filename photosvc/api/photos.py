@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.models import Photo
-from photosvc.records.entity import FileEntitySchema, PhotoSchema
 from photosvc.records.fields import compile_schema
-from photosvc.records.photo import without_empty
+from photosvc.records.photos.entity import FileEntitySchema, PhotoSchema
+from photosvc.records.photos.photo import without_empty
 from photosvc.records.yaml_text import yaml_text
 from photosvc.search.reading.entity import load_file, load_photo
 from photosvc.search.reading.library import state_tag

@@ -16,7 +16,7 @@ from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import LONGEST_QUERY
 from photosvc.query.values.expected import EXPECTED
-from photosvc.records.photo import PhotoResultSchema
+from photosvc.records.photos.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.library import library_state, page_tag, state_tag
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME

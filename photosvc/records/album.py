@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from marshmallow import EXCLUDE, Schema, fields, pre_load, validate
 
-from photosvc.records.entity import AlbumSchema
 from photosvc.records.examples import ALBUM_UID, PHOTO_UID
 from photosvc.records.fields import AnyCaseSchema
+from photosvc.records.photos.entity import AlbumSchema
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _TITLE, _LONG = 200, 4096

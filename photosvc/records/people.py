@@ -6,9 +6,9 @@ from typing import Any, Final
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
 from photosvc.core.clock import ZERO_TIME
-from photosvc.records.entity import slug
 from photosvc.records.examples import LABEL_UID
 from photosvc.records.fields import AnyCaseSchema, rfc3339
+from photosvc.records.photos.entity import slug
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _TEXT, _FLAG, _NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "integer"}

@@ -11,9 +11,9 @@ from sqlalchemy import text
 
 from photosvc import FoundPhoto, HostUser, PhotoService
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
-from photosvc.records import results
-from photosvc.records.photo import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
-from photosvc.records.results import read_results, wire_name
+from photosvc.records.photos import results
+from photosvc.records.photos.photo import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
+from photosvc.records.photos.results import read_results, wire_name
 from photosvc.search.limits.errors import SearchTooLongError
 from tests.embed.host import NAMES, open_host, token_of, who_signed_in
 

@@ -19,7 +19,7 @@ from photosvc.library.edits.journal import Actor, Change
 from photosvc.library.edits.loading import LoadedPhotos, load_photo
 from photosvc.models import Photo
 from photosvc.records.edits.edit import PhotoEditSchema
-from photosvc.records.entity import PhotoSchema
+from photosvc.records.photos.entity import PhotoSchema
 from photosvc.search.reading.lookup import files_of_photo
 from photosvc.web.answers.answer import JSON, ReadyResponse, cache_headers, json_text
 from photosvc.web.contract import ETAG, answers, json_object, refuses, takes

@@ -20,7 +20,7 @@ from photosvc.library.files.removal import remove_file
 from photosvc.library.trash import originals
 from photosvc.models import File, Photo
 from photosvc.records.edits.edit import OrientationSchema
-from photosvc.records.entity import PhotoSchema
+from photosvc.records.photos.entity import PhotoSchema
 from photosvc.web.answers.answer import json_text
 from photosvc.web.contract import answers, refuses, takes
 from photosvc.web.current import current_service

@@ -16,7 +16,7 @@ from photosvc.index.sidecars.links import sidecars_of
 from photosvc.models import File, Marker, Photo
 from photosvc.query.fold import words
 from photosvc.records.people import MarkerEditSchema
-from photosvc.records.photo import MarkerSchema
+from photosvc.records.photos.photo import MarkerSchema
 from photosvc.web.answers.answer import json_answer
 from photosvc.web.contract import answers, refuses, takes
 from photosvc.web.current import current_service

@@ -8,8 +8,8 @@ from photosvc.api.library.edits import Editing, change_one
 from photosvc.core.errors import InvalidValueError
 from photosvc.library.edits.apply import keep_keywords
 from photosvc.library.labels import add_label, check_name, label_of, remove_label
-from photosvc.records.entity import PhotoSchema
 from photosvc.records.people import PhotoLabelEditSchema
+from photosvc.records.photos.entity import PhotoSchema
 from photosvc.web.answers.answer import json_text
 from photosvc.web.contract import answers, refuses, takes
 from photosvc.web.protector import require

@@ -17,9 +17,9 @@ from photosvc.pages.photos.listing import thumbnails
 from photosvc.pages.photos.tiles import alt_text, date_label, duration_text
 from photosvc.pictures.thumbnails.geometry import thumbnail_size
 from photosvc.pictures.thumbnails.sizes import SIZES
-from photosvc.records.entity import PhotoSchema
 from photosvc.records.fields import compile_schema, rfc3339
-from photosvc.records.photo import without_empty
+from photosvc.records.photos.entity import PhotoSchema
+from photosvc.records.photos.photo import without_empty
 from photosvc.search.limits.errors import SearchEndedError
 from photosvc.search.reading.entity import load_photo
 from photosvc.search.reading.lookup import SeenFile, files_of_photo

@@ -16,7 +16,7 @@ from photosvc.models.search.columns import FileSource
 from photosvc.models.search.values import photo_source
 from photosvc.query.fold import fold
 from photosvc.records.fields import compile_schema
-from photosvc.records.photo import FileSchema, PhotoResultSchema, without_empty
+from photosvc.records.photos.photo import FileSchema, PhotoResultSchema, without_empty
 from photosvc.search.word_text import LONGEST_WORDS, gear_name, word_text
 
 _dump_head = compile_schema(PhotoResultSchema(exclude=("Merged", "Files")))

@@ -12,7 +12,7 @@ from photosvc import __version__
 from photosvc.auth.policy import scopes_in_use
 from photosvc.auth.scopes import SCOPES
 from photosvc.records.fields import NullableTimestamp, Timestamp
-from photosvc.records.photo import OPTIONAL
+from photosvc.records.photos.photo import OPTIONAL
 from photosvc.web.actions import mounted_actions
 from photosvc.web.contract import TEXT, json_object
 from photosvc.web.current import current_service

@@ -18,7 +18,7 @@ from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError
 from photosvc.pictures.thumbnails.sizes import SIZES
 from photosvc.query.filters import NAMES
-from photosvc.records.results import SearchResults, read_results
+from photosvc.records.photos.results import SearchResults, read_results
 from photosvc.search.reading.paging.page import find
 from photosvc.search.reading.request import parse_request
 from photosvc.web.current import current_service

@@ -1,6 +1,7 @@
 """The photo search result of spec section 2.2 as Python objects, for apps that search without HTTP.
 
-Their fields are those of `records.photo`, in Python's spelling: `taken_at` for `TakenAt`, `camera_id` for `CameraID`.
+Their fields are those of `records.photos.photo` in Python's spelling: `taken_at` for `TakenAt`, `camera_id` for
+`CameraID`.
 """
 
 from collections.abc import Iterator

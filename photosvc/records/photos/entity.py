@@ -14,7 +14,7 @@ from photosvc.core.clock import ZERO_TIME
 from photosvc.core.values.colors import COLORS
 from photosvc.core.values.sources import MANUAL
 from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema, rfc3339
-from photosvc.records.photo import FileSchema, PhotoResultSchema
+from photosvc.records.photos.photo import FileSchema, PhotoResultSchema
 
 #: The name of an unknown camera or lens.
 _UNKNOWN: Final = "Unknown"
