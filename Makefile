@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-webdav bench-memory lock dist clean
+.PHONY: help run example test test-examples test-slow test-long coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory lock dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -105,6 +105,9 @@ bench-costly: build/bench-200000 ## Measure plain pages beside costly searches
 
 bench-edits: build/bench-200000 ## Measure edits of one photo and of 10,000
 	$(BIN)/python -m bench.edits $<
+
+bench-lists: build/bench-200000 ## Measure lists after an edit: labels, people, albums, folders, months
+	$(BIN)/python -m bench.lists $<
 
 bench-webdav: $(VENV)/.dev ## Measure WebDAV beside the provider that WsgiDAV ships
 	$(BIN)/python -m bench.webdav

@@ -12,6 +12,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM as ALBUM_UID
 from photosvc.core.ids import is_uid
 from photosvc.models import UNKNOWN_PLACE, Album, Place, SearchAlbum, SearchRow
+from photosvc.models.database.unindexed import unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything
 from photosvc.search.reading.conditions.visible import visible, visible_albums
@@ -21,6 +22,8 @@ from photosvc.search.reading.overview.photos import PhotoQuery, find_photos
 from photosvc.search.reading.planning.plan import ALL_ROWS
 
 ALBUM: Final = "album"
+#: Days of a month and months of a year in the numbers of days.
+_DAYS, _MONTHS = 100, 100
 #: Types of albums: those of people, computed ones, and those that clients ask for and this library has none of.
 TYPES: Final = (ALBUM, FOLDER, MONTH, STATE, "moment")
 
@@ -226,11 +229,15 @@ def _folders(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRec
 
 
 def _months(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
-    known = SearchRow.year > 0, SearchRow.month > 0
-    for year, month, _, count in _grouped(
-        connection, [SearchRow.year, SearchRow.month], *known, sees_private=sees_private
-    ):
-        yield _of_library(LibraryAlbum(MONTH, year=year, month=month), count)
+    # Of days, because an index of the timeline contains them and all that the condition compares.
+    day = SearchRow.timeline_day
+    shown = visible(sees_private=sees_private, by_index=False)
+    query = select(day, func.count()).where(SearchRow.is_first, shown, unindexed(day) > 0).group_by(day)
+    months: dict[int, int] = {}
+    for number, count in connection.execute(query):
+        months[number // _DAYS] = months.get(number // _DAYS, 0) + count
+    for number, count in months.items():
+        yield _of_library(LibraryAlbum(MONTH, year=number // _MONTHS, month=number % _MONTHS), count)
 
 
 def _states(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
