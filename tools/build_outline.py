@@ -1,14 +1,16 @@
-"""Builds the map's outline of the world: `python -m tools.build_outline land-50m.json world.svg`.
+"""Builds the map's outline of the world: `python -m tools.build_outline countries-50m.json world.svg`.
 
-The source is the TopoJSON file `land-50m.json` of the npm package world-atlas 2.0.2 (Natural Earth, public domain).
-The result is a square picture of the whole world in Web Mercator, as tile servers project it, with the land in white:
-the style sheet of the page makes a theme's colour of it. Land that crosses 180 degrees is cut there, because it would
-draw a bar across the whole picture; what lies beyond the square's northern and southern edge is cut as well.
+The source is the TopoJSON file `countries-50m.json` of the npm package world-atlas 2.0.2 (Natural Earth, public
+domain). The result is a square picture of the whole world in Web Mercator, as tile servers project it, with the land
+in white and the borders of countries in grey: the style sheet of the page makes a theme's colours of them. Land that
+crosses 180 degrees is cut there, because it would draw a bar across the whole picture; what lies beyond the square's
+northern and southern edge is cut as well.
 """
 
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -23,8 +25,8 @@ Point = tuple[float, float]
 Ring = list[Point]
 
 
-def rings_of(topology: dict[str, Any]) -> Iterator[Ring]:
-    """The rings of all land, in degrees: longitude and latitude."""
+def arcs_of(topology: dict[str, Any]) -> list[Ring]:
+    """The lines of which all shapes are made, in degrees: longitude and latitude."""
     (scale_x, scale_y), (move_x, move_y) = topology["transform"]["scale"], topology["transform"]["translate"]
     arcs = []
     for arc in topology["arcs"]:
@@ -34,14 +36,31 @@ def rings_of(topology: dict[str, Any]) -> Iterator[Ring]:
             x, y = x + dx, y + dy
             line.append((x * scale_x + move_x, y * scale_y + move_y))
         arcs.append(line)
-    for shape in topology["objects"]["land"]["geometries"]:
-        polygons = shape["arcs"] if shape["type"] == "MultiPolygon" else [shape["arcs"]]
-        for numbers in (ring for polygon in polygons for ring in polygon):
-            ring: Ring = []
-            for number in numbers:
-                line = arcs[number] if number >= 0 else arcs[~number][::-1]
-                ring += line[1:] if ring else line
-            yield ring
+    return arcs
+
+
+def numbers_of(shape: dict[str, Any]) -> Iterator[list[int]]:
+    """The numbers of the lines of each ring of a shape; `~number` for a line that is followed backwards."""
+    polygons = shape["arcs"] if shape["type"] == "MultiPolygon" else [shape.get("arcs", ())]
+    return (ring for polygon in polygons for ring in polygon)
+
+
+def rings_of(topology: dict[str, Any], arcs: list[Ring]) -> Iterator[Ring]:
+    """The rings of all land."""
+    for numbers in (ring for shape in topology["objects"]["land"]["geometries"] for ring in numbers_of(shape)):
+        ring: Ring = []
+        for number in numbers:
+            line = arcs[number] if number >= 0 else arcs[~number][::-1]
+            ring += line[1:] if ring else line
+        yield ring
+
+
+def borders_of(topology: dict[str, Any], arcs: list[Ring]) -> Iterator[Ring]:
+    """The lines that two countries share."""
+    shared = Counter[int]()
+    for country in topology["objects"]["countries"]["geometries"]:
+        shared.update({max(number, ~number) for ring in numbers_of(country) for number in ring})
+    return (arcs[number] for number, countries in sorted(shared.items()) if countries > 1)
 
 
 def unrolled(ring: Ring) -> Ring:
@@ -87,29 +106,39 @@ def project(point: Point) -> tuple[int, int]:
     return round((lng + 180) / 360 * SIDE), round((1 - y) / 2 * SIDE)
 
 
-def thinned(ring: Iterable[Point]) -> list[tuple[int, int]]:
-    """The ring in units of the picture, without points between others on a straight line; empty if it is too small."""
+def thinned(line: Iterable[Point]) -> list[tuple[int, int]]:
+    """The line in units of the picture, without points between others on a straight line."""
     found: list[tuple[int, int]] = []
-    for point in map(project, ring):
+    for point in map(project, line):
         if found and found[-1] == point:
             continue
         while len(found) > 1 and _twice_area([found[-2], found[-1], point]) == 0:
             found.pop()
         found.append(point)
-    return found if len(found) > 2 and abs(_twice_area(found)) >= 2 * _SMALLEST else []
+    return found
 
 
-def draw(rings: Iterable[list[tuple[int, int]]]) -> str:
-    """The picture as SVG."""
-    paths = []
-    for ring in rings:
-        (x, y), steps = ring[0], []
-        for to_x, to_y in ring[1:]:
-            steps.append(f"{to_x - x} {to_y - y}".replace(" -", "-"))
-            x, y = to_x, to_y
-        paths.append(f"M{ring[0][0]} {ring[0][1]}l{' '.join(steps).replace(' -', '-')}z")
+def is_visible(ring: list[tuple[int, int]]) -> bool:
+    """Whether a ring is large enough to be drawn."""
+    return len(ring) > 2 and abs(_twice_area(ring)) >= 2 * _SMALLEST
+
+
+def path(line: list[tuple[int, int]]) -> str:
+    """The line as a part of an SVG path."""
+    (x, y), steps = line[0], []
+    for to_x, to_y in line[1:]:
+        steps.append(f"{to_x - x} {to_y - y}".replace(" -", "-"))
+        x, y = to_x, to_y
+    return f"M{line[0][0]} {line[0][1]}l{' '.join(steps).replace(' -', '-')}"
+
+
+def draw(rings: Iterable[list[tuple[int, int]]], borders: Iterable[list[tuple[int, int]]]) -> str:
+    """The picture as SVG. Borders have the same width at every zoom."""
     size = f'width="4096" height="4096" viewBox="0 0 {SIDE} {SIDE}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}><path fill="#fff" d="{"".join(paths)}"/></svg>\n'
+    land = f'<path fill="#fff" d="{"".join(f"{path(ring)}z" for ring in rings)}"/>'
+    style = 'fill="none" stroke="#777" stroke-linejoin="round" vector-effect="non-scaling-stroke"'
+    lines = f'<path {style} d="{"".join(map(path, borders))}"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{land}{lines}</svg>\n'
 
 
 def _twice_area(ring: list[tuple[int, int]]) -> int:
@@ -118,9 +147,12 @@ def _twice_area(ring: list[tuple[int, int]]) -> int:
 
 def main(source: Path, target: Path) -> None:
     """Write the picture of a source file."""
-    rings = (unrolled(ring) for ring in rings_of(json.loads(source.read_text())))
-    found = [thinned(piece) for ring in rings for piece in pieces(ring)]
-    target.write_text(draw(ring for ring in found if ring))
+    topology = json.loads(source.read_text())
+    arcs = arcs_of(topology)
+    rings = (unrolled(ring) for ring in rings_of(topology, arcs))
+    land = (thinned(piece) for ring in rings for piece in pieces(ring))
+    borders = (thinned(border) for border in borders_of(topology, arcs))
+    target.write_text(draw(filter(is_visible, land), (border for border in borders if len(border) > 1)))
 
 
 if __name__ == "__main__":

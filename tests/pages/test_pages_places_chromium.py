@@ -65,6 +65,21 @@ def test_all_photos_of_the_view_open_in_the_grid(chromium, base):
         page.wait_for_selector(".summary .total:has-text('3 photos')")
 
 
+def test_a_view_without_anything_of_the_outline_has_lines_with_their_degrees(chromium, base):
+    with open_page(chromium, base) as page:
+        page.goto(f"{base}/places#11/49.4/-0.01")
+        page.wait_for_selector(".degrees")
+        degrees = page.locator(".degrees").all_inner_texts()
+        assert {"49.4° N", "0°", "0.2° E", "0.2° W"} <= set(degrees)
+        assert page.locator("img.outline").count() == 0
+        page.locator("#map").focus()
+        for zoom in range(10, 5, -1):
+            page.keyboard.press("-")
+            page.wait_for_url(re.compile(f"#{zoom}/"))
+        assert page.locator("img.outline").count() == 3
+        assert page.locator(".degrees, .graticule").count() == 0
+
+
 @pytest.mark.parametrize("width", [320, 390, 1280, 2560])
 def test_no_width_scrolls_sideways(chromium, base, width):
     long = "w" * 500

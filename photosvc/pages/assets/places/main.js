@@ -5,12 +5,14 @@ import "../grid/suggest.js";
 import {make} from "../grid/icons.js";
 import {number, photos} from "../grid/words.js";
 import {area, gather} from "./gather.js";
+import {drawGraticule} from "./graticule.js";
 
 const L = globalThis.L;
 const EDGE = 85.05;
 const DEEPEST = 18;
 const NAMED = 6; // from this zoom on places have names, where no tiles have them
 const DRAWN = 9; // up to this zoom the outline is true enough
+const LINED = 7; // from this zoom on a view may show nothing of the outline
 const HASH = /^#(\d{1,2})\/(-?\d{1,2}(?:\.\d+)?)\/(-?\d{1,3}(?:\.\d+)?)$/;
 
 function placeOfHash() {
@@ -33,10 +35,16 @@ function start(container) {
   });
   L.control.zoom({zoomInTitle: "Closer", zoomOutTitle: "Farther"}).addTo(map);
   L.control.scale().addTo(map);
-  const outline = [-360, 0, 360].map((turn) => L.imageOverlay(container.dataset.outline, [[-85.0511287798, turn - 180], [85.0511287798, turn + 180]], {className: "outline", alt: ""}));
+  for (const pane of ["outline", "lines"]) map.createPane(pane); // below that of tiles
+  const outline = [-360, 0, 360].map((turn) => L.imageOverlay(container.dataset.outline, [[-85.0511287798, turn - 180], [85.0511287798, turn + 180]], {pane: "outline", className: "outline", alt: ""}));
   if (site.tiles) L.tileLayer(site.tiles, {maxZoom: DEEPEST, referrerPolicy: "strict-origin"}).addTo(map);
   const layer = L.layerGroup().addTo(map);
-  const draw = () => { for (const copy of outline) map.getZoom() <= DRAWN ? copy.addTo(map) : copy.remove(); };
+  const lines = L.layerGroup().addTo(map);
+  const draw = () => {
+    const drawn = map.getZoom() <= DRAWN;
+    for (const copy of outline) drawn ? copy.addTo(map) : copy.remove();
+    container.classList.toggle("plain", !drawn);
+  };
   map.on("zoomend", draw);
 
   let running = null, moved = false;
@@ -57,6 +65,8 @@ function start(container) {
     }
   };
   map.on("moveend", () => {
+    if (!site.tiles && map.getZoom() >= LINED) drawGraticule(map, lines);
+    else lines.clearLayers();
     const {lat, lng} = map.getCenter().wrap();
     if (Math.abs(lat) > EDGE) { // beyond the end of the world
       map.setView([Math.sign(lat) * (EDGE - .05), lng], map.getZoom(), {animate: false});
