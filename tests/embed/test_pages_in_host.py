@@ -115,3 +115,18 @@ def test_users_of_the_host_make_fill_and_arrange_albums_below_its_prefix(tmp_pat
             page = client.get(path, headers=OWN)
             assert page.status_code == 200, path
             assert all(address.startswith("/media/") for address in addresses(page)), path
+
+
+def test_users_of_the_host_see_their_places_below_its_prefix(tmp_path):
+    with open_host(tmp_path / "host", principal_loader=lambda: HostUser(id="7", role="viewer")) as app:
+        client = app.test_client()
+        page = client.get("/media/places?q=year:1990-", headers=OWN)
+        assert page.status_code == 200
+        assert all(address.startswith("/media/") for address in addresses(page))
+        data = dict(re.findall(r' data-(\w+)="([^"]*)"', page.text))
+        assert data["api"].startswith("/media/")
+        assert data["outline"].startswith("/media/")
+        headers = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
+        assert client.get(f"{data['api']}/photos/clusters?zoom=2", headers=headers).status_code == 200
+    with open_host(tmp_path / "none", principal_loader=lambda: None) as app:
+        assert app.test_client().get("/media/places", headers=OWN).status_code in {303, 403}
