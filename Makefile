@@ -70,29 +70,29 @@ format: $(VENV)/.dev ## Format the code
 	$(BIN)/ruff format .
 
 build/bench-%: $(VENV)/.dev
-	$(BIN)/python -m bench.library $* $@
+	$(BIN)/python -m bench.libraries.library $* $@
 
 build/datasette: $(VENV)/bin/python
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip --disable-pip-version-check install --quiet 'datasette>=0.65,<1'
 
 build/bench-%/postgres: build/bench-%
-	$(BIN)/python -m bench.postgres $<
+	$(BIN)/python -m bench.libraries.postgres $<
 
 build/bench-1000000: build/bench-200000
-	$(BIN)/python -m bench.repeat 5 $< $@
+	$(BIN)/python -m bench.libraries.repeat 5 $< $@
 
 bench: build/bench-200000/postgres build/datasette ## Measure searches on both databases and beside peers (needs wrk)
-	$(BIN)/python -m bench.queries build/bench-200000 $<
-	DATASETTE=build/datasette/bin/datasette $(BIN)/python -m bench.search build/bench-200000
+	$(BIN)/python -m bench.searches.queries build/bench-200000 $<
+	DATASETTE=build/datasette/bin/datasette $(BIN)/python -m bench.searches.search build/bench-200000
 
 bench-large: build/bench-1000000/postgres ## Measure searches of a million files on both databases (15 GB of disk)
-	$(BIN)/python -m bench.queries build/bench-1000000 $<
+	$(BIN)/python -m bench.searches.queries build/bench-1000000 $<
 
 bench-pictures: $(VENV)/.dev ## Measure thumbnails, downloads and videos with photos of PHOTOGRAPHS=dir (needs wrk, nginx)
-	$(BIN)/python -m bench.pictures "$(PHOTOGRAPHS)" 5
-	$(BIN)/python -m bench.picture_serving "$(PHOTOGRAPHS)" 5
-	$(BIN)/python -m bench.videos "$(firstword $(wildcard $(PHOTOGRAPHS)/*.jpg))"
+	$(BIN)/python -m bench.files.thumbnails "$(PHOTOGRAPHS)" 5
+	$(BIN)/python -m bench.files.picture_serving "$(PHOTOGRAPHS)" 5
+	$(BIN)/python -m bench.files.videos "$(firstword $(wildcard $(PHOTOGRAPHS)/*.jpg))"
 
 bench-index: $(VENV)/.dev ## Measure index runs beside ExifTool and the least they must do
 	$(BIN)/python -m bench.indexing
@@ -101,7 +101,7 @@ bench-busy: build/bench-200000 ## Measure answers during an index run
 	$(BIN)/python -m bench.busy $<
 
 bench-costly: build/bench-200000 ## Measure plain pages beside costly searches
-	$(BIN)/python -m bench.costly $<
+	$(BIN)/python -m bench.searches.costly $<
 
 bench-edits: build/bench-200000 ## Measure edits of one photo and of 10,000
 	$(BIN)/python -m bench.edits $<
@@ -110,7 +110,7 @@ bench-lists: build/bench-200000 ## Measure lists after an edit: labels, people, 
 	$(BIN)/python -m bench.lists $<
 
 bench-webdav: $(VENV)/.dev ## Measure WebDAV beside the provider that WsgiDAV ships
-	$(BIN)/python -m bench.webdav
+	$(BIN)/python -m bench.files.webdav
 
 bench-memory: build/bench-200000 ## Measure the memory of two workers beside that of a bare Flask app
 	$(BIN)/python -m bench.memory $<

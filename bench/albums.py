@@ -1,4 +1,4 @@
-"""Cost of albums, people and labels: `python -m bench.albums FOLDER`, of a library made by `bench.library`.
+"""Cost of albums, people and labels: `python -m bench.albums FOLDER`, of a library made by `bench.libraries.library`.
 
 A copy of the library gets 1,000 albums, 199 smart ones among them, and people on photos. Requests run in this process,
 each with its transactions and the projection. Times are of the processor, SQLite included; `lock` is the longest that

@@ -1,7 +1,7 @@
 """Answers during an index run: `python -m bench.busy FOLDER [--new N] [--clients N] [--pause SECONDS]`.
 
-FOLDER holds a library made by `bench.library`; a copy of it is served by four gunicorn workers. Clients in turn search,
-log in and get tokens, first with nothing else going on, then while `svc index` adds new small pictures.
+FOLDER holds a library made by `bench.libraries.library`; a copy of it is served by four gunicorn workers. Clients in
+turn search, log in and get tokens, first with nothing else going on, then while `svc index` adds new small pictures.
 """
 
 import argparse
@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.indexing import draw
-from bench.library import TOKEN_FILE
+from bench.libraries.library import TOKEN_FILE
 from bench.oauth import basic
-from bench.serve import serve
+from bench.peers.serve import serve
 from photosvc.app import create_app
 from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.auth.oauth.clients import register

@@ -1,5 +1,6 @@
-"""Cost of what clients ask besides searches: `python -m bench.clients FOLDER`, of a library made by `bench.library`.
+"""Cost of what clients ask besides searches: `python -m bench.clients FOLDER`.
 
+FOLDER holds a library made by `bench.libraries.library`.
 Processor time of whole requests in this process, SQLite included, and how much memory sending the answer takes.
 """
 
@@ -11,7 +12,7 @@ from statistics import median
 
 from flask.testing import FlaskClient
 
-from bench.library import TOKEN_FILE
+from bench.libraries.library import TOKEN_FILE
 from photosvc.app import create_app
 from photosvc.search.projection.project import record_change
 from photosvc.web.current import current_service

@@ -1,10 +1,11 @@
-"""Cost of changing photos: `python -m bench.edits FOLDER`, of a library made by `bench.library`; a copy is changed.
+"""Cost of changing photos: `python -m bench.edits FOLDER`.
 
+FOLDER holds a library made by `bench.libraries.library`; a copy of it is changed.
 Requests in this process, each with its transaction and the projection. Times of the processor, SQLite included, and
 beside them what the clock says, which other load lengthens.
 
-With `PHOTOSVC_DATABASE_URI`, for `bench.library` too, the library of that database is changed itself; the processor
-time is then without that of the server.
+With `PHOTOSVC_DATABASE_URI`, for `bench.libraries.library` too, the library of that database is changed itself; the
+processor time is then without that of the server.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The grid of the web page in Chromium: `python -m bench.grid FOLDER`, of a library made by `bench.library`.
+"""The grid of the web page in Chromium: `python -m bench.grid FOLDER`, of a library made by `bench.libraries.library`.
 
 The processor of the page is slowed four times and its network is one of 10 Mbit/s and 40 ms. Eight sweeps drag the time
 scrubber from one end to the other; tasks longer than 50 ms, the elements of the page and its memory are counted. They
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.serve import serve
+from bench.peers.serve import serve
 from tests.pages.chromium import open_chromium
 
 _SWEEPS, _STEPS, _STEP_MS = 8, 45, 25

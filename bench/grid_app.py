@@ -11,7 +11,7 @@ from typing import Any
 
 from PIL import Image, ImageFilter
 
-from bench.library import TOKEN_FILE
+from bench.libraries.library import TOKEN_FILE
 from photosvc.app import create_app
 
 _PICTURES = 24

@@ -1,5 +1,6 @@
-"""Cost of lists after a change: `python -m bench.lists FOLDER [PATH…]`, of a copy of a library of `bench.library`.
+"""Cost of lists after a change: `python -m bench.lists FOLDER [PATH…]`.
 
+FOLDER holds a library made by `bench.libraries.library`; a copy of it is changed.
 What was read of a whole library is kept until it changes, so one photo is edited before each request. Requests in this
 process, one at a time; the processor time includes SQLite, and with `PHOTOSVC_DATABASE_URI` it is without that of the
 server, whose library is changed itself.

@@ -1,7 +1,7 @@
 """The memory of two workers beside that of a bare Flask app: `python -m bench.memory FOLDER`.
 
-The library is made by `bench.library`, the bare app is `bench/peer.py`. Each server answers pages of 100 files before
-it is looked at; the machine may be busy meanwhile.
+The library is made by `bench.libraries.library`, the bare app is `bench/peers/bare_flask.py`. Each server answers pages
+of 100 files before it is looked at; the machine may be busy meanwhile.
 """
 
 import sys
@@ -9,9 +9,9 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.library import TOKEN_FILE
-from bench.search import make_peer
-from bench.serve import Server, gunicorn
+from bench.libraries.library import TOKEN_FILE
+from bench.peers.serve import Server, gunicorn
+from bench.searches.search import make_peer
 
 PAGES = 1000
 OWN = ("--worker-class", "photosvc.serving.Worker")
@@ -33,8 +33,16 @@ def main(folder: Path) -> None:
     page = "/api/v1/photos?count=100&order=newest"
     peer = {"PEER_DATABASE": str(make_peer(folder)), "PEER_LIBRARY": str(folder / "photosvc.db")}
     servers: tuple[tuple[str, str, str, str, int, Sequence[str], dict[str, str]], ...] = (
-        ("bare Flask app", "bench.peer:app", "/hello", "/photos?count=100", 1, (), peer),
-        ("bare Flask app, `--preload`", "bench.peer:app", "/hello", "/photos?count=100", 1, ("--preload",), peer),
+        ("bare Flask app", "bench.peers.bare_flask:app", "/hello", "/photos?count=100", 1, (), peer),
+        (
+            "bare Flask app, `--preload`",
+            "bench.peers.bare_flask:app",
+            "/hello",
+            "/photos?count=100",
+            1,
+            ("--preload",),
+            peer,
+        ),
         ("photosvc, plain workers", TARGET, "/api/v1/status", page, 1, (), {}),
         ("photosvc, plain workers, `--preload`", TARGET, "/api/v1/status", page, 1, ("--preload",), {}),
         ("photosvc, own worker of 8 threads", TARGET, "/api/v1/status", page, 8, OWN, {}),

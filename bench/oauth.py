@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import oauth_peer
-from bench.serve import CONNECTIONS, Server, gunicorn
+from bench.peers import authlib_example
+from bench.peers.serve import CONNECTIONS, Server, gunicorn
 from photosvc.app import create_app
 from photosvc.auth.oauth.clients import register
 from photosvc.auth.scopes import parse_scope
@@ -55,12 +55,14 @@ def ours(folder: Path, token_format: str) -> Iterator[TokenServer]:
 @contextmanager
 def peer(folder: Path) -> Iterator[TokenServer]:
     uri = f"sqlite:///{folder / 'peer.db'}"
-    with oauth_peer.create_app(uri).app_context():
+    with authlib_example.create_app(uri).app_context():
         secret = "s" * 32
-        client = oauth_peer.Client(client_id="bench", client_secret=oauth_peer.digest(secret), scope="photos metrics")
-        oauth_peer.db.session.add(client)
-        oauth_peer.db.session.commit()
-    with gunicorn("bench.oauth_peer:create_app()", folder / "log", "/", PEER_DATABASE=uri) as server:
+        client = authlib_example.Client(
+            client_id="bench", client_secret=authlib_example.digest(secret), scope="photos metrics"
+        )
+        authlib_example.db.session.add(client)
+        authlib_example.db.session.commit()
+    with gunicorn("bench.peers.authlib_example:create_app()", folder / "log", "/", PEER_DATABASE=uri) as server:
         yield TokenServer("Authlib's example", server, "/oauth/token", basic(f"bench:{secret}"))
 
 

@@ -15,8 +15,8 @@ highest photo id, `rows_needed` the rows of the page and those that its offset s
 `rows_needed` of n matching rows are found reads about `rows_needed * N / n` rows; rows that are compared with many
 values take longer, so that the limit grows with the root of their number. Sorting the candidates reads n rows,
 each in a random place, which costs about four times as much. Both plans were timed for conditions that do not depend on
-the order: cameras, countries and years in order `size`, pages of 100, libraries of `bench.library` with 10,000 and
-100,000 files. Sorting was faster up to n = limit, walking from n = 1.5 * limit.
+the order: cameras, countries and years in order `size`, pages of 100, libraries of `bench.libraries.library` with
+10,000 and 100,000 files. Sorting was faster up to n = limit, walking from n = 1.5 * limit.
 
 The estimate assumes that the matching rows are spread evenly over the order. Where they are not, a walk can be slow: of
 100,000 files, the newest of 25 years in order `oldest` takes 81 ms by a walk, and would take 6 ms by sorting.

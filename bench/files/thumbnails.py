@@ -1,4 +1,4 @@
-"""Thumbnails beside bare Pillow: `python -m bench.pictures PHOTOGRAPHS [ROUNDS]`.
+"""Thumbnails beside bare Pillow: `python -m bench.files.thumbnails PHOTOGRAPHS [ROUNDS]`.
 
 PHOTOGRAPHS is a folder of JPEGs of nature, for example `/usr/share/backgrounds` with Debian's package
 `lomiri-wallpapers-16.04`: charts and drawings give other times and sizes. Each is scaled to 12 megapixels once. Both
@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from bench.serve import with_spread
+from bench.peers.serve import with_spread
 from photosvc.pictures.cache.folder import PictureCache
 from photosvc.pictures.originals import Original
 from photosvc.pictures.thumbnails.geometry import Target

@@ -1,6 +1,6 @@
-"""Times of the timeline, the map and its towns: `python -m bench.timeline FOLDER-OR-URI …`.
+"""Times of the timeline, the map and its towns: `python -m bench.searches.timeline FOLDER-OR-URI …`.
 
-The libraries are made by `bench.library`.
+The libraries are made by `bench.libraries.library`.
 
 Each call is measured in this process, as it is served behind the token check: the query, its rows and their JSON text.
 Times are those of the processor, which other load lengthens less: of this process, in which SQLite runs too, and of the
@@ -17,8 +17,8 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from bench.databases import clock_of, opened
-from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
+from bench.libraries.databases import clock_of, opened
+from bench.libraries.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
 from photosvc.search.reading.overview.clusters import find_clusters, parse_box
 from photosvc.search.reading.overview.photos import PhotoQuery, parse_query
 from photosvc.search.reading.overview.timeline import count_months, month_columns, photos_of_month

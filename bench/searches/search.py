@@ -1,8 +1,8 @@
-"""Search pages per second over HTTP, compared with peers: `python -m bench.search FOLDER`.
+"""Search pages per second over HTTP, compared with peers: `python -m bench.searches.search FOLDER`.
 
-The library is made by `bench.library`. The service and the peers run behind gunicorn with two sync workers each;
-Datasette, whose program the variable DATASETTE names, runs its own server with one. They are measured alternately, so
-that other load on the machine affects all of them, and ratios are computed for each round.
+The library is made by `bench.libraries.library`. The service and the peers run behind gunicorn with two sync workers
+each; Datasette, whose program the variable DATASETTE names, runs its own server with one. They are measured
+alternately, so that other load on the machine affects all of them, and ratios are computed for each round.
 """
 
 import os
@@ -17,8 +17,8 @@ from statistics import median
 
 import orjson
 
-from bench.library import TOKEN_FILE
-from bench.serve import Server, gunicorn, serve, with_spread
+from bench.libraries.library import TOKEN_FILE
+from bench.peers.serve import Server, gunicorn, serve, with_spread
 from photosvc.search.reading.paging.documents import join_results
 
 ROUNDS, SECONDS = 5, 4
@@ -76,7 +76,7 @@ def main(folder: Path) -> None:
     environ = {"PEER_DATABASE": str(database), "PEER_LIBRARY": str(folder / "photosvc.db")}
     with ExitStack() as stack:
         service = stack.enter_context(gunicorn("wsgi:app", folder / "service.log", PHOTOSVC_INSTANCE=str(folder)))
-        peer = stack.enter_context(gunicorn("bench.peer:app", folder / "peer.log", "/hello", **environ))
+        peer = stack.enter_context(gunicorn("bench.peers.bare_flask:app", folder / "peer.log", "/hello", **environ))
 
         def page(count: int, **headers: str) -> Rate:
             path = f"/api/v1/photos?count={count}&order=newest"

@@ -1,7 +1,8 @@
-"""Repeat the photos of a library made by `bench.library`: `python -m bench.repeat TIMES FOLDER NEW_FOLDER`.
+"""Repeat the photos of a made library: `python -m bench.libraries.repeat TIMES FOLDER NEW_FOLDER`.
 
-For searches of a library that would take an hour to make. The copies have ids, UIDs, names and times of their own in
-the columns that searches read; the records that are sent, and the words, are those of the first. SQLite only.
+For searches of a library that `bench.libraries.library` would take an hour to make. The copies have ids, UIDs, names
+and times of their own in the columns that searches read; the records that are sent, and the words, are those of the
+first. SQLite only.
 """
 
 import shutil
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from bench.library import RARE_WORD, TOKEN_FILE
+from bench.libraries.library import RARE_WORD, TOKEN_FILE
 from photosvc.models.search.values import RANK_BITS
 
 DATABASE = "photosvc.db"

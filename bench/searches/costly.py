@@ -1,9 +1,9 @@
-"""Plain pages beside costly searches: `python -m bench.costly FOLDER [--seconds S]`.
+"""Plain pages beside costly searches: `python -m bench.searches.costly FOLDER [--seconds S]`.
 
-FOLDER holds a library made by `bench.library`, whose rows may be in PHOTOSVC_DATABASE_URI; it is served by two gunicorn
-workers of eight threads. One client asks for plain pages: alone, then while eight others send the costliest searches
-without a pause, first all of one account (which is then also the one that asks for the plain pages), then of four
-accounts. The ratio of the 95th percentiles must stay below 3.
+FOLDER holds a library made by `bench.libraries.library`, whose rows may be in PHOTOSVC_DATABASE_URI; it is served by
+two gunicorn workers of eight threads. One client asks for plain pages: alone, then while eight others send the
+costliest searches without a pause, first all of one account (which is then also the one that asks for the plain pages),
+then of four accounts. The ratio of the 95th percentiles must stay below 3.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from bench.serve import serve
+from bench.peers.serve import serve
 from photosvc.app import create_app
 from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.auth.credentials.bearer import issue

@@ -1,4 +1,4 @@
-"""Conversions of videos beside their length: `python -m bench.videos PHOTOGRAPH`.
+"""Conversions of videos beside their length: `python -m bench.files.videos PHOTOGRAPH`.
 
 Makes videos of ten seconds, 1920x1080, 30 frames a second, in which the photograph passes by with some grain on it, and
 converts each in this process as a worker does.

@@ -1,4 +1,4 @@
-"""WebDAV beside the provider that WsgiDAV ships: `python -m bench.webdav [ROUNDS]`.
+"""WebDAV beside the provider that WsgiDAV ships: `python -m bench.files.webdav [ROUNDS]`.
 
 Listings of a folder of 10,000 files are made in one process by turns, in CPU seconds. A file of 10 MB is fetched from
 one gunicorn worker, by WebDAV and from a view that only sends it, by turns; CPU seconds are those of the worker.
@@ -20,7 +20,7 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 from wsgidav.fs_dav_provider import FilesystemProvider
 from wsgidav.wsgidav_app import WsgiDAVApp
 
-from bench.serve import serve
+from bench.peers.serve import serve
 from photosvc.app import create_app
 from photosvc.auth.accounts.users import add_user, new_user
 from photosvc.auth.credentials.bearer import issue

@@ -1,7 +1,7 @@
-"""Pictures over HTTP: `python -m bench.picture_serving PHOTOGRAPHS [ROUNDS]` (needs wrk; nginx for one row).
+"""Pictures over HTTP: `python -m bench.files.picture_serving PHOTOGRAPHS [ROUNDS]` (needs wrk; nginx for one row).
 
-PHOTOGRAPHS as for `bench.pictures`. The service has two gunicorn workers; each peer has as many and serves a file of
-the same bytes without looking at anything. Rounds alternate.
+PHOTOGRAPHS as for `bench.files.thumbnails`. The service has two gunicorn workers; each peer has as many and serves a
+file of the same bytes without looking at anything. Rounds alternate.
 """
 
 import os
@@ -24,8 +24,8 @@ from typing import Any
 
 import orjson
 
-from bench.pictures import photographs
-from bench.serve import Server, gunicorn, serve, with_spread
+from bench.files.thumbnails import photographs
+from bench.peers.serve import Server, gunicorn, serve, with_spread
 
 SECONDS = 3.0
 NEW, CONNECTIONS = 200, 40
@@ -175,7 +175,9 @@ def main() -> None:
         with client.open(path) as answer:
             (folder / "peer.jpg").write_bytes(answer.read())
         peer = stack.enter_context(
-            gunicorn("bench.picture_serving:file_app", folder / "peer.log", "/", PEER_FILE=str(folder / "peer.jpg"))
+            gunicorn(
+                "bench.files.picture_serving:file_app", folder / "peer.log", "/", PEER_FILE=str(folder / "peer.jpg")
+            )
         )
         print("| a cached thumbnail | photosvc, requests/s | ratio |\n|---|---|---|")
         spread, rate = ratios(rounds, lambda: service.rate(path, SECONDS), lambda: peer.rate("/", SECONDS))

@@ -1,5 +1,6 @@
-"""Times of searches in this process: `python -m bench.queries FOLDER-OR-URI …`, of libraries made by `bench.library`.
+"""Times of searches in this process: `python -m bench.searches.queries FOLDER-OR-URI …`.
 
+The libraries are made by `bench.libraries.library`.
 Times are those of the processor, which other load lengthens less: of this process, in which SQLite runs too, and of the
 process with which PostgreSQL serves the connection, without parallel workers.
 """
@@ -12,9 +13,9 @@ from statistics import median, quantiles
 
 from sqlalchemy import Connection, func, select
 
-from bench.databases import clock_of, opened
-from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
-from bench.serve import with_spread
+from bench.libraries.databases import clock_of, opened
+from bench.libraries.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
+from bench.peers.serve import with_spread
 from photosvc.models import SearchRow
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS

@@ -1,0 +1,1 @@
+"""Benchmarks of files: thumbnails, videos, WebDAV."""

@@ -1,0 +1,1 @@
+"""Libraries that the benchmarks read: made, repeated, copied, and found again."""

@@ -1,0 +1,1 @@
+"""Programs to compare with, and the servers that run them and the service."""

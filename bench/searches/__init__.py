@@ -1,0 +1,1 @@
+"""Benchmarks of searches: in this process, over HTTP, beside costly ones, and by month."""
