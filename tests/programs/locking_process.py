@@ -10,7 +10,7 @@ from pathlib import Path
 from photosvc.app import create_app
 from photosvc.dav.locking import locks
 from photosvc.web.current import current_service
-from tests.dav.locking import new_lock
+from tests.dav.locking.rows import new_lock
 
 ATTEMPTS = 3
 

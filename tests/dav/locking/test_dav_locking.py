@@ -7,7 +7,7 @@ import pytest
 
 from tests.api_client import open_api
 from tests.dav.client import DavClient
-from tests.dav.hostile import LOCKINFO, METHODS
+from tests.dav.hostile.client import LOCKINFO, METHODS
 
 WEEK = 7 * 24 * 3600
 PATCH = b'<propertyupdate xmlns="DAV:"><set><prop><a xmlns="urn:x"/></prop></set></propertyupdate>'

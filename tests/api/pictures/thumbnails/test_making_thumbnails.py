@@ -27,7 +27,7 @@ from tests.files.small_disk import mounted
 from tests.pictures import CORNERS, encoded, jpeg, png_bomb, quarters
 from tests.programs.server import serve
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 HASHES = [f"{number:02x}" * 20 for number in range(8)]
 
 

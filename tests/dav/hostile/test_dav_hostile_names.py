@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.api_client import open_api
-from tests.dav.hostile import METHODS, is_untouched, prepare, send
+from tests.dav.hostile.client import METHODS, is_untouched, prepare, send
 from tests.library import hashes
 
 OUT = [

@@ -10,7 +10,7 @@ from photosvc.dav.locking import locks
 from photosvc.dav.locking.locks import TooManyLocksError
 from photosvc.models import DavLock
 from photosvc.web.current import current_service
-from tests.dav.locking import new_lock
+from tests.dav.locking.rows import new_lock
 
 ADA, BOB = "uada", "ubob"
 

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from tests.api_client import open_api
-from tests.dav.hostile import LOCKINFO, METHODS, PATCH, is_untouched, prepare, send
+from tests.dav.hostile.client import LOCKINFO, METHODS, PATCH, is_untouched, prepare, send
 
 TOKENS = [
     "<opaquelocktoken:1>",

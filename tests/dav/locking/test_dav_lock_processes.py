@@ -22,7 +22,7 @@ def test_two_processes_never_grant_two_exclusive_locks_and_leave_them_when_kille
         Popen(
             [sys.executable, "-m", "tests.programs.locking_process", str(stored.instance), database, f"u{number}"],
             env=SURROUNDINGS,
-            cwd=Path(__file__).parents[2],
+            cwd=Path(__file__).parents[3],
             stdin=PIPE,
             stdout=PIPE,
             text=True,
