@@ -93,7 +93,7 @@ def test_a_file_that_is_written_slowly_is_read_once_and_whole(library):
                 file.flush()
                 time.sleep(0.3)
                 assert stored(library) == {}
-        watching.wait(lambda: stored(library))
+        watching.wait(lambda: watching.runs)
         (run,) = watching.runs
         assert (run["indexed"], run["failed"]) == (1, 0)
         assert library.find()[0]["Width"] == 320

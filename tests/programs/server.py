@@ -63,7 +63,7 @@ def serve(
         yield _address(server, log, workers)
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(60)  # workers take up to 30 seconds for the requests that they have
 
 
 def _address(server: forks.Process, log: Path, workers: int) -> str:

@@ -38,9 +38,9 @@ class Watching:
         assert holds(), (self.errors, self.runs)
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Send a signal, after which the process ends soon: in a second, or ten on a busy machine."""
+        """Send a signal, after which the process ends soon: in a second, or thirty on a busy machine."""
         self.process.send_signal(number)
-        self.process.wait(10)
+        self.process.wait(30)
 
 
 def wait(holds: Callable[[], object], seconds: float = 60) -> None:
