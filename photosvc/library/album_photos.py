@@ -1,13 +1,14 @@
 """The photos in an album of people: adding, removing, and ordering them by hand.
 
-In a smart album the query decides what is in it; people take photos out of it and put them back.
+In a smart album the query decides what is in it; people take photos out of it and put them back. Of another album,
+those photos are hidden that the deletion of a large one has come to: they are not in it unless it is restored.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
-from sqlalchemy import Select, delete, func, insert, not_, select, update
+from sqlalchemy import Select, delete, func, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -76,7 +77,7 @@ def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: da
         for portion in in_portions(new, _PORTION):
             session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
     else:
-        new = [photo_id for photo_id in photo_ids if photo_id not in known and photo_id in present]
+        new = [photo_id for photo_id in photo_ids if known.get(photo_id, True) and photo_id in present]
         last = session.scalar(select(func.max(AlbumPhoto.position)).where(AlbumPhoto.album_id == album.id)) or 0
         rows = [
             {
@@ -89,7 +90,9 @@ def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: da
             for number, photo_id in enumerate(new, 1)
         ]
         if rows:
-            session.execute(insert(AlbumPhoto), rows)
+            added = insert_into(AlbumPhoto, session)
+            changed = {name: added.excluded[name] for name in ("position", "hidden", "created_at")}
+            session.execute(added.on_conflict_do_update(index_elements=["album_id", "photo_id"], set_=changed), rows)
     _finish(session, album, new, now)
     return new
 
@@ -108,11 +111,20 @@ def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now:
                 [{**row, "photo_id": photo_id} for photo_id in gone],
             )
     else:
-        gone = [photo_id for photo_id in photo_ids if photo_id in known]
+        gone = [photo_id for photo_id in photo_ids if known.get(photo_id) is False]
         for portion in in_portions(gone, _PORTION):
             session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
     _finish(session, album, gone, now)
     return gone
+
+
+def set_hidden(session: Session, album: Album, photo_ids: Sequence[int], *, hidden: bool) -> None:
+    """Hide photos of an album that is not a smart one, or show them again at their old positions."""
+    lock_photos(session, photo_ids)
+    for portion in in_portions(photo_ids, _PORTION):
+        of_portion = AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)
+        session.execute(update(AlbumPhoto).where(*of_portion).values(hidden=hidden))
+    project_album(session, album.id, photo_ids)
 
 
 def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[str]:
@@ -150,7 +162,8 @@ def arrange_photos(
     if album.filter:
         msg = "a smart album has no order by hand"
         raise InvalidValueError(msg, field="photos")
-    entries = select(AlbumPhoto.photo_id, AlbumPhoto.position).where(AlbumPhoto.album_id == album.id)
+    entries = select(AlbumPhoto.photo_id, AlbumPhoto.position)
+    entries = entries.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden))
     known = {row.photo_id: row.position for row in session.execute(entries.order_by("position", "photo_id"))}
     query = select(SearchRow.photo_uid, SearchRow.photo_id)
     query = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH)).distinct()

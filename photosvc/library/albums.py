@@ -1,6 +1,6 @@
 """Albums of people: making, changing and deleting them. `library.album_photos` is about the photos in them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, remove_photos
+from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, set_hidden
 from photosvc.models import Album, AlbumPhoto
 from photosvc.query.fold import fold
 from photosvc.query.parser import parse_query
@@ -120,19 +120,57 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
 
 
 def delete_album(session: Session, album: Album, now: datetime) -> bool:
-    """Delete an album, or take some of its photos out of it if it has many; gives whether it is deleted.
+    """Delete an album, or hide some of its photos if it has many; gives whether it is deleted.
 
-    Its photos stay; its row does too, so that the index does not make it again.
+    Its photos stay in the library. Its row and theirs stay, too: `restore_album` brings the album back, and the index
+    does not make it again.
     """
-    query = select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden))
-    members = session.scalars(query.order_by(AlbumPhoto.photo_id).limit(MOST_AT_ONCE + 1)).all()
+    members = _members(session, album, hidden=False, most=MOST_AT_ONCE + 1)
     if len(members) > MOST_AT_ONCE:
-        remove_photos(session, album, members[:-1], now)
+        set_hidden(session, album, members[:-1], hidden=True)
         return False
     album.deleted_at = now
     lock_photos(session, members)
     project_album(session, album.id, members)
     return True
+
+
+def deleted_album(session: Session, uid: str, *, sees_private: bool) -> Album | None:
+    """The album with this UID if it is deleted, or has photos that `delete_album` has hidden."""
+    if not ids.is_uid(uid, ids.ALBUM):
+        return None
+    query = select(Album).where(Album.uid == uid, *([] if sees_private else [not_(Album.private)]))
+    album = session.scalars(query).first()
+    if album is None or album.deleted_at is not None:
+        return album
+    return album if not album.filter and _members(session, album, hidden=True, most=1) else None
+
+
+def restore_album(session: Session, album: Album) -> bool:
+    """Bring a deleted album back, or some of its photos if it has many; gives whether all of it is there.
+
+    It is locked until the transaction ends; somebody else may have brought it back meanwhile.
+
+    Raises:
+        ConflictError: there are as many albums as there may be.
+
+    """
+    session.refresh(album, with_for_update={"key_share": True})
+    if album.deleted_at is not None:
+        _check_number(session, smart=bool(album.filter))
+        album.deleted_at = None
+        members = _members(session, album, hidden=False)
+        lock_photos(session, members)
+        project_album(session, album.id, members)
+    else:
+        set_hidden(session, album, _members(session, album, hidden=True, most=MOST_AT_ONCE), hidden=False)
+    return bool(album.filter) or not _members(session, album, hidden=True, most=1)
+
+
+def _members(session: Session, album: Album, *, hidden: bool, most: int | None = None) -> Sequence[int]:
+    """The ids of photos in the album; at most so many."""
+    query = select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id, AlbumPhoto.hidden.is_(hidden))
+    return session.scalars(query.order_by(AlbumPhoto.photo_id).limit(most)).all()
 
 
 def _check_number(session: Session, *, smart: bool) -> None:

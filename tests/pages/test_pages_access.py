@@ -42,6 +42,7 @@ TABLE = {
     "POST /albums/<uid>/edit": ALBUM_EDITORS,
     "POST /albums/<uid>/favorite": ALBUM_EDITORS,
     "POST /albums/<uid>/delete": ALBUM_EDITORS,
+    "POST /albums/<uid>/restore": ALBUM_EDITORS,
     "GET /settings": LOG_IN,
     "GET /settings/account": LOG_IN,
     "POST /settings/account/name": LOG_IN,

@@ -6,7 +6,8 @@ from html import unescape
 import pytest
 from sqlalchemy import select
 
-from photosvc.models import Photo
+from photosvc.library import albums
+from photosvc.models import Album, Photo
 from photosvc.pages.albums import listing
 from photosvc.search.projection.project import project
 from tests.api_client import open_api
@@ -80,10 +81,98 @@ def test_an_album_of_chosen_photos_is_made_shown_changed_and_deleted(library, al
     names = ("Title", "Description", "Order", "Favorite", "Private")
     assert [album[name] for name in names] == ["Sea", "", "title", False, True]
     assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == uids(library, s=uid, order="title")
-    assert alice.send(f"/albums/{uid}/delete", {}).headers["Location"] == "/albums?done=deleted"
-    assert "The album is deleted." in open_text(alice, "/albums", done="deleted")
+    assert alice.send(f"/albums/{uid}/delete", {}).headers["Location"] == f"/albums?deleted={uid}"
+    assert "The album “ Sea ” is deleted. Its photos stay in the library." in open_text(alice, "/albums", deleted=uid)
     assert alice.open(f"/albums/{uid}", headers=OWN).status_code == 404
     assert alice.send(f"/albums/{uid}/delete", {}).status_code == 404
+
+
+@pytest.mark.parametrize("portion", [1000, 2])
+def test_a_deleted_album_comes_back_as_it_was_however_many_photos_it_has(library, alice, monkeypatch, portion):
+    monkeypatch.setattr(albums, "MOST_AT_ONCE", portion)
+    uid = make(alice, Description="at home", Order="manual", Favorite="yes")
+    photos = uids(library)[:7]
+    call(library, "POST", f"/albums/{uid}/photos", {"photos": photos[:6]})
+    call(library, "PUT", f"/albums/{uid}/photos", {"photos": [photos[4]]})
+    album, members = call(library, "GET", f"/albums/{uid}"), call(library, "GET", f"/albums/{uid}/photos")
+    assert members["photos"][0] == photos[4]
+    alice.send(f"/albums/{uid}/delete", {})
+    assert set(photos) <= set(uids(library, q="unsorted:true"))
+    assert f'action="/albums/{uid}/restore"' in alice.open("/albums", query_string={"deleted": uid}, headers=OWN).text
+    assert alice.send(f"/albums/{uid}/restore", {}).headers["Location"] == f"/albums/{uid}?done=restored"
+    assert "The album is back." in open_text(alice, f"/albums/{uid}", done="restored")
+    changing = ("UpdatedAt",)
+    assert {name: value for name, value in call(library, "GET", f"/albums/{uid}").items() if name not in changing} == {
+        name: value for name, value in album.items() if name not in changing
+    }
+    assert call(library, "GET", f"/albums/{uid}/photos") == members
+    assert set(uids(library, s=uid)) == set(photos[:6])
+    assert set(uids(library, q="unsorted:true")).isdisjoint(photos[:6])
+    assert alice.send(f"/albums/{uid}/restore", {}).status_code == 404
+    assert "is deleted" not in open_text(alice, "/albums", deleted=uid)
+
+
+def test_on_postgresql_a_deleted_album_comes_back_too(tmp_path, new_postgres, monkeypatch):
+    monkeypatch.setattr(albums, "MOST_AT_ONCE", 2)
+    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+        with api.library.session() as session:
+            add_photos(session, 6, api.clock())
+            project(session, list(session.scalars(select(Photo.id))))
+        alice = Browser(api)
+        alice.sign_in()
+        uid = make(alice, kind="found", Filter="quality:0-")
+        expected = uids(api, s=uid)
+        assert len(expected) > 4
+        alice.send(f"/albums/{uid}/delete", {})
+        assert "is deleted" in open_text(alice, "/albums", deleted=uid)
+        assert alice.send(f"/albums/{uid}/restore", {}).status_code == 303
+        assert uids(api, s=uid) == expected
+
+
+def test_an_album_that_was_half_deleted_takes_its_photos_again_and_comes_back_whole(library, alice, monkeypatch):
+    monkeypatch.setattr(albums, "MOST_AT_ONCE", 2)
+    uid = make(alice)
+    photos = uids(library)[:5]
+    call(library, "POST", f"/albums/{uid}/photos", {"photos": photos})
+    with library.library.session() as session:
+        one = session.scalars(select(Album).where(Album.uid == uid)).one()
+        assert not albums.delete_album(session, one, library.clock())
+    gone = set(photos) - set(uids(library, s=uid))
+    assert len(gone) == 2
+    again = gone.pop()
+    assert call(library, "POST", f"/albums/{uid}/photos", {"photos": [again]})["added"] == [
+        {"PhotoUID": again, "AlbumUID": uid}
+    ]
+    assert call(library, "GET", f"/albums/{uid}/photos")["photos"][-1] == again
+    assert alice.send(f"/albums/{uid}/restore", {}).status_code == 303
+    assert set(uids(library, s=uid)) == set(photos)
+
+
+def test_a_deleted_saved_search_comes_back_without_what_was_taken_out(library, alice):
+    uid = make(alice, Filter="year:2020", kind="following")
+    out = uids(library, s=uid)[0]
+    call(library, "DELETE", f"/albums/{uid}/photos", {"photos": [out]})
+    expected = uids(library, s=uid)
+    alice.send(f"/albums/{uid}/delete", {})
+    assert alice.send(f"/albums/{uid}/restore", {}).status_code == 303
+    assert uids(library, s=uid) == expected
+    assert out not in expected
+
+
+def test_only_deleted_albums_that_one_may_see_and_that_have_room_are_restored(library, alice, monkeypatch):
+    uid = make(alice, Title=HOSTILE, Private="yes")
+    alice.send(f"/albums/{uid}/delete", {})
+    text = alice.open("/albums", query_string={"deleted": uid}, headers=OWN).text
+    assert "<img src=x" not in text
+    for wrong in ("", "x", "\0", "at00000000000000", uid + "'", "9" * 500):
+        assert "is deleted" not in open_text(alice, "/albums", deleted=wrong)
+    for wrong in ("x", "at00000000000000", uid.upper()):
+        assert alice.send(f"/albums/{wrong}/restore", {}).status_code == 404
+    monkeypatch.setattr(albums, "MOST_ALBUMS", 1)
+    make(alice)
+    answer = alice.send(f"/albums/{uid}/restore", {})
+    assert answer.status_code == 409
+    assert "there are 1 albums already" in text_of(answer)
 
 
 def test_a_search_is_saved_as_an_album_that_follows_it(library, alice):

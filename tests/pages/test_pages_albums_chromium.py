@@ -151,8 +151,13 @@ def test_an_album_is_made_changed_arranged_and_deleted_by_keys_alone(page, base)
     page.keyboard.press("Enter")
     go_to("Delete it")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=The album is deleted.")
-    assert "By keys" not in page.inner_text("main")
+    page.wait_for_selector("text=The album “By keys” is deleted.")
+    assert page.locator(".albums >> text=By keys").count() == 0
+    go_to("Undo")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=The album is back.")
+    links = [one.get_attribute("href") for one in page.query_selector_all(".grid a")]
+    assert [re.search(r"/photos/(\w+)", link)[1] for link in links] == [before[2], *before[:2], *before[3:]]
 
 
 def test_uploads_into_an_album_are_in_it(page, base, tmp_path):

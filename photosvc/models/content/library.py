@@ -110,7 +110,7 @@ class Album(Base):
 
 
 class AlbumPhoto(Base):
-    """A photo in an album; `hidden` removes it from a smart album."""
+    """A photo in an album; `hidden` removes it from a smart album, and from a large one that is deleted in steps."""
 
     __tablename__ = TABLE_PREFIX + "album_photos"
     __table_args__ = (Index(f"ix_{TABLE_PREFIX}album_photos_position", "album_id", "position", "photo_id"),)

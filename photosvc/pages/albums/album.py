@@ -25,6 +25,7 @@ _DONE: Final = {
     "made": "The album is made.",
     "added": "It is in the album.",
     "saved": "The album is saved.",
+    "restored": "The album is back.",
 }
 
 

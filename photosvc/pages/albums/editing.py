@@ -1,4 +1,4 @@
-"""Changing what an album says of itself, and deleting it."""
+"""Changing what an album says of itself, deleting it, and bringing it back."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ from photosvc.pages.albums.values import (
 from photosvc.pages.layout import page, see_other, show
 from photosvc.search.reading.overview.albums import AlbumRecord
 from photosvc.web.actions import uses
-from photosvc.web.changes.albums import change_values, delete_whole
+from photosvc.web.changes.albums import change_values, delete_whole, restore_whole
 
 
 class _StaleError(ConflictError):
@@ -29,10 +29,11 @@ class _StaleError(ConflictError):
 
 
 def add_routes(pages: Blueprint) -> None:
-    """Add the page that changes and deletes an album."""
+    """Add the page that changes and deletes an album, and what brings it back."""
     pages.add_url_rule("/albums/<uid>/edit", view_func=edit_album, methods=["GET"])
     pages.add_url_rule("/albums/<uid>/edit", "change_album", change, methods=["POST"])
     pages.add_url_rule("/albums/<uid>/delete", "delete_album", delete, methods=["POST"])
+    pages.add_url_rule("/albums/<uid>/restore", "restore_album", restore, methods=["POST"])
 
 
 @page("albums.update")
@@ -69,7 +70,14 @@ def change(uid: str) -> Response:
 def delete(uid: str) -> Response:
     """Delete the album; its photos stay."""
     delete_whole(uid)
-    return see_other(url_for(".albums", done="deleted"))
+    return see_other(url_for(".albums", deleted=uid))
+
+
+@page("albums.delete")
+def restore(uid: str) -> Response:
+    """Bring the deleted album back."""
+    restore_whole(uid)
+    return see_other(url_for(".album", uid=uid, done="restored"))
 
 
 def _differing(album: AlbumRecord, values: Mapping[str, Any]) -> dict[str, Any]:

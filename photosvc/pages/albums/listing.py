@@ -11,6 +11,8 @@ from flask import Blueprint, Response, request, url_for
 from photosvc.auth.credentials import link_tokens
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
+from photosvc.library.albums import deleted_album
+from photosvc.models import Album
 from photosvc.pages.albums.kinds import KINDS, Kind, subtitle_of, title_of
 from photosvc.pages.forms import page_number
 from photosvc.pages.layout import page, show
@@ -25,7 +27,6 @@ from photosvc.web.searches.searching import searching
 #: Albums on a page.
 COUNT: Final = 60
 _LONGEST: Final = 200
-_DONE: Final = {"deleted": "The album is deleted. Its photos stay in the library."}
 _COVERS: Final = ("tile_224", "tile_500")
 
 
@@ -74,7 +75,7 @@ def show_albums() -> Response:
         more=len(found) > COUNT,
         link=lambda **changes: _link(kind, {"q": text, "order": order, **changes}),
         creates=may(who, "albums.create"),
-        done=_DONE.get(request.args.get("done", ""), ""),
+        deleted=_deleted(request.args.get("deleted", ""), who),
     )
     answer.headers["Cache-Control"] = "private, no-cache"
     return answer
@@ -89,6 +90,14 @@ def _read(asked: AlbumsRequest, who: Principal) -> tuple[list[AlbumRecord], bool
     except SearchTooLongError:
         with searching(who.owner_uid) as connection:
             return albums.page(connection, asked, sees_private=who.sees_private, counted=False), False
+
+
+def _deleted(uid: str, who: Principal) -> Album | None:
+    """The deleted album with this UID, which may be brought back."""
+    if not uid or not may(who, "albums.delete"):
+        return None
+    with current_service().loading() as session:
+        return deleted_album(session, uid, sees_private=who.sees_private)
 
 
 def _covers(who: Principal) -> dict[str, str]:

@@ -6,8 +6,16 @@ from typing import Any, TypeAlias
 
 from sqlalchemy.orm import Session
 
+from photosvc.core.errors import NotFoundError
 from photosvc.library.album_photos import in_portions, select_photos
-from photosvc.library.albums import album_of_people, album_to_change, change_album, delete_album
+from photosvc.library.albums import (
+    album_of_people,
+    album_to_change,
+    change_album,
+    delete_album,
+    deleted_album,
+    restore_album,
+)
 from photosvc.models import Album
 from photosvc.models.database.transactions import session_on
 from photosvc.search.reading.selection import Selection
@@ -56,6 +64,25 @@ def delete_whole(album_uid: str) -> str:
             title, done = album.title, delete_album(session, album, service.now())
         if done:
             return title
+
+
+def restore_whole(album_uid: str) -> None:
+    """Bring a deleted album back in as many transactions as its photos need.
+
+    Raises:
+        NotFoundError: no such album is deleted, or it may not be seen.
+        ConflictError: there are as many albums as there may be.
+
+    """
+    service, who = current_service(), principal()
+    done = False
+    while not done:
+        with service.changing() as session:
+            album = deleted_album(session, album_uid, sees_private=who.sees_private)
+            if album is None:
+                msg = "There is no such deleted album, or it may not be seen."
+                raise NotFoundError(msg, field="uid")
+            done = restore_album(session, album)
 
 
 def change_photos(album_uid: str, selection: Selection, change: PhotosChange) -> tuple[dict[int, str], list[int]]:
