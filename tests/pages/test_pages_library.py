@@ -140,7 +140,7 @@ def look(ann, api):
 
 def test_look_alikes_are_found_and_the_worse_archived_and_brought_back(ann, api):
     uids = alike(api)
-    assert "Nobody looked yet." in text_of(shown(ann, ALIKE))
+    assert "The library has not been searched for look-alikes yet." in text_of(shown(ann, ALIKE))
     page = look(ann, api)
     assert "1 group, as of just now" in text_of(page)
     marks = re.findall(r'name="photo-(\w+)" value="1" (checked)?', page.text)

@@ -51,7 +51,8 @@ def show_docs() -> Response:
 def _api_address() -> tuple[str, str]:
     """The address of the API as this browser reaches it, and as a shell reads it within double quotes.
 
-    Without a public address it is that of the page itself, as the browser typed it: nobody else gets this answer.
+    Without a public address it is made from the `Host` header of this request. The answer is not stored by caches, so a
+    forged header changes only the page of the client that sent it.
     """
     address = address_of(current_service(), request, "/api/v1")
     if not address.startswith("/"):

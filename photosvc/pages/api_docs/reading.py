@@ -59,7 +59,14 @@ class Group(NamedTuple):
     """Operations of a tag."""
 
     name: str
+    text: str
+    """What they are about."""
     operations: list[Operation]
+
+    @property
+    def anchor(self) -> str:
+        """Where the page shows it."""
+        return "group-" + self.name.replace(" ", "-")
 
 
 class Docs(NamedTuple):
@@ -78,8 +85,8 @@ class Docs(NamedTuple):
         """The groups, with the operations that contain all words of `query`."""
         wanted = query.casefold().split()
         found = (
-            Group(name, [operation for operation in operations if all(word in operation.words for word in wanted)])
-            for name, operations in self.groups
+            group._replace(operations=[one for one in group.operations if all(word in one.words for word in wanted)])
+            for group in self.groups
         )
         return [group for group in found if group.operations]
 
@@ -105,7 +112,7 @@ def read_docs(document: bytes) -> Docs:
         title=whole["info"]["title"],
         version=whole["info"]["version"],
         text=whole["info"]["description"],
-        groups=[Group(name, operations) for name, operations in sorted(groups.items())],
+        groups=[Group(tag["name"], tag["description"], groups[tag["name"]]) for tag in whole["tags"]],
         shared=[_parameter(one) for one in shared.values()],
         schemas={name: list(rows_of(known[name], known)) for name in sorted(known)},
         scopes=flows["clientCredentials"]["scopes"],

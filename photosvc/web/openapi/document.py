@@ -17,6 +17,7 @@ from photosvc.web.actions import mounted_actions
 from photosvc.web.contract import TEXT, json_object
 from photosvc.web.current import current_service
 from photosvc.web.openapi.operations import component_name, is_schema, operations
+from photosvc.web.openapi.tags import described_tags
 from photosvc.web.service.addresses import address_of
 
 #: In the extensions of an app: its documents.
@@ -80,6 +81,8 @@ def _describe(root: str, address: str) -> bytes:
     spec.components.schema("OAuthError", _OAUTH_ERROR)
     for name, scheme in _security_schemes(address).items():
         spec.components.security_scheme(name, scheme)
+    for tag in described_tags({name for operation in described for name in operation.description["tags"]}):
+        spec.tag(tag)
     for operation in described:
         spec.path(path=operation.path, operations={operation.method: operation.description})
     made = spec.to_dict()

@@ -11,6 +11,7 @@ from photosvc.auth.policy import RULES
 from photosvc.models import CLIENT_TOKEN
 from photosvc.web.actions import ACTION, PUBLIC, is_mounted
 from photosvc.web.contract import Contract, Header, Shape, contract_of
+from photosvc.web.openapi.tags import tag_of
 
 _ARGUMENT = re.compile(r"<(?:path:)?(\w+)>")
 
@@ -53,7 +54,7 @@ def operations(routes: Map, views: Mapping[str, Callable[..., Any]], root: str) 
     """The operations of each route below `root` that is ours and documented.
 
     Raises:
-        LookupError: a view has no contract.
+        LookupError: a view has no contract, or its path no tag.
 
     """
     for rule in routes.iter_rules():
@@ -61,7 +62,7 @@ def operations(routes: Map, views: Mapping[str, Callable[..., Any]], root: str) 
         if rule.rule.startswith(f"{root}/") and hasattr(view, ACTION) and contract_of(view).documented:
             path = _ARGUMENT.sub(r"{\1}", rule.rule.removeprefix(root))
             for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
-                yield Operation(path, method.lower(), contract_of(view), _description(rule, view))
+                yield Operation(path, method.lower(), contract_of(view), _description(rule, view, path))
 
 
 def component_name(schema: Any) -> str:  # noqa: ANN401 - a class or an instance, as apispec passes it
@@ -75,14 +76,14 @@ def is_schema(shape: Shape | None) -> bool:
     return isinstance(shape, type) and issubclass(shape, Schema)
 
 
-def _description(rule: Rule, view: Callable[..., Any]) -> dict[str, Any]:
+def _description(rule: Rule, view: Callable[..., Any], path: str) -> dict[str, Any]:
     contract, action = contract_of(view), getattr(view, ACTION)
     summary, _, more = (view.__doc__ or "").partition("\n")
     parts = [" ".join(more.split()), *_needs(action)]
     operation: dict[str, Any] = {
         "operationId": rule.endpoint.rpartition(".")[2],
         "summary": summary,
-        "tags": [rule.rule.rpartition("/api/v1/")[2].partition("/")[0]],
+        "tags": [tag_of(path)],
         "security": list(contract.security) if action == PUBLIC else _security(action),
         "parameters": [*map(_argument, sorted(rule.arguments)), *contract.parameters()],
         "responses": {str(contract.status): _answer(contract), **_errors(rule, contract, action)},

@@ -64,6 +64,15 @@ def test_it_has_every_route_of_the_api_and_no_other(api, document):
     assert described == routes
 
 
+def test_each_tag_is_used_has_a_name_of_words_and_says_what_it_is_about(document):
+    used = {tag for methods in document["paths"].values() for one in methods.values() for tag in one["tags"]}
+    assert sorted(used) == [tag["name"] for tag in sorted(document["tags"], key=lambda tag: tag["name"])]
+    assert {"thumbnails", "downloads", "people", "service"} <= used
+    assert all(len(tag["name"]) > 4 and tag["description"].endswith(".") for tag in document["tags"])
+    for path, tag in (("/t/{content_hash}/{token}/{size}", "thumbnails"), ("/dl/{content_hash}", "downloads")):
+        assert document["paths"][path]["get"]["tags"] == [tag]
+
+
 def parameters(document, path):
     return {parameter["name"]: parameter for parameter in document["paths"][path]["get"]["parameters"]}
 
