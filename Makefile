@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory lock dist clean
+.PHONY: help run example test test-examples test-slow test-long test-api coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory lock dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -38,7 +38,7 @@ example: $(VENV)/.dev ## Run a host app that contains photosvc (examples/embed) 
 		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
-test test-slow test-long test-examples coverage: export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-long test-examples test-api coverage: export PYTHONDONTWRITEBYTECODE :=
 
 # Three processes for two cores: tests wait for servers and timers for a quarter of their time.
 test: $(VENV)/.dev ## Run the everyday tests
@@ -53,17 +53,21 @@ test-long: $(VENV)/.dev ## Run the tests that take longer: 100,000 queries, libr
 test-examples: $(VENV)/.dev ## Run the tests with random examples, with ten times as many as every day
 	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 3 --dist worksteal -m 'hypothesis and not slow' $(ARGS)
 
+test-api: $(VENV)/.dev ## Send a hundred requests to each operation of the API, with each kind of credential
+	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 0 -m slow tests/api/serving/test_openapi_cases.py $(ARGS)
+
 coverage: $(VENV)/.dev ## Check that tests reach every branch of auth, core and query
 	$(BIN)/coverage erase
 	TEST_EXAMPLES=all $(BIN)/coverage run -m pytest -q $(COVERING)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-lint: $(VENV)/.dev ## Check style, types and layers
+lint: $(VENV)/.dev ## Check style, types, layers and known kinds of security faults
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml photosvc
 
 format: $(VENV)/.dev ## Format the code
 	$(BIN)/ruff check --fix .

@@ -10,14 +10,14 @@ _EVERYDAY = 40
 _TRIES_ALL = os.environ.get("TEST_EXAMPLES") == "all"
 
 
-def examples(most: int, **options: Any) -> settings:
+def examples(most: int, everyday: int = 0, **options: Any) -> settings:
     """Settings of a test that tries at most so many examples, without a limit of time for each.
 
     Args:
         most: the number of examples in `make test-examples`.
+        everyday: the number of examples in everyday runs, where it is not the usual share.
         options: further ones of `hypothesis.settings`.
 
     """
-    return settings(
-        max_examples=most if _TRIES_ALL else min(most, max(_EVERYDAY, most // 10)), deadline=None, **options
-    )
+    usual = everyday or min(most, max(_EVERYDAY, most // 10))
+    return settings(max_examples=most if _TRIES_ALL else usual, deadline=None, **options)
