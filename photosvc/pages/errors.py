@@ -8,7 +8,7 @@ from flask import Blueprint, Request, Response, request, url_for
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
 from photosvc.pages.layout import add_page_headers, see_other, show
-from photosvc.pages.signing_in.return_path import present_path
+from photosvc.pages.signing_in.return_path import form_path, present_path
 from photosvc.web.answers.errors import Failure, error_answer
 from photosvc.web.requests.same_origin import OtherSiteError
 from photosvc.web.sessions.session_cookie import by_cookie, clear_cookie
@@ -50,7 +50,9 @@ def _is_other(failure: Failure) -> bool:
 
 
 def _lead_to_sign_in() -> Response:
-    target = url_for("photosvc_pages.sign_in", next=present_path() or None)
+    unsent = request.method not in {"GET", "HEAD"}
+    back = form_path() if unsent else present_path()
+    target = url_for("photosvc_pages.sign_in", next=back or None, unsent="1" if unsent else None)
     # By a link of another site, the browser kept the cookie to itself, and sends it with a request of our own page.
     at_home = request.headers.get("Sec-Fetch-Site") in _HERE
     answer = see_other(target) if at_home else show("onward", target=target)

@@ -241,3 +241,21 @@ def test_an_address_that_is_nobodys_is_a_page_for_browsers_and_json_for_programs
 
 def test_forms_have_a_limit(browser):
     assert browser.sign_in("a" * 20_000).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("path", "back"),
+    [
+        ("/albums/new", "/albums/new"),
+        ("/albums/atox7lv7g1zu0bk5/delete", "/albums/atox7lv7g1zu0bk5"),
+        ("/settings/account/name", "/settings/account"),
+        ("/administration/look-alikes/archive", "/administration/look-alikes"),
+    ],
+)
+def test_a_form_sent_after_the_session_ended_leads_back_to_its_page_and_says_that_nothing_changed(browser, path, back):
+    answer = browser.send(path, {"Title": "Lake"})
+    assert answer.status_code == 303
+    page = browser.open(answer.headers["Location"], headers=OWN)
+    assert "Your session has ended, and nothing was changed. Sign in, then send the form again." in text_of(page)
+    assert re.search(r'name="next" value="([^"]*)"', page.text)[1] == back
+    assert "Your session has ended" not in text_of(browser.open("/sign-in", headers=OWN))

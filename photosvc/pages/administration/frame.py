@@ -4,8 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, ParamSpec
 
-from flask import Response, current_app, request, url_for
-from werkzeug.exceptions import HTTPException
+from flask import Response, request, url_for
 
 from photosvc.auth.errors import PasswordNeededError
 from photosvc.auth.policy import check_recent_proof
@@ -13,6 +12,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.pages.administration.sections import sections_of
 from photosvc.pages.errors import show_form
 from photosvc.pages.layout import page, see_other
+from photosvc.pages.signing_in.return_path import form_path
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 
@@ -86,17 +86,4 @@ def chosen_scope(form: dict[str, str]) -> str:
 def _lead_to_confirmation() -> Response:
     if request.method in _READING:
         return see_other(url_for(".confirm", next=f"{request.root_path}{request.full_path.removesuffix('?')}"))
-    return see_other(url_for(".confirm", next=_page_above(request.path), unsent="1"))
-
-
-def _page_above(path: str) -> str:
-    """The page of the address of a form, or the nearest one above it: where the form is."""
-    routes: Any = current_app.create_url_adapter(request)
-    while path:
-        try:
-            routes.match(path, method="GET")
-        except HTTPException:
-            path = path.rpartition("/")[0]
-        else:
-            return f"{request.root_path}{path}"
-    return ""
+    return see_other(url_for(".confirm", next=form_path(), unsent="1"))

@@ -1,10 +1,11 @@
 """Where a browser goes after it has signed in: only to a page of ours."""
 
 import re
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flask import request, url_for
+from flask import current_app, request, url_for
+from werkzeug.exceptions import HTTPException
 
 #: Shorter than what is read of a field of a form, so that nothing is cut off.
 _LONGEST: Final = 900
@@ -27,3 +28,17 @@ def present_path() -> str:
     path = request.full_path.removesuffix("?")
     path = f"{request.root_path}{path}"
     return path if safe_path(path) == path != url_for("photosvc_pages.photos") else ""
+
+
+def form_path() -> str:
+    """The path of the page with the form that the current request sends: its own, or the nearest one above it."""
+    routes: Any = current_app.create_url_adapter(request)
+    path = request.path
+    while path:
+        try:
+            routes.match(path, method="GET")
+        except HTTPException:
+            path = path.rpartition("/")[0]
+        else:
+            return f"{request.root_path}{path}"
+    return ""

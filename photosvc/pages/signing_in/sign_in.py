@@ -48,7 +48,7 @@ def sign_in() -> Response:
     with current_service().reading() as connection:
         if not first_account.has_accounts(connection):
             return see_other(url_for(".welcome"))
-    return show("sign-in", next=target, half="", stay=True, name="")
+    return show("sign-in", next=target, half="", stay=True, name="", unsent=request.args.get("unsent") == "1")
 
 
 def _signed_in() -> Response:
