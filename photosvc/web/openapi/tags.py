@@ -1,4 +1,4 @@
-"""The tags of operations: the resources that the first part of a path stands for, as people call them."""
+"""The tags of operations: the resources that the beginning of a path stands for, as people call them."""
 
 from collections.abc import Collection
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ class Tag(NamedTuple):
     text: str
     """What it is about."""
     parts: tuple[str, ...]
-    """First parts of the paths of its operations."""
+    """What the paths of its operations begin with; the longest one counts."""
 
 
 TAGS: Final = (
@@ -35,7 +35,7 @@ TAGS: Final = (
     Tag("sessions", "Signing in and out.", ("session", "sessions")),
     Tag("thumbnails", "Pictures in the sizes that screens need.", ("t",)),
     Tag("trash", "Deleted originals, which can be restored.", ("trash",)),
-    Tag("uploads", "Files sent in pieces that can be continued.", ("uploads",)),
+    Tag("uploads", "New files, whole or in pieces that can be continued.", ("uploads", "users/{user_uid}/upload")),
     Tag("videos", "Videos in formats that browsers play.", ("videos",)),
 )  # fmt: skip
 _NAMES: Final = {part: tag.name for tag in TAGS for part in tag.parts}
@@ -48,7 +48,10 @@ def tag_of(path: str) -> str:
         LookupError: `TAGS` has none for it.
 
     """
-    return _NAMES[path.removeprefix("/").partition("/")[0]]
+    part = path.removeprefix("/")
+    while part and part not in _NAMES:
+        part = part.rpartition("/")[0]
+    return _NAMES[part]
 
 
 def described_tags(names: Collection[str]) -> list[dict[str, str]]:

@@ -69,8 +69,11 @@ def test_each_tag_is_used_has_a_name_of_words_and_says_what_it_is_about(document
     assert sorted(used) == [tag["name"] for tag in sorted(document["tags"], key=lambda tag: tag["name"])]
     assert {"thumbnails", "downloads", "people", "service"} <= used
     assert all(len(tag["name"]) > 4 and tag["description"].endswith(".") for tag in document["tags"])
-    for path, tag in (("/t/{content_hash}/{token}/{size}", "thumbnails"), ("/dl/{content_hash}", "downloads")):
-        assert document["paths"][path]["get"]["tags"] == [tag]
+    tags = {"/t/{content_hash}/{token}/{size}": "thumbnails", "/dl/{content_hash}": "downloads", "/users": "accounts"}
+    assert {path: document["paths"][path]["get"]["tags"] for path in tags} == {
+        path: [tag] for path, tag in tags.items()
+    }
+    assert document["paths"]["/users/{user_uid}/upload/{token}"]["post"]["tags"] == ["uploads"]
 
 
 def parameters(document, path):
