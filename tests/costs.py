@@ -4,10 +4,10 @@ import gc
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from copy import copy
 from datetime import datetime
 from functools import cache, partial, wraps
 from itertools import count
+from operator import attrgetter
 from threading import current_thread, main_thread
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
@@ -19,7 +19,8 @@ from joserfc.jwk import RSAKey
 from sqlalchemy import Engine
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
-from werkzeug.routing import Rule
+from werkzeug.routing import Map, Rule, RuleFactory
+from werkzeug.routing.matcher import StateMachineMatcher
 from werkzeug.test import Client, run_wsgi_app
 from werkzeug.wsgi import get_current_url
 
@@ -37,9 +38,13 @@ SERVICE_PRAGMAS = engine._PRAGMAS
 TEST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 _KEPT_POOLS = 4
 _KEPT_KEYS = 8
-#: What a route is compiled from, and to.
-_ROUTE = ("rule", "is_leaf", "merge_slashes", "subdomain", "host", "build_only")
-_COMPILED = ("_parts", "_trace", "_converters", "arguments")
+#: What routes are compiled from, and what of each set of paths was compiled: with that, the matcher and the rules.
+_ROUTE = attrgetter(
+    *("__class__", "rule", "endpoint", "methods", "defaults", "strict_slashes", "merge_slashes", "subdomain", "host"),
+    *("build_only", "redirect_to", "alias", "websocket", "provide_automatic_options"),
+)
+_MAP = attrgetter("host_matching", "redirect_defaults", "merge_slashes", "default_subdomain", "converters")
+_COMPILED: dict[tuple[str, ...], list[tuple[Any, StateMachineMatcher, dict[Any, list[Rule]]]]] = {}
 
 
 def hash_passwords_cheaply() -> None:
@@ -106,26 +111,48 @@ def collect_garbage_rarely() -> None:
 
 
 def share_compiled_routes() -> None:
-    """Compile equal routes once: each of hundreds of apps has the same hundred."""
-    compile_rule: Callable[[Rule], None] = Rule.compile
-    known: dict[object, Any] = {}
+    """Compile the routes of equal apps once, with the first request: thousands of apps have the same hundreds."""
+    Rule.provide_automatic_options = None  # Flask sets it, Werkzeug does not know it
+    Map.add, Map.update = _add_routes, _compile_routes_once
 
-    @wraps(compile_rule)
-    def compile_once(rule: Rule) -> None:
-        key = tuple(getattr(rule, name) for name in _ROUTE)
-        if rule.defaults or rule.map is None:
-            compile_rule(rule)
-        elif key in known:
-            equal = known[key]
-            vars(rule).update({name: copy(getattr(equal, name)) for name in _COMPILED})
-            rule._build, rule._build_unknown = (
-                method.__func__.__get__(rule) for method in (equal._build, equal._build_unknown)
-            )
-        else:
-            compile_rule(rule)
-            known[key] = rule
 
-    Rule.compile = compile_once
+def _add_routes(self: Map, factory: RuleFactory) -> None:
+    for rule in factory.get_rules(self):
+        if rule.map is not None:
+            rule.bind(self)  # raises what it raises outside of tests
+        for name, default in (("strict_slashes", None), ("merge_slashes", None), ("subdomain", "default_subdomain")):
+            if getattr(rule, name) is None:
+                setattr(rule, name, getattr(self, default or name))
+        vars(self).setdefault("_added", []).append(rule)
+    self._remap = True
+
+
+def _compile_routes_once(self: Map) -> None:
+    if not self._remap:
+        return
+    with self._remap_lock:
+        rules = vars(self).get("_added", [])
+        found = (_MAP(self), [_ROUTE(rule) for rule in rules])
+        alike = _COMPILED.setdefault(tuple(rule.rule for rule in rules), [])
+        equal = next((one for one in alike if one[0] == found), None)
+        if equal is None:
+            _compile_routes(self, rules)
+            equal = (found, self._matcher, self._rules_by_endpoint)
+            alike.append(equal)
+        _, self._matcher, self._rules_by_endpoint = equal
+        self._remap = False
+
+
+def _compile_routes(self: Map, rules: list[Rule]) -> None:
+    self._matcher, self._rules_by_endpoint = StateMachineMatcher(self.merge_slashes), {}
+    for rule in rules:
+        rule.bind(self, rebind=True)
+        if not rule.build_only:
+            self._matcher.add(rule)
+        self._rules_by_endpoint.setdefault(rule.endpoint, []).append(rule)
+    self._matcher.update()
+    for same in self._rules_by_endpoint.values():
+        same.sort(key=Rule.build_compare_key)
 
 
 def share_compiled_templates() -> None:
