@@ -9,6 +9,7 @@ from io import BufferedReader
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Final
 
+from photosvc.core.paths import clamped_time
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
@@ -158,7 +159,7 @@ def _extraction(
     base = Extraction(
         hash=digest,
         size=status.st_size,
-        mtime_ns=status.st_mtime_ns,
+        mtime_ns=clamped_time(status),
         file_type=row.name,
         media_type=row.media_type,
         mime=row.mime,

@@ -1,9 +1,11 @@
 """Reading files and folders over WebDAV, and the names that exist for clients."""
 
 import os
+from pathlib import Path
 
 import pytest
 
+from tests import shared
 from tests.api_client import open_api
 from tests.dav.client import DavClient
 
@@ -26,6 +28,24 @@ def dav(tmp_path_factory):
         (library.originals / "loop").symlink_to(library.originals)
         os.mkfifo(library.originals / "pipe")
         yield DavClient(api)
+
+
+LATEST = "Fri, 11 Apr 2262 23:47:16 GMT"
+
+
+@pytest.mark.parametrize(
+    ("moment", "shown"), [(10**10, LATEST), (2**40, LATEST), (-(2**40), "Tue, 21 Sep 1677 00:12:43 GMT")]
+)
+def test_a_file_of_any_time_is_sent_with_the_nearest_that_64_bits_of_nanoseconds_hold(moment, shown):
+    with shared.new_folder() as folder, open_api(Path(folder)) as api:  # in memory, where files keep any time
+        path = api.library.put("far.jpg", b"far")
+        os.utime(path, (moment, moment))
+        if path.stat().st_mtime != moment:
+            pytest.skip("the file system keeps no such times")
+        answer = DavClient(api).call("GET", "/far.jpg")
+        assert (answer.status_code, answer.data) == (200, b"far")
+        assert answer.headers["Last-Modified"] == shown
+        assert DavClient(api).call("PROPFIND", "/", headers={"Depth": "1"}).status_code == 207
 
 
 def test_a_file_is_sent_whole_and_in_ranges(dav):

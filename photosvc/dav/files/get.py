@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from flask import Response
 
+from photosvc.core.paths import clamped_time
 from photosvc.dav.files.slots import patiently
 from photosvc.dav.tree import OriginalFile, etag_of
 from photosvc.web.answers.answer import cache_headers
@@ -43,7 +44,7 @@ def _send(request: "Request", found: OriginalFile) -> Response:
             content_type=found.get_content_type(),
             etag=etag_of(status),
             internal=f"originals{request.path}",
-            modified_ns=status.st_mtime_ns,
+            modified_ns=clamped_time(status),
             headers=[*cache_headers(None), _SANDBOX],
         )
     )

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.paths import clean_name, disk_name
+from photosvc.core.paths import clamped_time, clean_name, disk_name
 from photosvc.core.problems import Problem, Reason, system_symbol
 from photosvc.query.fold import fold
 
-_INT64 = 2**63
 #: Deeper folders are skipped.
 MAX_DEPTH = 100
 #: Longest path in bytes, as written and as folded for the search: database indexes and cursors contain whole paths.
@@ -165,11 +164,6 @@ def is_too_long(name: str) -> bool:
     if name.isascii():  # folding makes no ASCII text longer
         return len(name) > MAX_PATH
     return any(len(text.encode()) > MAX_PATH for text in (name, fold(name)))
-
-
-def clamped_time(status: os.stat_result) -> int:
-    """The modification time in nanoseconds since 1970, limited to what 64 bits hold: the years 1677 to 2262."""
-    return max(-_INT64, min(status.st_mtime_ns, _INT64 - 1))
 
 
 def disk_path(root: Path, name: str) -> Path:

@@ -4,8 +4,8 @@ import os
 import stat
 from pathlib import Path
 
-from photosvc.core.paths import disk_name
-from photosvc.index.scanning.scan import clamped_time, is_hidden
+from photosvc.core.paths import clamped_time, disk_name
+from photosvc.index.scanning.scan import is_hidden
 from photosvc.index.storing.stored_files import StoredFiles
 from photosvc.models import File
 

@@ -13,9 +13,10 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.paths import clamped_time
 from photosvc.core.values.stacks import parse_kinds
 from photosvc.index.places import Gazetteer
-from photosvc.index.scanning.scan import clamped_time, disk_path
+from photosvc.index.scanning.scan import disk_path
 from photosvc.index.storing.catalog import Catalog
 from photosvc.index.storing.store import Store
 from photosvc.library.edits.journal import Actor, Change, record
