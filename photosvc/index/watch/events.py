@@ -7,6 +7,7 @@ be looked at again, and what is lost is found by the sweeps over everything.
 import logging
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -42,6 +43,8 @@ _EVENTS: Final[list[type[FileSystemEvent]]] = [
     DirMovedEvent,
     DirDeletedEvent,
 ]
+#: For so long folders may appear faster than they are watched.
+_LATE_SECONDS: Final = 3.0
 _LOGGER: Final = logging.getLogger("watchdog")
 
 
@@ -99,7 +102,16 @@ class FolderEvents:
         self._observer.join()
 
     def unwatched(self) -> int:
-        """How many folders are not watched because the system allows no more watches; 0 when it cannot be known."""
+        """How many folders are not watched because the system allows no more watches; 0 when it cannot be known.
+
+        A folder that has just appeared is watched a moment later, so the number counts when it stays above zero.
+        """
+        end = time.monotonic() + _LATE_SECONDS
+        while (count := self._unwatched_now()) and time.monotonic() < end:
+            time.sleep(0.05)
+        return count
+
+    def _unwatched_now(self) -> int:
         if sys.platform != "linux":
             return 0
         watches = 0

@@ -2,9 +2,12 @@
 
 import errno
 import logging
+import os
+import sys
 import threading
 from collections.abc import Callable
 from time import monotonic
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -270,3 +273,25 @@ def test_events_name_folders_and_leave_out_what_scans_leave_out(tmp_path):
         began = monotonic()
         events.stop()
     assert monotonic() - began < 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts watches as Linux lists them")
+def test_folders_that_appear_while_they_are_counted_are_no_folders_without_a_watch(tmp_path, monkeypatch):
+    events, made = FolderEvents(tmp_path, Reports()), []
+
+    def patch(walk):  # only for the module: the threads that watch use it too
+        monkeypatch.setattr("photosvc.index.watch.events.os", SimpleNamespace(**{**vars(os), "walk": walk}))
+
+    def walk_later(folder):
+        if not made:
+            made.append((tmp_path / "new/er").mkdir(parents=True))
+        return os.walk(folder)
+
+    patch(walk_later)
+    try:
+        assert events.unwatched() == 0
+        monkeypatch.setattr("photosvc.index.watch.events._LATE_SECONDS", 0.1)
+        patch(lambda folder: [*os.walk(folder), "refused by the system"])
+        assert events.unwatched() == 1
+    finally:
+        events.stop()
