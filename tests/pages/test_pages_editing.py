@@ -93,6 +93,8 @@ def test_times_are_moved_and_the_grid_follows(served, page):
 )
 def test_a_value_that_is_wrong_is_told_beside_its_field_and_changes_nothing(served, page, field, text, message):
     before = photos(served)
+    if not page.is_visible(f"[name={field}]"):
+        page.click(f"summary:has(~ [name={field}])")
     page.fill(f"[name={field}]", text)
     page.keyboard.press("Enter")
     page.wait_for_selector(f".alert:not([hidden]):has-text('{message}')")

@@ -55,7 +55,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 }
 
 // A library that is indexed for the first time: look again until there are photos.
-if (document.querySelector("[data-waiting]")) setTimeout(() => location.reload(), 5000);
+const waiting = document.querySelector("[data-waiting]");
+if (waiting) setInterval(() => { if (!document.querySelector(".uploads:not([hidden])")) location.reload(); }, 5000);
 
 // Where scripts make the grid, the photos that the page came with are text: for a contact sheet that is printed, also
 // where the grid shows others since, and for a grid that cannot start.

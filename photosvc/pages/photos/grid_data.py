@@ -18,6 +18,8 @@ _RIGHTS: Final = {
     "albums": ("albums.update", "albums.create"),
     "download": ("photos.download",),
     "upload": ("files.upload",),
+    "delete": ("photos.delete",),
+    "untrash": ("trash.restore",),
 }
 _TIMELINE: Final = "/photos/timeline"
 
@@ -33,12 +35,17 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
     """
     if not is_mounted("photos.timeline"):
         return {}
-    token = link_tokens.preview_token(current_service().settings, who)
+    settings = current_service().settings
+    token = link_tokens.preview_token(settings, who)
+    in_archive = "archived:true" in search.query.lower().split()
     rights = [
         name for name, actions in _RIGHTS.items() if all(is_mounted(action) and may(who, action) for action in actions)
     ]
     if is_mounted("albums.update") and may(who, "albums.update"):
         rights += of_album
+    # Photos are deleted from the archive alone, where somebody put them before.
+    if not in_archive or (settings.delete_originals and settings.readonly):
+        rights = [name for name in rights if name != "delete"]
     return {
         "api": url_for("photosvc.timeline").removesuffix(_TIMELINE),
         "thumbs": url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE"),
@@ -51,6 +58,7 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
         "album": search.album,
         "order": search.order or search.usual,
         "may": " ".join(rights),
-        "archive": "1" if "archived:true" in search.query.lower().split() else "",
+        "archive": "1" if in_archive else "",
+        "deletes": "trash" if settings.delete_originals else "",
         "user": who.user_uid or "",
     }

@@ -17,14 +17,24 @@ export class Failure extends Error {
 export async function call(path, {method = "GET", body, headers = {}, signal} = {}) {
   const given = {"X-Photosvc": "1", Accept: "application/json", ...headers};
   if (body !== undefined) given["Content-Type"] = "application/json";
-  const answer = await fetch(site.api + path, {
-    method, signal, headers: given, credentials: "same-origin",
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  const text = await answer.text();
+  let answer, text;
+  try {
+    answer = await fetch(site.api + path, {
+      method, signal, headers: given, credentials: "same-origin",
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    text = await answer.text();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failure(0, "The server cannot be reached. Try again.");
+  }
   let data = null;
   try { data = text ? JSON.parse(text) : null; } catch { /* a proxy's page */ }
-  if (answer.status === 401) location.reload();  // the page leads to the log-in and back
+  if (answer.status === 401) {
+    // The page leads to the log-in and back, but would lose what is typed or done.
+    if (method === "GET" && !document.querySelector("dialog[open], [data-unsaved], .uploads progress")) location.reload();
+    throw new Failure(401, "You are signed out. Sign in again in another tab, then try again here.");
+  }
   if (!answer.ok) throw new Failure(answer.status, data?.error || data?.message || `The server answered ${answer.status}.`, data?.details);
   return {data, headers: answer.headers};
 }

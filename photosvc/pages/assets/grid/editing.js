@@ -1,38 +1,31 @@
 // Values that all selected photos get, in a dialog: what is left empty stays as each photo has it.
 
 import {portions, post} from "./api.js";
+import {GROUPS, MAIN, TIME, Wrong, control, fieldOf, sent} from "./fields.js";
 import {make} from "./icons.js";
 import {number, photos as counted} from "./words.js";
 
 const HOUR = 3600;  // seconds
-const FIELDS = [
-  ["Title", "Title", {maxLength: 200}],
-  ["Description", "Description", {maxLength: 4096}],
-  ["add_keywords", "Add keywords", {placeholder: "lake, boat"}],
-  ["remove_keywords", "Remove keywords", {}],
-  ["TakenAtLocal", "Date and time", {type: "datetime-local", step: 1}],
-  ["shift", "Move each time by hours", {placeholder: "-1.5", inputMode: "decimal"}],
-  ["Position", "Position", {placeholder: "47.56903, 9.37510"}],
-  ["Artist", "Artist", {maxLength: 255}],
-  ["Copyright", "Copyright", {maxLength: 255}],
-  ["License", "License", {maxLength: 255}],
-  ["Notes", "Notes", {maxLength: 4096}],
-];
-const DETAILS = new Set(["Artist", "Copyright", "License", "Notes"]);
-
-class Wrong extends Error {
-  constructor(field, message) { super(message); this.details = [{field, message}]; }
-}
+const STAYS = "As each has it";
+const ADD = {name: "add_keywords", label: "Add keywords", attributes: {placeholder: "lake, boat"}};
+const REMOVE = {name: "remove_keywords", label: "Remove keywords", attributes: {}};
+const SHIFT = {name: "shift", label: "Move each time by hours", attributes: {placeholder: "-1.5", inputMode: "decimal"}};
+const FIRST = [...MAIN, ADD, REMOVE, TIME, SHIFT];
 
 // Edits these photos; gives what was changed, {photos, title, moved, undo}, or null.
 export async function editing(list, change) {
-  const inputs = FIELDS.map(([name, , more]) => make("input", {name, id: `edit-${name}`, autocomplete: "off", dir: "auto", ...more}));
+  const asked = [], entry = (field) => {
+    const input = control(field, `edit-${field.name}`, STAYS);
+    asked.push([field, input]);
+    return [make("label", {htmlFor: input.id, textContent: field.label}), input];
+  };
   const wrong = make("p", {className: "alert", id: "edit-wrong", hidden: true});
   wrong.setAttribute("role", "alert");
   const cancel = make("button", {type: "button", textContent: "Cancel"}), save = make("button", {className: "primary", textContent: `Change ${counted(list.length)}`});
   const form = make("form", {noValidate: true}, make("h2", {textContent: `Edit ${counted(list.length)}`}),
-    make("p", {className: "muted", textContent: "What you leave empty stays as it is."}), wrong,
-    ...inputs.flatMap((input, at) => [make("label", {htmlFor: input.id, textContent: FIELDS[at][1]}), input]), make("div", {className: "row"}, cancel, save));
+    make("p", {className: "muted", textContent: "What you leave empty stays as it is."}), wrong, ...FIRST.flatMap(entry),
+    ...GROUPS.map(([title, fields]) => make("details", {}, make("summary", {textContent: title}), ...fields.flatMap(entry))),
+    make("div", {className: "row"}, cancel, save));
   const dialog = make("dialog", {className: "ask values", ariaLabel: `Edit ${counted(list.length)}`}, form);
   cancel.addEventListener("click", () => dialog.close());
   let done = null;
@@ -41,21 +34,13 @@ export async function editing(list, change) {
     if (save.disabled) return;
     save.disabled = true;
     wrong.hidden = true;
-    for (const input of inputs) input.removeAttribute("aria-invalid");
+    for (const [, input] of asked) input.removeAttribute("aria-invalid");
     try {
-      const body = values(Object.fromEntries(inputs.map(({name, value}) => [name, value.trim()])));
-      done = {...await send(list, body, change), title: body.values.Title, moved: Boolean(body.shift || body.values.TakenAtLocal)};
+      const body = values(asked.map(([field, input]) => [field, input.value.trim()]));
+      done = {...await send(list, body, change), title: body.values.Title, moved: Boolean(body.shift || body.values.TakenAtLocal || body.values.TimeZone)};
       dialog.close();
     } catch (error) {
-      const name = error.details?.[0]?.field?.split(".").at(-1) ?? "";
-      const input = inputs.find((one) => one.name === (/^(Lat|Lng)$/.test(name) ? "Position" : name));
-      wrong.textContent = input ? error.details[0].message ?? error.message : error.message;
-      wrong.hidden = false;
-      input?.after(wrong);
-      input?.setAttribute("aria-invalid", "true");
-      input?.setAttribute("aria-describedby", wrong.id);
-      (input ?? save).focus();
-      wrong.scrollIntoView({block: "nearest"});
+      tell(error, asked, wrong, save);
     } finally { save.disabled = false; }
   });
   document.body.append(dialog);
@@ -65,26 +50,40 @@ export async function editing(list, change) {
   return done;
 }
 
-// The body of the request for what was typed.
+// Tells what is wrong beside the field that it is about, which gets the focus.
+function tell(error, asked, wrong, save) {
+  const name = fieldOf(error), input = asked.find(([field]) => field.name === name)?.[1];
+  wrong.textContent = input ? error.details[0].message ?? error.message : error.message;
+  wrong.hidden = false;
+  if (input?.closest("details")) input.closest("details").open = true;
+  input?.after(wrong);
+  input?.setAttribute("aria-invalid", "true");
+  input?.setAttribute("aria-describedby", wrong.id);
+  (input ?? save).focus();
+  wrong.scrollIntoView({block: "nearest"});
+}
+
+// The body of the request for what was typed: pairs of fields and texts.
 function values(typed) {
-  const body = {values: {}}, details = {};
-  for (const [name, text] of Object.entries(typed)) {
+  const body = {values: {}};
+  for (const [field, text] of typed) {
     if (!text) continue;
-    if (name === "TakenAtLocal") body.values[name] = `${text.length === 16 ? `${text}:00` : text}Z`;
-    else if (name === "shift") {
-      const hours = Number(text.replace(",", ".").replace("−", "-"));
-      if (!Number.isFinite(hours)) throw new Wrong(name, "Type a number of hours, such as -1.5.");
-      body.shift = Math.round(hours * HOUR);
-    } else if (name === "Position") {
-      const parts = text.split(/\s*[,;\s]\s*/).map(Number);
-      if (parts.length !== 2 || !parts.every(Number.isFinite)) throw new Wrong(name, "Type latitude and longitude, such as 47.56903, 9.37510.");
-      [body.values.Lat, body.values.Lng] = parts;
-    } else if (name.endsWith("_keywords")) body[name] = text;
-    else (DETAILS.has(name) ? details : body.values)[name] = text;
+    if (field === SHIFT) body.shift = seconds(text);
+    else if (field === ADD || field === REMOVE) body[field.name] = text;
+    else {
+      const {Details, ...more} = sent(field, text);
+      Object.assign(body.values, more);
+      if (Details) body.values.Details = {...body.values.Details, ...Details};
+    }
   }
-  if (Object.keys(details).length) body.values.Details = details;
   if (Object.keys(body).length === 1 && !Object.keys(body.values).length) throw new Wrong("Title", "Nothing is typed yet.");
   return body;
+}
+
+function seconds(text) {
+  const hours = Number(text.replace(",", ".").replace("−", "-"));
+  if (!Number.isFinite(hours)) throw new Wrong(SHIFT.name, "Type a number of hours, such as -1.5.");
+  return Math.round(hours * HOUR);
 }
 
 // All of the photos, or none: what was changed before an error is taken back.
@@ -93,7 +92,11 @@ async function send(list, body, change) {
   let total = 0;
   const undo = () => change(async () => {
     let left = 0;
-    for (const edit of edits) left += (await post("/batch/photos/undo", edit)).left;
+    // Those that are taken back already are not asked for again where this is tried once more.
+    while (edits.length) {
+      left += (await post("/batch/photos/undo", edits[0])).left;
+      edits.shift();
+    }
     return left ? `Taken back, but for ${counted(left)} that changed since` : "";
   });
   try {

@@ -16,6 +16,7 @@ const KEYS = [
   ["l", "add to an album", "albums"],
   ["e", "edit the selected photos", "update"],
   ["Delete", "remove from this album", "remove"],
+  ["Delete", "delete from the library", "delete"],
   ["d", "download", "download"],
   ["Ctrl Z", "take the last action back", "update"],
   ["/", "search"],

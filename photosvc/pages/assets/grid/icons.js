@@ -10,6 +10,7 @@ const PATHS = {
   play: "M8 5.500v13l10.500-6.500z",
   lock: "M6 11h12v9H6zM8.500 11V8a3.500 3.500 0 0 1 7 0v3",
   download: "M12 4v11M7 11l5 5 5-5M5 20h14",
+  bin: "M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13M10.500 11v5M13.500 11v5",
   upload: "M12 20V9M7 13l5-5 5 5M5 4h14",
   info: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 11v5M12 7.800v.1",
   all: "M4 4h16v16H4zM8 12l3 3 5-6",

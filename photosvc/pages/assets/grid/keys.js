@@ -1,6 +1,13 @@
 // The keys of the grid.
 
-import {help} from "./help.js";
+import {may} from "./api.js";
+
+// Whether a key is text, or belongs to a dialog.
+export const isTyping = (event) => Boolean(document.querySelector("dialog[open]") || event.target.closest?.("input:not([type=checkbox]), textarea, select"));
+
+// The action that a key means, in the grid and in the viewer.
+const ACTIONS = {f: "favorite", p: "private", a: "archive", A: "archive", d: "download", D: "download", l: "album", e: "edit"};
+export const actionOf = (key) => (key === "Delete" ? (may("remove") ? "remove" : "delete") : ACTIONS[key]);
 
 // Keys that lead to the next and the previous month and year.
 const JUMPS = {m: "ArrowDown", M: "ArrowUp", y: "PageDown", Y: "PageUp"};
@@ -42,9 +49,8 @@ export function tileKeys(root, timeline, grid, selection) {
 // Keys anywhere on the page.
 export function pageKeys(scrubber) {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || document.querySelector(".pswp, dialog[open]")) return;
-    if (event.target.closest?.("input:not([type=checkbox]), textarea, select")) return;
-    if (event.key === "?") help();
+    if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event) || document.querySelector(".pswp")) return;
+    if (event.key === "?") import("./help.js").then(({help}) => help(), () => {});
     else if (JUMPS[event.key]) scrubber.go(JUMPS[event.key]);
   });
 }

@@ -5,7 +5,29 @@ import {site} from "./api.js";
 import {Timeline} from "./timeline.js";
 import {Window} from "./window.js";
 
+// Keys that mean something to the grid, alone and with Ctrl; those of tiles only where one has the focus.
+const KEYS = /^([xXfpaAdDlemMyY?]|Delete|Escape)$/, WITH_CTRL = /^[az]$/, OF_TILES = /^(Arrow(Left|Right|Up|Down)|Home|End|Page(Up|Down))$/;
 const HASH = /^#(\d{4}-\d\d)(?:\.(\d+))?$/;
+
+// Keys that are pressed before the grid takes them; gives what passes them on.
+function keepKeys(root) {
+  const kept = [];
+  const keep = (event) => {
+    if (event.altKey || event.target.closest?.("input:not([type=checkbox]), textarea, select, dialog")) return;
+    const command = event.ctrlKey || event.metaKey, ofTile = OF_TILES.test(event.key) && root.contains(event.target);
+    if (!ofTile && !(command ? WITH_CTRL : KEYS).test(event.key)) return;
+    event.preventDefault();
+    kept.push(event);
+  };
+  document.addEventListener("keydown", keep);
+  return async (use) => {
+    document.removeEventListener("keydown", keep);
+    for (const {key, shiftKey, ctrlKey, metaKey} of use ? kept : []) {
+      (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", {key, shiftKey, ctrlKey, metaKey, bubbles: true, cancelable: true}));
+      await new Promise(requestAnimationFrame);  // the focus moves before the next one
+    }
+  };
+}
 
 async function start(root, first) {
   const [, name, above] = HASH.exec(location.hash) || [];
@@ -21,6 +43,7 @@ async function start(root, first) {
   });
   measure.observe(bar);
   grid?.goTo(0, 0);
+  grid?.focus(0, 0, {show: false, take: false});
   const names = timeline.months.map(([month]) => month);
   const [{attach}] = await Promise.all([import("./tools.js"), timeline.renew(name)]);
   if (!timeline.total) { location.reload(); return; }
@@ -39,7 +62,9 @@ async function start(root, first) {
 
 const root = document.querySelector("#grid");
 if (root?.dataset.first && site.api) {
-  start(root, JSON.parse(root.dataset.first)).catch((error) => {
+  const passKeys = keepKeys(root);
+  start(root, JSON.parse(root.dataset.first)).then(() => passKeys(true), (error) => {
+    passKeys(false);
     console.warn(`photos: ${error.message}`);
     root.classList.add("failed");
     root.dispatchEvent(new Event("failed"));

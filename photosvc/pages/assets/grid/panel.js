@@ -1,158 +1,213 @@
 // What is known of a photo, at the side of the viewer: to read, to change in place, and to take changes back.
 
-import {Failure, call, get, may, site} from "./api.js";
+import {Failure, call, may, site} from "./api.js";
 import {icon, make} from "./icons.js";
-import {number} from "./words.js";
+import {number, playing} from "./words.js";
 
-const moment = new Intl.DateTimeFormat(undefined, {dateStyle: "full", timeStyle: "short", timeZone: "UTC"});
-const when = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "short"});
+const full = new Intl.DateTimeFormat(undefined, {dateStyle: "full", timeStyle: "short", timeZone: "UTC"});
+const inMonth = new Intl.DateTimeFormat(undefined, {month: "long", year: "numeric", timeZone: "UTC"});
 const UNKNOWN = new Set(["", "Unknown", "zz"]);
-const KEY = "photosvc-panel";
+// Values with which a photo gets another place in the grid, or another picture.
+const MOVING = ["TakenAt", "TakenAtLocal", "TimeZone", "Primary", "Files", "Orientations"];
 
 export class Panel {
-  #timeline; #resized; #element = null; #button = null; #photo = null; #tag = ""; #asked = null;
+  #timeline; #resized; #say; #element; #head = make("div"); #body = make("div");
+  #photo = ""; #tag = ""; #asked = null; #form = null; #tools = null; #last = Promise.resolve(); #own = false;
 
-  constructor(timeline, resized) {
-    this.#timeline = timeline;
-    this.#resized = resized;
-  }
-
-  get isOpen() { return Boolean(this.#element && !this.#element.hidden); }
-
-  attach(parent, button) {
-    this.#button = button;
-    this.#element = make("aside", {className: "panel", hidden: sessionStorage.getItem(KEY) !== "1", ariaLabel: "Details"});
-    button.setAttribute("aria-pressed", this.isOpen);
+  // Inside of `parent`. `resized` is called when it takes or leaves room; `say` tells what went wrong with a photo that
+  // is not shown any longer.
+  constructor(parent, timeline, resized, say) {
+    this.#timeline = timeline; this.#resized = resized; this.#say = say;
+    this.#element = make("aside", {className: "panel", tabIndex: -1, hidden: true, ariaLabel: "Details"}, this.#head, this.#body);
     parent.append(this.#element);
-    if (this.isOpen) this.#resized();
   }
+
+  get isOpen() { return !this.#element.hidden; }
 
   toggle(photo) {
     this.#element.hidden = !this.#element.hidden;
-    sessionStorage.setItem(KEY, this.isOpen ? "1" : "0");
-    this.#button.setAttribute("aria-pressed", this.isOpen);
     this.#resized();
-    this.#photo = null;
+    this.#photo = "";
     this.show(photo);
   }
 
-  async show(photo) {
+  show(photo) {
     if (!this.isOpen || !photo || this.#photo === photo.uid) return;
     this.#photo = photo.uid;
-    await this.#load(photo.uid);
+    this.#load();
   }
 
-  async #load(uid) {
+  // These photos were changed elsewhere on the page: what is shown follows, so that the next change fits to it.
+  changed(uids) {
+    if (!this.isOpen || !uids.has(this.#photo)) return;
+    this.#own = true;
+    this.#after(() => this.#load());
+  }
+
+  // What is typed is saved before the panel goes.
+  leave() {
+    if (this.#element.contains(document.activeElement)) document.activeElement.blur();
+  }
+
+  // One after the other, so that each has the entity tag that the one before left.
+  #after(act) {
+    const done = this.#last.then(act);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  async #load(anew = false) {
+    const uid = this.#photo;
     this.#asked?.abort();
     this.#asked = new AbortController();
     try {
-      const {data, headers} = await call(`/photos/${uid}`, {signal: this.#asked.signal});
-      if (this.#photo !== uid) return;
-      this.#tag = headers.get("ETag") || "";
-      this.#fill(data);
-      if (may("update")) this.#history(uid);
+      const answer = await call(`/photos/${uid}`, {signal: this.#asked.signal});
+      if (may("update")) await this.#editing();
+      this.#show(uid, answer, anew);
     } catch (error) {
-      if (error.name !== "AbortError") this.#element.replaceChildren(make("p", {className: "alert", textContent: error.message}));
+      if (error.name === "AbortError" || this.#photo !== uid) return;
+      this.#head.replaceChildren(make("p", {className: "alert", textContent: error.message}));
+      this.#body.replaceChildren();
+      this.#form?.element.remove();
     }
   }
 
-  #fill(record) {
-    const focused = this.#element.contains(document.activeElement) ? document.activeElement.name : "";
-    const parts = [make("h2", {textContent: record.Title || record.Name, dir: "auto"})];
-    if (may("update")) parts.push(this.#form(record));
-    else if (record.Description) parts.push(make("p", {textContent: record.Description, dir: "auto"}));
-    const facts = make("dl");
-    const fact = (name, value, query = "") => { if (value) several(name, [query ? link(value, query) : value]); };
-    const several = (name, values) => {
-      if (values.length) facts.append(make("dt", {textContent: name}), make("dd", {dir: "auto"}, ...values.flatMap((value, at) => (at ? [", ", value] : [value]))));
-    };
-    if (record.Year > 0) fact("Taken", moment.format(new Date(record.TakenAtLocal)), `taken:${record.TakenAtLocal.slice(0, 10)}`);
-    else fact("Taken", "The date is not known");
-    if (!UNKNOWN.has(record.PlaceLabel)) fact("Place", record.PlaceLabel, UNKNOWN.has(record.PlaceCity) ? "" : `city:"${record.PlaceCity}"`);
-    if (record.Lat || record.Lng) fact("Position", `${record.Lat.toFixed(5)}, ${record.Lng.toFixed(5)}`, `near:${record.UID}`);
-    if (record.Lat || record.Lng) facts.lastElementChild.append(" ", make("a", {href: `${site.places}#14/${record.Lat.toFixed(5)}/${record.Lng.toFixed(5)}`, textContent: "On the map"}));
-    if (!UNKNOWN.has(record.CameraModel)) fact("Camera", `${record.CameraMake} ${record.CameraModel}`.trim(), `camera:"${record.CameraModel}"`);
-    if (!UNKNOWN.has(record.LensModel)) fact("Lens", record.LensModel, `lens:"${record.LensModel}"`);
-    fact("Exposure", [record.Exposure && `${record.Exposure} s`, record.FNumber && `f/${record.FNumber}`, record.Iso && `ISO ${record.Iso}`, record.FocalLength && `${record.FocalLength} mm`].filter(Boolean).join(" · "));
-    const people = new Set(record.Files.flatMap((file) => file.Markers.map((marker) => marker.Name)).filter(Boolean));
-    several("People", [...people].map((name) => link(name, `subject:${quoted(name)}`)));
-    several("Albums", record.Albums.map((album) => make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
-    several("Labels", record.Labels.map(({Label: {Name}}) => link(Name, `label:${quoted(Name)}`)));
-    for (const name of ["Artist", "Copyright", "License", "Notes"]) fact(name, record.Details[name]);
-    parts.push(facts, make("h3", {textContent: record.Files.length === 1 ? "File" : "Files"}), make("ul", {className: "files"}, ...record.Files.map(fileLine)));
-    parts.push(make("div", {className: "history"}));
-    this.#element.replaceChildren(...parts);
-    if (focused) this.#element.querySelector(`[name="${CSS.escape(focused)}"]`)?.focus();
+  // What changes photos is loaded with the first that is shown to somebody who may.
+  async #editing() {
+    if (this.#tools) return;
+    const [{PhotoForm}, {fileButtons}, {historyOf}] = await Promise.all([import("./form.js"), import("./files.js"), import("./history.js")]);
+    if (this.#tools) return;
+    this.#tools = {fileButtons, historyOf};
+    this.#form = new PhotoForm((uid, part, saved) => this.#save(uid, part, saved).catch((error) => {
+      if (this.#photo === uid) throw error;
+      this.#say(error.message);
+    }));
   }
 
-  #form(record) {
-    const local = record.TakenAtLocal.slice(0, 19);
-    const fields = [
-      ["Title", make("input", {name: "Title", value: record.Title, maxLength: 200, dir: "auto"}), record.Title],
-      ["Description", make("textarea", {name: "Description", value: record.Description, maxLength: 4096, rows: 3, dir: "auto"}), record.Description],
-      ["Date and time", make("input", {name: "TakenAtLocal", type: "datetime-local", step: 1, value: record.Year > 0 ? local : ""}), record.Year > 0 ? local : ""],
-      ["Keywords", make("input", {name: "Keywords", value: record.Details.Keywords, dir: "auto"}), record.Details.Keywords],
-    ];
-    const form = make("form", {className: "edit", noValidate: true});
-    for (const [label, input, before] of fields) {
-      const wrong = make("small", {className: "wrong", id: `wrong-${input.name}`, hidden: true});
-      input.setAttribute("aria-describedby", wrong.id);
-      form.append(make("label", {}, label, input), wrong);
-      input.addEventListener("change", () => { if (input.value !== before) this.#save(record.UID, input, wrong); });
-      input.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); input.value = before; input.blur(); } });
-    }
-    form.addEventListener("submit", (event) => { event.preventDefault(); document.activeElement?.blur(); });
-    return form;
+  #show(uid, {data, headers}, anew = false) {
+    if (this.#photo !== uid) return;
+    this.#tag = headers.get("ETag") || "";
+    this.#own = false;
+    const inside = this.#element.contains(document.activeElement);
+    this.#head.replaceChildren(make("h2", {textContent: data.Title || data.Name, dir: "auto"}));
+    if (this.#form) {
+      this.#form.show(data, anew);
+      if (!this.#form.element.isConnected) this.#head.after(this.#form.element);
+    } else if (data.Description) this.#head.append(make("p", {textContent: data.Description, dir: "auto"}));
+    const files = make("ul", {className: "files"}, ...data.Files.map((file) => this.#file(data, file)));
+    const before = this.#body.querySelector(".history") ?? "";
+    this.#body.replaceChildren(facts(data), make("h3", {textContent: data.Files.length === 1 ? "File" : "Files"}), files, before);
+    // Whose button went keeps a place for the keyboard.
+    if (inside && !this.#element.contains(document.activeElement)) this.#element.focus({preventScroll: true});
+    if (this.#tools) this.#history(uid);
   }
 
-  async #save(uid, input, wrong) {
-    const {name, value} = input;
-    const sent = name === "Keywords" ? {Details: {Keywords: value}} : name === "TakenAtLocal" ? {TakenAtLocal: value ? `${value.length === 16 ? `${value}:00` : value}Z` : null} : {[name]: value};
-    wrong.hidden = true;
-    input.removeAttribute("aria-invalid");
-    try {
-      const {data, headers} = await this.#timeline.changing(() => call(`/photos/${uid}`, {method: "PUT", body: sent, headers: this.#tag ? {"If-Match": this.#tag} : {}}));
-      if (this.#photo === uid) {
-        this.#tag = headers.get("ETag") || "";
-        this.#fill(data);
-        this.#history(uid);
+  #file(record, file) {
+    const wrong = make("small", {className: "wrong", role: "alert", hidden: true}), line = fileLine(file);
+    const act = async (send) => {
+      wrong.hidden = true;
+      try {
+        await this.#change(record.UID, send, () => true);
+      } catch (error) {
+        wrong.textContent = error.message;
+        wrong.hidden = false;
       }
-      if (name === "Title") this.#timeline.change(new Set([uid]), {text: data.Title || data.Description || data.Name});
-    } catch (error) {
-      wrong.hidden = false;
-      input.setAttribute("aria-invalid", "true");
-      wrong.textContent = error.details?.[0]?.message || error.message;
-      if (!(error instanceof Failure && error.status === 412)) return;
-      wrong.textContent = "Somebody changed this photo meanwhile. ";
-      const again = make("button", {type: "button", textContent: "Show it as it is now"});
-      again.addEventListener("click", () => this.#load(uid));
-      wrong.append(again);
-    }
+    };
+    const buttons = this.#tools?.fileButtons(record, file, act) ?? [];
+    if (buttons.length) line.append(make("div", {className: "row"}, ...buttons), wrong);
+    return line;
+  }
+
+  // A change of the photo that the service answered: everywhere on the page. Null: nothing was changed.
+  async #became(uid, answer) {
+    if (!answer) return;
+    const record = recordIn(answer), text = (record.Title || record.Description || "").trim();
+    this.#timeline.change(new Set([uid]), {text, favorite: record.Favorite, private: record.Private}, this);
+    // Only some answers tell the entity tag that the next change needs.
+    if (answer.headers.has("ETag")) this.#show(uid, answer); else if (this.#photo === uid) await this.#load();
+  }
+
+  // Sends a change; the grid is laid out anew where it `moves` the photo.
+  #change(uid, send, moves) {
+    return this.#after(async () => this.#became(uid, await this.#timeline.changing(send, (answer) => (answer && moves() ? kept(recordIn(answer)) : null))));
+  }
+
+  #save(uid, part, saved) {
+    return this.#after(async () => {
+      const body = part(), moves = MOVING.some((name) => name in body);
+      for (let tries = 1; ; tries++) {
+        const tag = this.#photo === uid ? this.#tag : "";
+        const send = () => call(`/photos/${uid}`, {method: "PUT", body, headers: tag ? {"If-Match": tag} : {}});
+        try {
+          const answer = await this.#timeline.changing(send, ({data}) => (moves ? kept(data) : null));
+          saved();
+          await this.#became(uid, answer);
+          return;
+        } catch (error) {
+          if (!(error instanceof Failure && error.status === 412)) throw error;
+          // It may be what this page did itself, of which the panel heard while this was sent.
+          if (tries > 1 || !this.#own || this.#photo !== uid) throw this.#conflict(error);
+          await this.#load();
+        }
+      }
+    });
+  }
+
+  #conflict(error) {
+    const again = make("button", {type: "button", textContent: "Show it as it is now"});
+    again.addEventListener("click", () => this.#load(true));
+    return Object.assign(new Failure(error.status, "Somebody changed this photo meanwhile. "), {further: [again]});
   }
 
   async #history(uid) {
-    const changes = await get(`/photos/${uid}/history?count=10`).catch(() => []);
-    const place = this.#element.querySelector(".history");
-    if (this.#photo !== uid || !place || !changes.length) return;
-    const list = make("ul", {}, ...changes.map((change) => {
-      const names = Object.keys(change.After).join(", ");
-      const undo = make("button", {type: "button", textContent: "Undo", ariaLabel: `Undo the change of ${names}`});
-      undo.addEventListener("click", async () => {
-        try {
-          await this.#timeline.changing(() => call(`/photos/${uid}/history/${change.ID}/undo`, {method: "POST"}));
-          await this.#load(uid);
-        } catch (error) {
-          undo.replaceWith(make("small", {className: "wrong", textContent: error.message}));
-        }
-      });
-      return make("li", {}, make("span", {}, `${names} `, make("small", {textContent: when.format(new Date(change.CreatedAt || change.At))})), undo);
-    }));
-    place.replaceChildren(make("h3", {textContent: "History"}), list);
+    const element = await this.#tools.historyOf(uid, (send, names) => this.#change(uid, send, () => MOVING.some((name) => names.includes(name))));
+    if (this.#photo !== uid) return;
+    const old = this.#body.querySelector(".history");
+    if (old) old.replaceWith(element); else this.#body.append(element);
   }
 }
 
+// What tells the grid that this photo moved, and where to: the viewer stays with it.
+const kept = (record) => ({kept: {uid: record.UID, name: record.Year > 0 && record.Month > 0 ? record.TakenAtLocal.slice(0, 7) : "0000-00"}});
+
+const recordIn = ({data}) => data.photo ?? data;
 const quoted = (text) => `"${text.replace(/["\\]/g, "\\$&")}"`;
 const link = (textContent, query, page = site.photos) => make("a", {href: `${page}?q=${encodeURIComponent(query)}`, textContent});
+
+function facts(record) {
+  const list = make("dl");
+  const several = (name, values) => {
+    if (values.length) list.append(make("dt", {textContent: name}), make("dd", {dir: "auto"}, ...values.flatMap((value, at) => (at ? [", ", value] : [value]))));
+  };
+  const fact = (name, value, query = "") => { if (value) several(name, [query ? link(value, query) : value]); };
+  fact("Taken", ...taken(record));
+  if (!UNKNOWN.has(record.PlaceLabel)) fact("Place", record.PlaceLabel, UNKNOWN.has(record.PlaceCity) ? "" : `city:${quoted(record.PlaceCity)}`);
+  if (record.Lat || record.Lng) {
+    const at = [record.Lat.toFixed(5), record.Lng.toFixed(5)];
+    fact("Position", at.join(", "), `near:${record.UID}`);
+    list.lastElementChild.append(" ", make("a", {href: `${site.places}#14/${at.join("/")}`, textContent: "On the map"}));
+  }
+  if (!UNKNOWN.has(record.CameraModel)) fact("Camera", `${record.CameraMake} ${record.CameraModel}`.trim(), `camera:${quoted(record.CameraModel)}`);
+  if (!UNKNOWN.has(record.LensModel)) fact("Lens", record.LensModel, `lens:${quoted(record.LensModel)}`);
+  fact("Exposure", [record.Exposure && `${record.Exposure} s`, record.FNumber && `f/${record.FNumber}`, record.Iso && `ISO ${record.Iso}`, record.FocalLength && `${record.FocalLength} mm`].filter(Boolean).join(" · "));
+  if (record.Duration) fact("Duration", playing(record.Duration));
+  if (record.Rating > 0 && !may("update")) fact("Rating", "★".repeat(record.Rating));
+  const people = new Set(record.Files.flatMap((file) => file.Markers.map((marker) => marker.Name)).filter(Boolean));
+  several("People", [...people].map((name) => link(name, `subject:${quoted(name)}`)));
+  several("Albums", record.Albums.map((album) => make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
+  several("Labels", record.Labels.map(({Label: {Name}}) => link(Name, `label:${quoted(Name)}`)));
+  // Who may change them has them in the form.
+  if (!may("update")) for (const name of ["Subject", "Artist", "Copyright", "License", "Notes"]) fact(name, record.Details[name]);
+  return list;
+}
+
+// When a photo was taken, as far as that is known, and a search for the same.
+function taken({Year: year, Month: month, Day: day, TakenAtLocal: local}) {
+  if (year <= 0) return ["The date is not known"];
+  if (month <= 0) return [String(year), `year:${year}`];
+  if (day <= 0) return [inMonth.format(new Date(local)), `taken:${local.slice(0, 7)}`];
+  return [full.format(new Date(local)), `taken:${local.slice(0, 10)}`];
+}
 
 function fileLine(file) {
   const about = [file.FileType.toUpperCase(), file.Width ? `${number(file.Width)} × ${number(file.Height)}` : "", bytes(file.Size)].filter(Boolean).join(" · ");

@@ -1,15 +1,20 @@
 // Which photos are selected: by mouse, with Shift, by keyboard, by touch; or all of this search.
 
-import {Actions, MOST} from "./actions.js";
+import {Actions} from "./actions.js";
+import {Bar} from "./bar.js";
+import {actionOf, isTyping} from "./keys.js";
 
+const MOST = 20000;  // photos that one action takes
+const TRIES = 3;     // to select photos of a library that changes meanwhile
 const HOLD = 450;  // milliseconds of a touch that begins a selection
 
 export class Selection {
-  #root; #timeline; #grid; #chosen = new Map(); #anchor = null; #actions; #touch = 0;
+  #root; #timeline; #grid; #chosen = new Map(); #anchor = null; #actions; #bar; #touch = 0;
 
   constructor(root, timeline, grid) {
     this.#root = root; this.#timeline = timeline; this.#grid = grid;
-    this.#actions = new Actions(this, timeline, grid);
+    this.#actions = new Actions(timeline, grid, () => this.clear());
+    this.#bar = new Bar((action) => this.#run(action), () => this.all());
     grid.decorate = (tile, photo) => {
       const chosen = this.#chosen.has(photo.uid);
       tile.item.classList.toggle("picked", chosen);
@@ -20,13 +25,16 @@ export class Selection {
     root.addEventListener("contextmenu", (event) => { if (this.#touch === -1) event.preventDefault(); });
     for (const name of ["pointerup", "pointercancel", "pointermove"]) root.addEventListener(name, (event) => this.#release(event, name));
     document.addEventListener("keydown", (event) => this.#key(event));
+    // Positions are others now, and what is known of the photos too.
+    grid.addEventListener("renewed", () => { this.#anchor = null; this.#changed(); });
+    timeline.addEventListener("changed", ({detail: {uids, values}}) => {
+      for (const [uid, photo] of this.#chosen) if (uids.has(uid)) Object.assign(photo, values);
+      this.#changed();
+    });
     this.#changed();
   }
 
   get actions() { return this.#actions; }
-  get photos() { return [...this.#chosen.values()]; }
-  get size() { return this.#chosen.size; }
-
   clear() { this.#chosen.clear(); this.#anchor = null; this.#changed(); }
 
   // The photo that keys mean when nothing is selected: the one with the focus.
@@ -47,8 +55,10 @@ export class Selection {
 
   async extend(tile) {
     const to = this.#position(tile), from = this.#anchor ?? to;
-    const found = await this.#timeline.range(Math.min(from, to), Math.max(from, to), MOST);
-    for (const photo of found) this.#chosen.set(photo.uid, photo);
+    try {
+      const found = await this.#timeline.range(Math.min(from, to), Math.max(from, to), MOST);
+      for (const photo of found) this.#chosen.set(photo.uid, photo);
+    } catch (error) { this.#actions.say(error.message); }
     this.#changed();
   }
 
@@ -56,17 +66,34 @@ export class Selection {
   begin(tile) { this.#anchor ??= this.#position(tile); }
 
   async all() {
-    this.#actions.working("Selecting…");
+    this.#bar.working("Selecting…");
     try {
-      const found = await this.#timeline.range(0, this.#timeline.total - 1, MOST);
+      const found = await this.#whole();
       this.#chosen = new Map(found.map((photo) => [photo.uid, photo]));
-    } finally { this.#changed(); }
+    } catch (error) { this.#actions.say(error.message); }
+    this.#changed();
+  }
+
+  async #whole() {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#timeline.range(0, this.#timeline.total - 1, MOST);
+      } catch (error) {
+        if (error.status !== 409 || tries === TRIES) throw error;
+        await new Promise((resolve) => this.#grid.addEventListener("renewed", resolve, {once: true}));
+      }
+    }
+  }
+
+  #run(action) {
+    if (action === "clear") this.clear();
+    else this.#actions.run(action, this.#chosen.size ? [...this.#chosen.values()] : [this.focused].filter(Boolean));
   }
 
   #changed() {
     this.#root.classList.toggle("picking", this.#chosen.size > 0);
     this.#grid.refresh();
-    this.#actions.show(this.#timeline.total);
+    this.#bar.show([...this.#chosen.values()], this.#timeline.total, MOST);
   }
 
   #click(event) {
@@ -77,10 +104,10 @@ export class Selection {
     if (event.ctrlKey || event.metaKey) {
       if (!box) return;  // the link opens in another tab
     } else if (!box && !this.#chosen.size && !began) return;
-    event.preventDefault();
+    // The box itself has its new mark already, which preventing would take back; one on its label would make another one.
+    if (event.target !== tile.box || began) event.preventDefault();
     event.stopPropagation();
     if (began) return;
-    // A click on the label makes a second one on its box.
     if (event.shiftKey && this.#anchor !== null) this.extend(tile); else this.toggle(tile);
   }
 
@@ -103,7 +130,7 @@ export class Selection {
   }
 
   #key(event) {
-    if (document.querySelector(".pswp") || event.target.closest?.("input:not([type=checkbox]), textarea, select, dialog")) return;
+    if (document.querySelector(".pswp") || isTyping(event)) return;
     const only = !event.ctrlKey && !event.metaKey && !event.altKey;
     if ((event.ctrlKey || event.metaKey) && event.key === "a") { event.preventDefault(); this.all(); return; }
     if ((event.ctrlKey || event.metaKey) && event.key === "z") { event.preventDefault(); this.#actions.undo(); return; }
@@ -112,7 +139,7 @@ export class Selection {
     const tile = this.#grid.tileOf(document.activeElement);
     if (event.key === "x" && tile) { event.preventDefault(); this.toggle(tile); return; }
     if (event.key === "X" && tile) { event.preventDefault(); this.extend(tile); return; }
-    const action = {f: "favorite", p: "private", a: "archive", A: "archive", d: "download", D: "download", l: "album", e: "edit", Delete: "remove"}[event.key];
-    if (action && (this.#chosen.size || this.focused)) { event.preventDefault(); this.#actions.run(action); }
+    const action = actionOf(event.key);
+    if (action && (this.#chosen.size || this.focused)) { event.preventDefault(); this.#run(action); }
   }
 }

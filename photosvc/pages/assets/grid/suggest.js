@@ -39,14 +39,14 @@ export function suggestIn(field) {
 
   const ask = async () => {
     running?.abort();
-    running = new AbortController();
+    const own = running = new AbortController();
     const query = field.value, at = points(query.slice(0, field.selectionStart ?? query.length)).length;
     try {
-      const answer = await get(`/suggest${asked({q: query, at: String(at)})}`, running.signal);
+      const answer = await get(`/suggest${asked({q: query, at: String(at)})}`, own.signal);
       if (document.activeElement !== field || field.value !== query) return;
       found = {...answer, query};
       show();
-    } catch { close(); }
+    } catch { if (running === own) close(); }  // not when a later one took its place
   };
 
   const show = () => {
@@ -58,7 +58,9 @@ export function suggestIn(field) {
         make("span", {className: "help", textContent: one.help || count}));
       option.setAttribute("role", "option");
       option.setAttribute("aria-selected", "false");
-      option.addEventListener("pointerdown", (event) => { event.preventDefault(); take(index); });
+      // The field keeps the focus; a finger may scroll the list.
+      option.addEventListener("mousedown", (event) => event.preventDefault());
+      option.addEventListener("click", () => take(index));
       return option;
     }));
     list.hidden = !found.suggestions.length;

@@ -4,6 +4,9 @@ import {Failure, asked, get, search} from "./api.js";
 
 const KEPT = 24, PIECE = 100, MOST = 500;
 const AHEAD = 3;  // months that are read before others are replaced, at most
+const AT_ONCE = 4;  // months of a selection that are asked for at once
+const FAR = 5000;   // photos of a month among which one is looked for
+const AGAIN = 3000; // milliseconds after which what failed is asked for again
 // Months with few photos stand together, so that their days share rows: those with fewer than FEW, up to TOGETHER photos.
 const FEW = 8, TOGETHER = 30;
 
@@ -20,6 +23,7 @@ export class Timeline extends EventTarget {
   #raw = "";
   #last = null;
   #busy = false;
+  #rest = 0;
 
   // With the photos that a page came with, of which nothing else is known: positions, and how many there are.
   constructor(first = null) {
@@ -69,22 +73,28 @@ export class Timeline extends EventTarget {
     this.#columns = next.#columns; this.#photos = next.#photos; this.#asked = next.#asked;
   }
 
-  // Makes a change of the library that moves no photo: what is read meanwhile waits, and goes on with the new version.
-  async changing(change) {
+  // Makes a change of the library: what is read meanwhile waits, and goes on with the new version. For one that moves
+  // photos within their months `follow` gives, from its answer, the detail of the event `moved`; else null.
+  changing(change, follow = () => null) {
     const before = this.#pending;
     const done = (async () => {
       await before;
-      try { return await change(); } finally { await this.#adopt().catch(() => {}); }
+      let moved = null;
+      try {
+        const answer = await change();
+        moved = follow(answer);
+        return answer;
+      } finally { await this.#adopt(moved).catch(() => {}); }
     })();
     this.#pending = done.then(() => {}, () => {});
     return done;
   }
 
-  async #adopt() {
+  async #adopt(moved) {
     const data = await get(`/photos/timeline${asked(search())}`);
     const same = JSON.stringify(data.months) === this.#raw;
     this.version = data.version;
-    if (!same) this.dispatchEvent(new Event("moved"));
+    if (!same || moved) this.dispatchEvent(new CustomEvent("moved", {detail: moved}));
   }
 
   find(name) { return this.#parts.findIndex((parts) => parts.some(([month]) => month === name)); }
@@ -104,6 +114,13 @@ export class Timeline extends EventTarget {
 
   columns(month) { return this.#columns.get(this.months[month]?.[0])?.data; }
 
+  // After a failure nothing is asked for by scrolling until it is tried again.
+  get rests() { return this.#rest !== 0; }
+
+  #fail() {
+    this.#rest ||= setTimeout(() => { this.#rest = 0; this.dispatchEvent(new CustomEvent("photos", {detail: null})); }, AGAIN);
+  }
+
   // Loads the columns of a month; the event `month` tells when they are there.
   want(month) {
     const name = this.months[month]?.[0];
@@ -113,12 +130,13 @@ export class Timeline extends EventTarget {
       this.#columns.delete(name); this.#columns.set(name, known);  // the last one used is the last one dropped
       return known.promise;
     }
+    if (this.rests) return Promise.resolve();
     const entry = {data: null};
     entry.promise = Promise.all(this.#parts[month].map(([part]) => this.#read(`/photos/timeline/${part}`, {}))).then((all) => {
       if (all.includes(null)) return;
       entry.data = joined(all);
       this.dispatchEvent(new CustomEvent("month", {detail: month}));
-    }, () => this.#columns.delete(name));
+    }, () => { this.#columns.delete(name); this.#fail(); });
     this.#columns.set(name, entry);
     for (const old of this.#columns.keys()) {
       if (this.#columns.size <= KEPT) break;
@@ -176,7 +194,8 @@ export class Timeline extends EventTarget {
     } catch (error) {
       const known = this.#asked.get(name);
       for (let piece = Math.floor(from / PIECE); piece * PIECE < to; piece++) known?.delete(piece);
-      if (error.name !== "AbortError") throw error;
+      this.#fail();
+      throw error;
     }
   }
 
@@ -190,35 +209,49 @@ export class Timeline extends EventTarget {
         if (!(error instanceof Failure && error.status === 409)) throw error;
         await this.#pending;
         if (this.version !== version && tries < 3) continue;
-        this.dispatchEvent(new Event("moved"));  // the library changed: positions no longer fit together
+        this.dispatchEvent(new CustomEvent("moved"));  // the library changed: positions no longer fit together
         return null;
       }
     }
   }
 
-  // Every photo from one position of all to another, both included, at most `most`.
+  // Every photo from one position of all to another, both included, at most `most`. A `Failure` with the status 409: the
+  // library changed meanwhile, so that some could be missing.
   async range(first, last, most) {
-    const found = [];
-    for (let at = first; at <= last && found.length < most;) {
-      const {month, index} = this.at(at);
-      const [, count] = this.months[month];
-      const end = Math.min(count, index + last - at + 1, index + most - found.length);
-      await this.need(month, index, end);
-      for (let number = index; number < end; number++) {
-        const photo = this.photo(month, number);
-        if (photo) found.push(photo);
-      }
-      at = this.begins[month] + end;
+    const parts = [], found = [], {months} = this, end = Math.min(last + 1, first + most);
+    for (let at = first; at < end;) {
+      const {month, index} = this.at(at), to = Math.min(months[month][1], index + end - at);
+      parts.push([month, index, to]);
+      at += to - index;
+    }
+    while (parts.length) {
+      const some = parts.splice(0, AT_ONCE);
+      await Promise.all(some.map((part) => this.need(...part)));
+      for (const [month, from, to] of some) for (let at = from; at < to; at++) found.push(this.photo(month, at));
+      if (this.months !== months || found.includes(undefined)) throw new Failure(409, "The library changed meanwhile. Try again.");
     }
     return found;
   }
 
-  // What is known of a photo changed: shown at once, before the library is asked again.
-  change(uids, values) {
+  // The position among all of a photo that is in the month of one of these names; -1: not there, or far behind in it.
+  async locate(uid, names) {
+    for (const month of new Set(names.map((name) => this.find(name)))) {
+      const last = Math.min(this.months[month]?.[1] ?? 0, FAR);
+      for (let from = 0; from < last; from += MOST) {
+        await this.need(month, from, from + MOST);
+        const index = this.#photos.get(this.months[month]?.[0])?.findIndex((photo) => photo?.uid === uid) ?? -1;
+        if (index >= 0) return this.begins[month] + index;
+      }
+    }
+    return -1;
+  }
+
+  // What is known of photos changed: shown at once, before the library is asked again. `by`: who knows it already.
+  change(uids, values, by = null) {
     for (const list of this.#photos.values()) {
       for (const photo of list) if (photo && uids.has(photo.uid)) Object.assign(photo, values);
     }
-    this.dispatchEvent(new Event("changed"));
+    this.dispatchEvent(new CustomEvent("changed", {detail: {uids, values, by}}));
   }
 }
 

@@ -4,47 +4,66 @@ import {tileKeys, pageKeys} from "./keys.js";
 import {watchMoving} from "./moving.js";
 import {Scrubber} from "./scrubber.js";
 import {Selection} from "./selection.js";
+import {make} from "./icons.js";
 import "./suggest.js";
 import {uploading} from "./upload.js";
 import {viewing} from "./viewing.js";
 import {photos} from "./words.js";
 
-let renew = () => location.reload();
-uploading(() => renew());
+let renew = null;
+// Without a grid the page is loaded again, once nothing is told about the files any longer.
+uploading((ended) => { if (renew) renew(); else if (ended) location.reload(); });
 
 export function attach(root, timeline, grid) {
   const scrubber = new Scrubber(root, timeline, grid);
   grid.addEventListener("rest", ({detail: {month, offset}}) => {
-    if (history.state?.viewer) return;
+    if (history.state?.viewer !== undefined) return;
     const top = month === 0 && offset < 1;
     const hash = top ? "" : `#${timeline.months[month][0]}.${Math.round(offset)}`;
     if (location.hash !== hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
   });
-  following(timeline, grid, scrubber);
   const selection = new Selection(root, timeline, grid), {actions} = selection;
+  following(root, timeline, grid, scrubber, actions);
   tileKeys(root, timeline, grid, selection);
   pageKeys(scrubber);
   watchMoving(root, grid);
   viewing(root, timeline, grid, actions);
-  renew = () => timeline.dispatchEvent(new Event("moved"));
+  renew = () => timeline.dispatchEvent(new CustomEvent("moved"));
+  // A page that the browser kept whole while somebody was elsewhere may show what is no longer there, or no longer allowed.
+  addEventListener("pageshow", ({persisted}) => { if (persisted) timeline.changing(async () => {}); });
 }
 
-// The library changed: the same place of the new one.
-function following(timeline, grid, scrubber) {
-  let reloading = false;
-  timeline.addEventListener("moved", async ({detail: next}) => {
-    if (reloading) return;
-    reloading = true;
+// The library changed: the same place of the new one. `next` is the photo that gets the focus, `kept` one that the viewer
+// stays with.
+function following(root, timeline, grid, scrubber, actions) {
+  const empty = make("div", {className: "empty", hidden: true}, make("p", {textContent: "Nothing is left here."}));
+  root.after(empty);
+  const follow = async ({next, kept}) => {
     const place = grid.place(), month = timeline.months[place.month]?.[0];
     const first = Math.min(...[...grid.tiles].filter((tile) => tile.month === place.month).map((tile) => tile.index));
-    try { await timeline.renew(month, Number.isFinite(first) ? first : 0); } finally { reloading = false; }
+    await timeline.renew(month, Number.isFinite(first) ? first : 0);
     const at = timeline.find(month);
     grid.reset({month: Math.max(0, at), offset: at < 0 ? 0 : place.offset});
     scrubber.draw();
-    grid.dispatchEvent(new Event("renewed"));
+    empty.hidden = timeline.total > 0;
+    grid.dispatchEvent(new CustomEvent("renewed", {detail: kept}));
     const total = document.querySelector(".summary .total");
     if (total?.firstChild) total.firstChild.textContent = `${photos(timeline.total)}${total.childElementCount ? " · " : ""}`;
     if (next) focusOn(timeline, grid, next);
+  };
+  // What moves while this goes on is followed behind it.
+  let running = false, waiting = null;
+  timeline.addEventListener("moved", async ({detail}) => {
+    waiting = {...waiting, ...detail};
+    if (running) return;
+    running = true;
+    try {
+      while (waiting) {
+        const wanted = waiting;
+        waiting = null;
+        await follow(wanted);
+      }
+    } catch (error) { actions.say(error.message); } finally { running = false; waiting = null; }
   });
 }
 

@@ -4,22 +4,26 @@ import PhotoSwipe from "../vendor/photoswipe/photoswipe.js";
 
 import {may, photoPage, thumbnail, video} from "./api.js";
 import {icon, make} from "./icons.js";
-import {Panel} from "./panel.js";
+import {actionOf, isTyping} from "./keys.js";
 import {number} from "./words.js";
 
 const SIZES = [["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200], ["fit_2560", 2560, 1600], ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
 const PANEL = 340, BELOW = 0.55;  // pixels beside the picture, or a share of the screen below it
 const VIDEO = "3", LIVE = "2";
+const OPEN = "photosvc-panel";  // whether the panel is open, also with the next photo that is opened
 const EARLY = {Escape: "close", ArrowLeft: "prev", ArrowRight: "next"};
 
 export class Viewer {
-  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #heart; #lock; #play; #early = [];
+  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #info; #heart; #lock; #play; #early = []; #shown = {};
 
   constructor(timeline, grid, actions) {
     this.#timeline = timeline; this.#grid = grid; this.#actions = actions;
     timeline.addEventListener("photos", () => this.#loaded());
-    timeline.addEventListener("changed", () => this.#marks());
-    grid.addEventListener("renewed", () => this.#renewed());
+    timeline.addEventListener("changed", ({detail: {uids, by}}) => {
+      this.#marks();
+      if (by !== this.#panel) this.#panel?.changed(uids);
+    });
+    grid.addEventListener("renewed", ({detail}) => this.#renewed(detail).catch(() => {}));
     document.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -28,15 +32,25 @@ export class Viewer {
   #photo(index) { const {month, index: at} = this.#place(index); return this.#timeline.photo(month, at); }
   get photo() { return this.#swipe ? this.#photo(this.#swipe.currIndex) : null; }
 
-  async show(month, index, from) {
+  // Shows the photo at this place, which is a new entry of the history unless somebody came there by it.
+  async show(month, index, {entry = true} = {}) {
     if (this.#open) return;
     this.#open = true;
-    await this.#timeline.want(month);
-    await this.#timeline.need(month, index, index + 1);
-    const at = this.#timeline.begins[month] + index, photo = this.#timeline.photo(month, index);
+    try {
+      await this.#timeline.want(month);
+      await this.#timeline.need(month, index, index + 1);
+      this.#begin(this.#timeline.begins[month] + index, this.#timeline.photo(month, index), entry);
+    } catch (error) {
+      this.#open = false;
+      throw error;
+    }
+  }
+
+  #begin(at, photo, entry) {
+    const address = photoPage(photo.uid);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const swipe = this.#swipe = new PhotoSwipe({
-      index: at, loop: false, wheelToZoom: true, bgOpacity: 1, escKey: true, returnFocus: false, preload: [1, 2],
+      index: at, loop: false, wheelToZoom: true, bgOpacity: 1, escKey: true, returnFocus: false, initialPointerPos: {x: 0, y: 0}, preload: [1, 2],
       showHideAnimationType: still ? "none" : "fade", zoomAnimationDuration: still ? 0 : 220, counter: false, close: true,
       // Never larger than it is; a second step shows each pixel of the picture as one of the screen.
       initialZoomLevel: (zoom) => Math.min(zoom.fit, 1 / devicePixelRatio || 1, 1),
@@ -60,21 +74,22 @@ export class Viewer {
     // PhotoSwipe takes no keys before it has opened: those that were typed meanwhile follow.
     this.#early = [];
     swipe.on("openingAnimationEnd", () => queueMicrotask(() => {
-      if (this.#panel.isOpen) swipe.updateSize(true);  // a panel that was opened meanwhile took room
+      if (this.#panel?.isOpen) swipe.updateSize(true);  // a panel that was opened meanwhile took room
+      if (!inViewer()) swipe.close();  // somebody went back meanwhile
       this.#early.splice(0).forEach((action) => swipe[action]());
     }));
-    swipe.on("close", () => { if (history.state?.viewer) history.back(); });
+    swipe.on("close", () => { this.#panel?.leave(); if (inViewer()) history.back(); });
     swipe.on("destroy", () => this.#closed());
-    this.#panel = new Panel(this.#timeline, () => swipe.updateSize(true));
-    if (from !== "history") history.pushState({viewer: true, grid: location.hash}, "", this.#address(photo));
+    if (entry) history.pushState({viewer: at}, "", address);
     swipe.init();
+    // PhotoSwipe would take the focus when it has opened (not with a pointer's position), also from who types by then.
+    swipe.element.focus();
+    this.#actions.line.standIn(swipe.element);
     swipe.element.setAttribute("aria-modal", "true");
     swipe.element.setAttribute("aria-label", "Photo");
   }
 
   close() { this.#swipe?.close(); }
-
-  #address(photo) { return photoPage(photo.uid); }
 
   // What PhotoSwipe knows of a photo; before it is loaded, a box of its shape.
   #item(number_) {
@@ -128,12 +143,29 @@ export class Viewer {
     if (may("update")) add("archive", 9, "Archive (a)", "archive", () => this.#run("archive"));
     if (may("albums")) add("album", 9, "Add to album (l)", "album", () => this.#run("album"));
     if (may("download")) add("download", 9, "Download (d)", "download", () => this.#run("download"));
-    add("info", 9, "Details (i)", "info", () => this.#panel.toggle(this.photo), {onInit: (element) => this.#panel.attach(swipe.element, element)});
+    add("info", 9, "Details (i)", "info", () => this.#details(), {onInit: (element) => {
+      this.#info = element;
+      element.setAttribute("aria-pressed", false);
+      if (sessionStorage.getItem(OPEN) === "1") this.#details();
+    }});
+  }
+
+  // Opens and closes the panel, which is loaded with the first that somebody opens.
+  async #details() {
+    const swipe = this.#swipe;
+    try {
+      const {Panel} = await import("./panel.js");
+      if (this.#swipe !== swipe) return;
+      this.#panel ??= new Panel(swipe.element, this.#timeline, () => swipe.updateSize(true), (text) => this.#actions.say(text));
+      this.#panel.toggle(this.photo);
+      this.#info.setAttribute("aria-pressed", this.#panel.isOpen);
+      sessionStorage.setItem(OPEN, this.#panel.isOpen ? "1" : "0");
+    } catch { this.#actions.say("The details cannot be loaded. Try again."); }
   }
 
   #run(action) {
     const {photo} = this;
-    if (photo) this.#actions.runOn(action, [photo]);
+    if (photo) this.#actions.run(action, [photo]);
   }
 
   #live() {
@@ -156,8 +188,10 @@ export class Viewer {
     this.#swipe.element?.querySelectorAll(".pswp__moving").forEach((one) => one.remove());
     if (this.#counter) this.#counter.textContent = `${number(currIndex + 1)} of ${number(this.#timeline.total)}`;
     if (!photo) return;
-    if (history.state?.viewer) history.replaceState(history.state, "", this.#address(photo));
-    this.#panel.show(photo);
+    const {month, index} = this.#place(currIndex);
+    this.#shown = {uid: photo.uid, name: this.#timeline.nameOf(month, index)};
+    if (inViewer()) history.replaceState({viewer: currIndex}, "", photoPage(photo.uid));
+    this.#panel?.show(photo);
     this.#marks();
   }
 
@@ -174,17 +208,23 @@ export class Viewer {
     const swipe = this.#swipe;
     if (!swipe?.mainScroll) return;
     for (const {slide} of swipe.mainScroll.itemHolders) {
-      if (slide?.data.waiting && this.#photo(slide.index)) swipe.refreshSlideContent(slide.index);
+      if (!slide?.data.waiting) continue;
+      if (this.#photo(slide.index)) swipe.refreshSlideContent(slide.index);
+      else this.#item(slide.index);  // asks for it again where that failed
     }
     this.#changed();
   }
 
-  // The library changed below: the same place shows what is there now.
-  #renewed() {
+  // The library changed below: the same photo is shown where it is now, or what is at its place if it went. `kept`: the
+  // photo that moved, {uid, name} with the name of its month.
+  async #renewed(kept) {
     const swipe = this.#swipe;
     if (!swipe) return;
     if (!this.#timeline.total) { this.close(); return; }
-    if (swipe.currIndex >= this.#timeline.total) swipe.goTo(this.#timeline.total - 1);
+    const {uid, name} = this.#shown, names = kept?.uid === uid ? [kept.name, name] : [name];
+    const found = await this.#timeline.locate(uid, names), at = found < 0 ? Math.min(swipe.currIndex, this.#timeline.total - 1) : found;
+    if (this.#swipe !== swipe) return;
+    if (at !== swipe.currIndex) swipe.goTo(at);
     for (const {slide} of swipe.mainScroll.itemHolders) if (slide) swipe.refreshSlideContent(slide.index);
     this.#changed();
   }
@@ -198,26 +238,30 @@ export class Viewer {
   }
 
   #key(key) {
-    if (!this.#swipe || key.target.closest?.("input, textarea, select, dialog")) return;
+    if (!this.#swipe || isTyping(key)) return;
     if (key.ctrlKey || key.metaKey || key.altKey) {
       if (key.key === "z") { key.preventDefault(); this.#actions.undo(); }
       return;
     }
-    const action = {f: "favorite", p: "private", a: "archive", A: "archive", d: "download", D: "download", l: "album"}[key.key];
+    const action = actionOf(key.key);
     if (action) { key.preventDefault(); this.#run(action); }
     else if (!this.#swipe.opener.isOpen && !this.#swipe.opener.isClosing && EARLY[key.key]) { key.preventDefault(); this.#early.push(EARLY[key.key]); }
-    else if (key.key === "i") { key.preventDefault(); this.#panel.toggle(this.photo); }
+    else if (key.key === "i") { key.preventDefault(); this.#details(); }
     else if (key.key === " " && !key.target.closest?.("button, a, video")) { key.preventDefault(); this.#live(); }
   }
 
   #closed() {
     const at = this.#swipe.currIndex;
-    this.#swipe = null;
+    this.#actions.line.standIn(document.body);
+    this.#swipe = this.#panel = null;
     this.#open = false;
     const {month, index} = this.#place(Math.min(at, this.#timeline.total - 1));
     this.#grid.focus(month, index);
   }
 }
+
+// Whether the entry of the history is one of the viewer: the number of its photo can be 0.
+export const inViewer = () => history.state?.viewer !== undefined;
 
 // The lower edge of a video belongs to its controls.
 function onControls(event) {

@@ -19,13 +19,21 @@ export function viewing(root, timeline, grid, actions) {
     if (!tile || !event.target.closest("a") || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
     event.preventDefault();
     const {href} = tile.link, {month, index} = tile;
-    const before = grid.place();
-    history.replaceState({...history.state, grid: [timeline.months[before.month][0], before.offset]}, "");
     try { await (await load()).show(month, index); } catch { if (href) location.href = href; }
   });
-  root.addEventListener("pointerover", load, {once: true});
-  addEventListener("popstate", (event) => {
-    if (event.state?.viewer) location.reload();
-    else if (viewer?.isOpen) viewer.close();
+  root.addEventListener("pointerover", () => load().catch(() => {}), {once: true});
+  addEventListener("popstate", async ({state}) => {
+    if (state?.viewer === undefined) {
+      if (viewer?.isOpen) viewer.close();
+      return;
+    }
+    // The photo at the number of the entry, unless the library changed since.
+    const {month, index} = timeline.at(state.viewer);
+    try {
+      await timeline.need(month, index, index + 1);
+      const {uid} = timeline.photo(month, index);
+      if (!location.pathname.endsWith(`/${uid}`)) throw new Error("another photo is there now");
+      await (await load()).show(month, index, {entry: false});
+    } catch { location.reload(); }
   });
 }

@@ -139,7 +139,7 @@ export class Window extends EventTarget {
     for (const [key, day] of this.#days) if (!days.has(key)) { day.remove(); this.#days.delete(key); }
     for (const [key, [month, box]] of days) if (!this.#days.has(key)) this.#days.set(key, this.#day(month, box));
     let low = Infinity, high = -1, needed = -1;
-    const need = () => { if (high >= 0 && !this.#fast) this.#timeline.need(needed, low, high + 1).catch(() => {}); };
+    const need = () => { if (high >= 0 && !this.#fast && !this.#timeline.rests) this.#timeline.need(needed, low, high + 1).catch(() => {}); };
     for (const [key, [month, index, day, laid]] of wanted) {
       const photo = this.#timeline.photo(month, index);
       const tile = this.#tiles.get(key) || this.#place(key, month, index, day, laid, photo);
@@ -188,6 +188,7 @@ export class Window extends EventTarget {
 
   // All again, at this place: the library changed. Photos that are shown again keep their pictures.
   reset(place) {
+    const focused = this.#root.contains(document.activeElement) ? this.tileOf(document.activeElement)?.photo?.uid : null;
     for (const tile of this.#tiles.values()) if (tile.photo) this.#kept.set(tile.photo.uid, tile);
     for (const [key, tile] of this.#tiles) if (tile.photo) this.#tiles.delete(key); else this.#release(key, tile);
     this.#span.clear((month) => this.#drop(month));
@@ -196,6 +197,8 @@ export class Window extends EventTarget {
     if (this.#timeline.months.length) this.#build(place?.month ?? 0, place?.offset ?? 0);
     for (const tile of this.#kept.values()) this.#release("", tile);
     this.#kept.clear();
+    const tile = focused && [...this.tiles].find(({photo}) => photo?.uid === focused);
+    if (tile) this.focus(tile.month, tile.index, {show: false});
   }
 
   tileOf(element) {

@@ -1,0 +1,53 @@
+// The floating bar of the selected photos.
+
+import {may, site} from "./api.js";
+import {icon, make} from "./icons.js";
+import {number} from "./words.js";
+
+const inArchive = site.archive === "1";
+// The name of an action, its label, its picture, and the right that it needs.
+const BUTTONS = [
+  ["favorite", "Favorite (f)", "heart", "update"],
+  ["private", "Private (p)", "lock", "update"],
+  ["album", "Add to album (l)", "album", "albums"],
+  ["edit", "Edit (e)", "edit", "update"],
+  ["remove", "Remove from this album (Delete)", "remove", "remove"],
+  ["archive", inArchive ? "Take out of the archive (a)" : "Archive (a)", "archive", "update"],
+  ["delete", "Delete from the library (Delete)", "bin", "delete"],
+  ["download", "Download (d)", "download", "download"],
+];
+
+export class Bar {
+  #element; #count; #all; #buttons = {};
+
+  // `run` is told the action of a button; `all` selects all of the search.
+  constructor(run, all) {
+    const button = (action, label, picture) => {
+      const made = make("button", {type: "button", className: "plain", title: label, ariaLabel: label}, icon(picture));
+      made.addEventListener("click", () => run(action));
+      this.#buttons[action] = made;
+      return made;
+    };
+    this.#count = make("span", {className: "count"});
+    this.#count.setAttribute("role", "status");
+    this.#all = make("button", {type: "button", className: "plain all"});
+    this.#all.addEventListener("click", all);
+    this.#element = make("div", {className: "actions", hidden: true}, button("clear", "End the selection", "close"), this.#count, this.#all,
+      ...BUTTONS.filter(([, , , needed]) => may(needed)).map(([action, label, picture]) => button(action, label, picture)));
+    this.#element.setAttribute("role", "toolbar");
+    this.#element.setAttribute("aria-label", "Selected photos");
+    document.querySelector("main").append(this.#element);
+  }
+
+  // What is selected, of a search with so many photos, of which an action takes `most`.
+  show(photos, total, most) {
+    const size = photos.length, every = (mark) => size > 0 && photos.every((photo) => photo[mark]);
+    this.#element.hidden = size === 0;
+    this.#count.replaceChildren(number(size), make("span", {textContent: " selected"}));
+    this.#all.hidden = size >= Math.min(total, most);
+    this.#all.textContent = `${total > most ? `First ${number(most)}` : `All ${number(total)}`} of this search`;
+    for (const mark of ["favorite", "private"]) this.#buttons[mark]?.setAttribute("aria-pressed", every(mark));
+  }
+
+  working(text) { this.#element.hidden = false; this.#count.textContent = text; }
+}

@@ -1,0 +1,96 @@
+// The values of photos that people change: how a form asks for each, and how each is read from records and sent.
+
+import {make} from "./icons.js";
+
+const YES_NO = [["true", "Yes"], ["false", "No"]];
+const STARS = [["5", "★★★★★"], ["4", "★★★★"], ["3", "★★★"], ["2", "★★"], ["1", "★"], ["0", "Not rated"], ["-1", "Rejected"]];
+const TYPES = [["image", "Picture"], ["raw", "RAW"], ["live", "Live photo"], ["video", "Video"], ["animated", "Animated picture"]];
+const UNKNOWN = new Set(["Unknown", "zz"]);
+const EXACT = 5;  // decimals of a position that a form shows: a metre
+
+// Texts of one line unless they are `long`, have `options`, or are a `number`; `details`: in the part of that name.
+const text = (name, label, maxLength, more = {}) => ({name, label, attributes: {maxLength}, ...more});
+const number = (name, label, placeholder) => ({name, label, number: true, attributes: {inputMode: "decimal", placeholder}});
+const choice = (name, label, options) => ({name, label, options, attributes: {}});
+
+export const KEYWORDS = text("Keywords", "Keywords", 65536, {details: true});
+export const TIME = {name: "TakenAtLocal", label: "Date and time", attributes: {type: "datetime-local", step: 1}};
+export const MAIN = [
+  text("Title", "Title", 200),
+  text("Description", "Description", 4096, {long: true}),
+  choice("Rating", "Rating", STARS),
+];
+export const GROUPS = [
+  ["Place and time zone", [
+    {name: "Position", label: "Position", attributes: {placeholder: "47.56903, 9.37510"}},
+    number("Altitude", "Altitude in metres", "395"),
+    text("Country", "Country, where there is no position", 2, {attributes: {maxLength: 2, placeholder: "ch"}}),
+    text("TimeZone", "Time zone", 64, {attributes: {maxLength: 64, placeholder: "Europe/Zurich"}}),
+  ]],
+  ["Rights and notes", [
+    text("Subject", "Subject", 255, {details: true}), text("Artist", "Artist", 255, {details: true}),
+    text("Copyright", "Copyright", 255, {details: true}), text("License", "License", 255, {details: true}),
+    text("Notes", "Notes", 4096, {details: true, long: true}),
+  ]],
+  ["Camera and kind", [
+    text("CameraMake", "Make of the camera", 255), text("CameraModel", "Model of the camera", 255),
+    text("LensMake", "Make of the lens", 255), text("LensModel", "Model of the lens", 255),
+    number("Iso", "ISO", "400"), number("FocalLength", "Focal length in mm", "50"), number("FNumber", "Aperture (f/)", "2.8"),
+    text("Exposure", "Exposure in seconds", 32, {attributes: {maxLength: 32, placeholder: "1/250"}}),
+    choice("Type", "Type", TYPES), choice("Scan", "Scanned", YES_NO), choice("Panorama", "Panorama", YES_NO),
+  ]],
+];
+
+// What a form tells beside the field with this name, as the API does.
+export class Wrong extends Error {
+  constructor(field, message) { super(message); this.details = [{field, message}]; }
+}
+
+// The element that asks for a value; of choices, `none` is the one that is no value.
+export function control({name, long, options, attributes}, id, none = "") {
+  if (options) {
+    const all = none === null ? options : [["", none], ...options];
+    return make("select", {name, id}, ...all.map(([value, label]) => make("option", {value, textContent: label})));
+  }
+  const common = {name, id, autocomplete: "off", dir: "auto", ...attributes};
+  return long ? make("textarea", {rows: 3, ...common}) : make("input", common);
+}
+
+// The value of a record as its element has it.
+export function shown({name, details, number, options}, record) {
+  if (name === "Position") return record.Lat || record.Lng ? `${record.Lat.toFixed(EXACT)}, ${record.Lng.toFixed(EXACT)}` : "";
+  if (name === "TakenAtLocal") return record.Year > 0 ? record.TakenAtLocal.slice(0, 19) : "";
+  const value = (details ? record.Details : record)[name];
+  if (options) return String(value ?? (name === "Rating" ? 0 : ""));
+  return number ? (value ? String(value) : "") : UNKNOWN.has(value) ? "" : value ?? "";
+}
+
+// The part of a request that sets what somebody typed; an empty text gives a number, a time or a position back to the files.
+export function sent({name, label, details, number, options, attributes}, typed) {
+  if (name === "Position") return position(typed);
+  let value = typed;
+  if (attributes.type === "datetime-local") value = typed ? `${typed.length === 16 ? `${typed}:00` : typed}Z` : null;
+  else if (number) value = typed ? numeric(name, label, typed) : null;
+  else if (options) value = typed === "" ? null : options === YES_NO ? typed === "true" : name === "Rating" ? Number(typed) : typed;
+  else if (name === "Country" || name === "TimeZone") value = name === "Country" ? typed.toLowerCase() || null : typed || null;
+  return details ? {Details: {[name]: value}} : {[name]: value};
+}
+
+function numeric(name, label, typed) {
+  const value = Number(typed.replace(",", ".").replace("−", "-"));
+  if (!Number.isFinite(value)) throw new Wrong(name, `${label}: type a number.`);
+  return value;
+}
+
+function position(typed) {
+  if (!typed) return {Lat: null, Lng: null};
+  const parts = typed.split(/\s*[,;\s]\s*/).map((part) => (part ? Number(part) : NaN));
+  if (parts.length !== 2 || !parts.every(Number.isFinite)) throw new Wrong("Position", "Type latitude and longitude, such as 47.56903, 9.37510.");
+  return {Lat: parts[0], Lng: parts[1]};
+}
+
+// The name of the field that an error of the API or of `sent` speaks of.
+export function fieldOf(error) {
+  const name = error.details?.[0]?.field?.split(".").at(-1) ?? "";
+  return name === "Lat" || name === "Lng" ? "Position" : name;
+}

@@ -1,0 +1,34 @@
+// What is done with single files of a photo: show it, turn it, make a photo of its own of it.
+
+import {call} from "./api.js";
+import {confirmed} from "./confirm.js";
+import {make} from "./icons.js";
+
+// The Exif orientation of a picture that is turned to the right by a quarter.
+const RIGHT = {1: 6, 2: 7, 3: 8, 4: 5, 5: 2, 6: 3, 7: 4, 8: 1};
+
+// Buttons for a file. `act` sends a change and shows the photo that it answers with.
+export function fileButtons(record, file, act) {
+  if (file.Error || file.Sidecar) return [];
+  const at = `/photos/${record.UID}/files/${file.UID}`, others = record.Files.filter((other) => other !== file && !other.Sidecar);
+  const button = (textContent, title, send) => {
+    const made = make("button", {type: "button", textContent, title, ariaLabel: `${title}: ${file.Name}`});
+    made.addEventListener("click", async () => {
+      made.disabled = true;
+      try { await act(send); } finally { made.disabled = false; }
+    });
+    return made;
+  };
+  const found = [];
+  if (!file.Primary) found.push(button("Show", "Show the photo by this file", () => call(`${at}/primary`, {method: "POST"})));
+  if (file.MediaType !== "video") {
+    found.push(button("Turn", "Turn to the right", () => call(`${at}/orientation`, {method: "PUT", body: {Orientation: RIGHT[file.Orientation] ?? 6}})));
+  }
+  if (others.length) {
+    found.push(button("Unstack", "Make a photo of its own of this file", async () => {
+      const yes = await confirmed(`Make a photo of its own of ${file.Name}? It is not put back by later index runs.`, "Unstack");
+      return yes ? call(`${at}/unstack`, {method: "POST"}) : null;
+    }));
+  }
+  return found;
+}

@@ -1,0 +1,37 @@
+// The last changes of a photo, each of which can be taken back.
+
+import {call, get} from "./api.js";
+import {make} from "./icons.js";
+
+const COUNT = 10;
+const when = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "short"});
+// Values that only follow from others, or say where they come from.
+const BEHIND = /Src$|^(Manual|CellID|PlaceID|Year|Month|Day|CameraSerial)$/;
+const NAMES = {
+  TakenAt: "Time", TakenAtLocal: "Local time", TimeZone: "Time zone", Lat: "Latitude", Lng: "Longitude", CameraID: "Camera", LensID: "Lens",
+  Primary: "File that is shown", Files: "Files", Orientations: "Orientation", Names: "People", ArchivedAt: "Archived",
+};
+
+// The element of the history of a photo; empty without changes. `undo(send, names)` takes one back that changed values of
+// these names, and shows the photo that is the answer.
+export async function historyOf(uid, undo) {
+  const changes = await get(`/photos/${uid}/history?count=${COUNT}`).catch(() => []);
+  if (!changes.length) return "";
+  return make("div", {className: "history"}, make("h3", {textContent: "History"}), make("ul", {}, ...changes.map((one) => line(uid, one, undo))));
+}
+
+function line(uid, one, takeBack) {
+  const known = Object.keys(one.After).filter((name) => !BEHIND.test(name)).map((name) => NAMES[name] ?? name);
+  const names = known.join(", ") || one.Action.replace("photos.", ""), undo = make("button", {type: "button", textContent: "Undo", ariaLabel: `Undo the change of ${names}`});
+  undo.addEventListener("click", async () => {
+    undo.disabled = true;
+    try {
+      await takeBack(() => call(`/photos/${uid}/history/${one.ID}/undo`, {method: "POST"}), Object.keys(one.After));
+    } catch (error) {
+      undo.disabled = false;
+      undo.parentElement.querySelector(".wrong")?.remove();
+      undo.before(make("small", {className: "wrong", role: "alert", textContent: error.message}));
+    }
+  });
+  return make("li", {}, make("span", {}, `${names} `, make("small", {textContent: [when.format(new Date(one.CreatedAt)), one.ActorName].filter(Boolean).join(" · ")})), undo);
+}

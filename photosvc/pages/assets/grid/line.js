@@ -1,0 +1,56 @@
+// The line that tells what was done, and takes it back. Actions go through it one after the other: each finds what the
+// one before left, and Undo means the last one.
+
+import {make} from "./icons.js";
+
+const SHOWN = 12000;   // milliseconds that the line stands
+
+export class Line {
+  #element = make("div", {className: "undo", hidden: true}); #back = null; #timer = 0; #last = Promise.resolve();
+
+  constructor() {
+    this.#element.setAttribute("role", "status");
+    this.standIn(document.body);
+  }
+
+  // A viewer over the page covers it, and keeps the focus inside.
+  standIn(parent) { parent.append(this.#element); }
+
+  // Does this after what was begun before; what it throws is told.
+  after(action) {
+    this.#last = this.#last.then(action).catch((error) => this.say(error.message));
+    return this.#last;
+  }
+
+  undo() {
+    return this.after(async () => {
+      const back = this.#back;
+      if (!back) return;
+      this.#back = null;
+      this.#element.hidden = true;
+      try {
+        const told = await back();
+        this.say(typeof told === "string" && told ? told : "Taken back");
+      } catch (error) {
+        this.say(error.message, back, null, "Try again");
+      }
+    });
+  }
+
+  // `back` takes the action back; `link`, the properties of a link, leads to what it made.
+  say(text, back = null, link = null, label = "Undo") {
+    this.#back = back || null;
+    const children = [make("span", {textContent: text, dir: "auto"})];
+    if (link) children.push(make("a", link));
+    if (back) {
+      const button = make("button", {type: "button", className: "plain", textContent: label});
+      button.addEventListener("click", () => this.undo());
+      children.push(button);
+    }
+    this.#element.replaceChildren(...children);
+    this.#element.hidden = false;
+    clearTimeout(this.#timer);
+    // What can be taken back stays until the next action for those who need longer; the line only moves out of the way.
+    this.#timer = setTimeout(() => { this.#element.hidden = true; }, SHOWN);
+  }
+}

@@ -1,0 +1,168 @@
+"""The panel of the viewer in Chromium: every value that is changed in place, files of a stack, and what is typed."""
+
+import re
+
+import pytest
+
+from tests.api_client import open_api
+from tests.pages.chromium import open_chromium, open_page
+from tests.pictures import exif, jpeg
+from tests.programs.server import serve
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+FIRST = ".tiles li[aria-posinset='1']"
+STACK = "Stack/IMG_1"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A service with photos, of which the last one has two files, and a client of its API."""
+    with open_api(tmp_path_factory.mktemp("panel")) as api:
+        for number in range(3):
+            taken = exif({0x010F: "Canon"}, {0x9003: f"2023:05:0{number + 1} 10:00:00"})
+            api.library.put(f"IMG_{number}.jpg", jpeg(80, 60, exif=taken) + bytes([number]))
+        taken = exif({}, {0x9003: "2023:06:01 10:00:00", 0xA420: "0123456789abcdef0123456789abcdef"})
+        api.library.put("stack_1.jpg", jpeg(80, 60, exif=taken))
+        api.library.put("stack_2.jpg", jpeg(60, 80, exif=taken) + b"2")
+        api.library.index()
+        with serve(api.library.instance, workers=1, threads=4) as base:
+            yield base, api
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with open_chromium() as browser:
+        yield browser
+
+
+def open_panel(page, base, query):
+    page.goto(f"{base}/?q={query}")
+    page.wait_for_selector(f"{FIRST} img.here")
+    page.wait_for_selector(".actions", state="attached")
+    page.click(f"{FIRST} a")
+    page.wait_for_selector(".pswp--ui-visible")
+    page.keyboard.press("i")
+    page.wait_for_selector(".panel [name=Title]")
+
+
+@pytest.fixture
+def page(served, chromium):
+    """The panel of the photo with the name `IMG_1`."""
+    with open_page(chromium, served[0], expected="400") as page:
+        open_panel(page, served[0], "name:IMG_1")
+        yield page
+
+
+def record(served, name="IMG_1"):
+    api = served[1]
+    (photo,) = api.library.find(q=f"name:{name}", merged="true", count=5)
+    return api.call("GET", f"/photos/{photo['UID']}", api.access_token()).json
+
+
+def write(page, name, text):
+    """Types a value and leaves its field; waits for the answer."""
+    if not page.is_visible(f".panel [name={name}]"):
+        page.click(f".panel summary:has(~ * [name={name}])")
+    with page.expect_response(lambda answer: answer.request.method == "PUT") as waiting:
+        if page.evaluate("name => document.querySelector(`.panel [name=${name}]`).tagName", name) == "SELECT":
+            page.select_option(f".panel [name={name}]", text)
+        else:
+            page.fill(f".panel [name={name}]", text)
+            page.keyboard.press("Tab")
+    return waiting.value
+
+
+def test_values_of_every_kind_are_changed_in_place(served, page):
+    place = {"Country": "ch", "Position": "47.56903, 9.37510", "Altitude": "395", "TimeZone": "Europe/Zurich"}
+    camera = {"Iso": "400", "FNumber": "2.8", "CameraModel": "EOS 5D", "LensModel": "EF 50mm", "Scan": "true"}
+    typed = {"Rating": "4", "Artist": "Ada", "Subject": "A boat", **place, **camera}
+    for name, text in typed.items():
+        assert write(page, name, text).status == 200, name
+    now = record(served)
+    position = {"Lat": 47.56903, "Lng": 9.3751, "Altitude": 395}
+    expected = {"Rating": 4, **position, "Iso": 400, "FNumber": 2.8, "CameraModel": "EOS 5D"}
+    assert {name: now[name] for name in expected} == expected
+    assert (now["LensModel"], now["Scan"], now["TimeZone"]) == ("EF 50mm", True, "Europe/Zurich")
+    assert (now["Details"]["Artist"], now["Details"]["Subject"], now["PlaceCountry"]) == ("Ada", "A boat", "ch")
+    page.wait_for_selector(".history li:has-text('Time zone')")
+    assert not re.search(r"Src|Manual|CellID", page.inner_text(".history"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("Position", "here", "Type latitude and longitude"),
+        ("Iso", "many", "ISO: type a number."),
+        ("Country", "c", "does not match"),
+    ],
+)
+def test_a_wrong_value_is_told_at_its_field_and_stays_to_be_mended(served, page, name, text, message):
+    if name == "Country":
+        write(page, "Position", "")
+        page.wait_for_selector(".panel [name=Country]", state="attached")
+    before = record(served)
+    if not page.is_visible(f".panel [name={name}]"):
+        page.click(f".panel summary:has(~ * [name={name}])")
+    page.fill(f".panel [name={name}]", text)
+    page.keyboard.press("Tab")
+    page.wait_for_selector(f"#wrong-{name}:not([hidden]):has-text('{message}')")
+    assert page.input_value(f".panel [name={name}]") == text
+    assert page.get_attribute(f".panel [name={name}]", "aria-invalid") == "true"
+    assert record(served) == before
+
+
+def test_what_is_typed_while_another_field_is_saved_stays_and_is_saved_too(served, page):
+    page.context.new_cdp_session(page).send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": 500, "downloadThroughput": -1, "uploadThroughput": -1},
+    )
+    page.fill(".panel [name=Title]", "One")
+    page.keyboard.press("Tab")
+    page.keyboard.type("typed meanwhile", delay=60)
+    page.wait_for_selector(".panel h2:text-is('One')")
+    assert page.input_value(".panel [name=Description]") == "typed meanwhile"
+    assert write(page, "Description", "typed meanwhile, and more").status == 200
+    assert (record(served)["Title"], record(served)["Description"]) == ("One", "typed meanwhile, and more")
+
+
+def test_the_own_change_of_a_photo_is_no_conflict_with_the_next(served, page):
+    page.keyboard.press("f")
+    page.wait_for_selector(".pswp .undo:not([hidden]) span:has-text('favorite')")
+    assert write(page, "Title", "After the heart").status == 200
+    page.click(".pswp .undo button")
+    page.wait_for_selector(".pswp .undo span:has-text('Taken back')")
+    assert record(served)["Title"] == "After the heart"
+
+
+def test_a_photo_whose_time_changes_within_its_month_stays_open_at_its_new_place(served, chromium):
+    with open_page(chromium, served[0]) as page:
+        open_panel(page, served[0], "taken:2023-05")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_selector(".pswp__position:text-is('2 of 3')")
+        page.wait_for_function(
+            "() => document.querySelector('.panel [name=TakenAtLocal]').value.startsWith('2023-05-02')"
+        )
+        write(page, "TakenAtLocal", "2023-05-20T08:00:00")
+        page.wait_for_selector(".pswp__position:text-is('1 of 3')")
+        assert page.url.partition("?")[0].endswith(record(served)["UID"])
+        page.click(".history li:has-text('Time') button >> nth=0")
+        page.wait_for_selector(".pswp__position:text-is('2 of 3')")
+
+
+def test_files_of_a_stack_are_shown_turned_and_taken_out(served, chromium):
+    with open_page(chromium, served[0]) as page:
+        open_panel(page, served[0], "taken:2023-06")
+        assert len(page.query_selector_all(".files li")) == 2
+        page.click(".files button:text-is('Show')")
+        page.wait_for_selector(".files li:has-text('stack_2.jpg') button:text-is('Unstack')")
+        page.wait_for_selector(".files li:has-text('stack_1.jpg') button:text-is('Show')")
+        shown = record(served, "stack_*")
+        assert [file["Name"] for file in shown["Files"] if file["Primary"]] == ["stack_2.jpg"]
+        page.click(".files li:has-text('stack_2.jpg') button:text-is('Turn')")
+        page.wait_for_selector(".files li:has-text('stack_2.jpg') small:has-text('80 × 60')")
+        page.click(".files li:has-text('stack_1.jpg') button:text-is('Unstack')")
+        page.click("dialog .primary")
+        page.wait_for_function("() => document.querySelectorAll('.files li').length === 1")
+        page.wait_for_selector(".pswp__position:text-matches('of 2')")
+        assert len(served[1].library.find(q="taken:2023-06", count=5)) == 2

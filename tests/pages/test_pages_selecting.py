@@ -1,0 +1,185 @@
+"""Selections and their actions in Chromium: marks, what goes wrong in the middle, and deleting from the archive."""
+
+import pytest
+
+from tests.api_client import open_api
+from tests.pages.chromium import open_chromium, open_page
+from tests.pictures import exif, jpeg
+from tests.programs.server import serve
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+TOTAL = 5
+FIRST = ".tiles li[aria-posinset='1']"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A service that moves deleted originals into the trash."""
+    with open_api(tmp_path_factory.mktemp("selecting")) as api:
+        for number in range(TOTAL):
+            taken = exif({}, {0x9003: f"2023:05:0{number + 1} 10:00:00"})
+            api.library.put(f"IMG_{number}.jpg", jpeg(80, 60, exif=taken) + bytes([number]))
+        api.library.index()
+        environ = {"PHOTOSVC_DELETE_ORIGINALS": "true"}
+        with serve(api.library.instance, workers=1, threads=4, environ=environ) as base:
+            yield base, api
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with open_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(served, chromium):
+    with open_page(chromium, served[0], expected="Failed to load resource") as page:
+        ready(page)
+        yield page
+
+
+def ready(page):
+    page.wait_for_selector(f"{FIRST} img.here")
+    page.wait_for_selector(".actions", state="attached")
+
+
+def says(page, text):
+    page.wait_for_selector(f".undo:not([hidden]) span:has-text('{text}')")
+
+
+def count(served, query=""):
+    return len(served[1].library.find(q=query, count=TOTAL))
+
+
+def test_the_mark_of_a_photo_is_set_by_a_click_on_it_and_taken_away_by_the_next(page):
+    for marked in (True, False):
+        page.hover(FIRST)
+        page.click(f"{FIRST} .pick input")
+        assert page.is_checked(f"{FIRST} .pick input") is marked
+        assert page.is_visible(".actions") is marked
+
+
+def test_keys_that_are_pressed_before_the_tools_are_there_count(served, chromium):
+    with open_page(chromium, served[0]) as page:
+        page.route("**/grid/tools.js*", lambda route: (page.wait_for_timeout(1500), route.continue_()))
+        page.goto(served[0], wait_until="commit")
+        page.wait_for_selector(".tiles li:first-child img.here")
+        page.focus(".tiles li a[tabindex='0']")
+        for key in ("x", "ArrowRight", "x"):
+            page.keyboard.press(key)
+        page.wait_for_selector(".actions .count:has-text('2')")
+
+
+def test_actions_that_follow_each_other_at_once_do_what_each_means(served, page):
+    page.focus(f"{FIRST} a")
+    for key in ("f", "f", "f"):
+        page.keyboard.press(key)
+    says(page, "1 photo made a favorite")
+    page.wait_for_function("() => document.querySelectorAll('.tiles .badge[title=Favorite]').length === 1")
+    page.keyboard.press("Control+z")
+    says(page, "Taken back")
+    assert count(served, "favorite:true") == 0
+
+
+def test_what_the_server_does_not_hear_is_told_and_done_when_it_is_back(served, page):
+    page.focus(f"{FIRST} a")
+    page.keyboard.press("f")
+    says(page, "made a favorite")
+    page.context.set_offline(True)
+    page.keyboard.press("Control+z")
+    says(page, "The server cannot be reached. Try again.")
+    assert count(served, "favorite:true") == 1
+    page.context.set_offline(False)
+    page.click(".undo button:text-is('Try again')")
+    says(page, "Taken back")
+    assert count(served, "favorite:true") == 0
+
+
+def test_a_session_that_ended_loses_nothing_that_is_typed(served, page):
+    page.focus(f"{FIRST} a")
+    page.keyboard.press("e")
+    page.fill("dialog [name=Title]", "A long text")
+    cookies = page.context.cookies()
+    page.context.clear_cookies()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog .alert:not([hidden]):has-text('You are signed out.')")
+    assert page.input_value("dialog [name=Title]") == "A long text"
+    page.context.add_cookies(cookies)
+    page.keyboard.press("Enter")
+    says(page, "1 of 1 photo changed")
+    page.keyboard.press("Control+z")
+    says(page, "Taken back")
+
+
+def test_all_photos_that_leave_a_search_leave_a_word_and_come_back(served, page):
+    page.keyboard.press("Control+a")
+    page.wait_for_selector(f".actions .count:has-text('{TOTAL}')")
+    page.keyboard.press("a")
+    says(page, f"{TOTAL} photos archived")
+    page.wait_for_selector(".empty:has-text('Nothing is left here.')")
+    page.keyboard.press("Control+z")
+    says(page, "Taken back")
+    page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL}'] img.here")
+    assert page.is_hidden(".empty")
+
+
+def test_archived_photos_are_deleted_after_a_question_and_come_back_from_the_trash(served, page):
+    page.focus(f"{FIRST} a")
+    page.keyboard.press("Delete")  # not outside of the archive
+    page.keyboard.press("a")
+    says(page, "1 photo archived")
+    page.goto(f"{served[0]}/?q=archived:true")
+    ready(page)
+    page.focus(f"{FIRST} a")
+    page.keyboard.press("Delete")
+    page.wait_for_selector("dialog:has-text('Delete 1 photo from the library? The originals go into the trash.')")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    page.keyboard.press("Delete")
+    page.click("dialog .primary")
+    says(page, "1 photo deleted")
+    page.wait_for_selector(".empty:has-text('Nothing is left here.')")
+    assert not (served[1].library.originals / "IMG_4.jpg").exists()
+    page.keyboard.press("Control+z")
+    says(page, "Taken back")
+    page.wait_for_selector(f"{FIRST} img.here")
+    assert (served[1].library.originals / "IMG_4.jpg").exists()
+    page.keyboard.press("Control+a")
+    page.wait_for_selector(".actions .count:has-text('1')")
+    page.keyboard.press("a")
+    says(page, "1 photo taken out of the archive")
+
+
+def test_forward_opens_the_viewer_again_and_back_while_it_opens_closes_it(served, page):
+    page.click(f"{FIRST} a")
+    page.wait_for_selector(".pswp--ui-visible")
+    first = page.url
+    page.keyboard.press("Escape")
+    page.wait_for_selector(".pswp", state="detached")
+    page.go_forward(wait_until="commit")
+    page.wait_for_selector(".pswp")
+    assert page.url == first
+    page.go_back(wait_until="commit")
+    page.wait_for_selector(".pswp", state="detached")
+    page.focus(f"{FIRST} a")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".pswp", state="attached")
+    page.go_back(wait_until="commit")
+    page.wait_for_selector(".pswp", state="detached")
+    assert page.url == f"{served[0]}/"
+
+
+def test_the_focus_stays_at_its_photo_when_others_change_the_library(served, page):
+    page.focus(f"{FIRST} a")
+    page.keyboard.press("ArrowRight")
+    api = served[1]
+    uid = api.library.find(count=1, order="newest")[0]["UID"]
+    token = api.access_token()
+    assert api.call("POST", "/batch/photos/archive", token, json={"photos": [uid]}).status_code == 200
+    page.keyboard.press("f")
+    page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL - 1}'] .badge[title=Favorite]")
+    page.wait_for_function("() => document.activeElement.parentElement.getAttribute('aria-posinset') === '1'")
+    api.call("POST", "/batch/photos/restore", token, json={"photos": [uid]})
+    page.keyboard.press("Control+z")
+    says(page, "Taken back")
