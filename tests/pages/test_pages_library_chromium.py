@@ -67,6 +67,16 @@ def test_an_index_run_is_started_by_keyboard_and_told_until_it_ends(chromium, ba
         assert page.inner_text(".runs li:first-child .what p") == "3 new, 1 failed"
 
 
+def test_a_page_that_tells_of_a_run_leads_to_the_log_in_when_its_session_has_ended(chromium, base):
+    with open_page(chromium, base, name="ann", expected="401") as page:
+        page.goto(base + LIBRARY)
+        page.click("text=Index…")
+        page.click("button.primary:visible >> text=Index")
+        page.wait_for_selector("#live [role=status]")
+        page.context.clear_cookies()
+        page.wait_for_url(f"{base}/sign-in?next={LIBRARY}**")
+
+
 def test_look_alikes_are_found_archived_and_brought_back_by_keyboard(chromium, base):
     with open_page(chromium, base, name="ann") as page:
         page.goto(base + ALIKE)

@@ -23,6 +23,7 @@ async function look() {
   if (document.hidden) return setTimeout(look, pause);
   try {
     const answer = await fetch(live.dataset.api, {headers: {"X-Photosvc": "1"}, credentials: "same-origin"});
+    if (answer.status === 401) return location.reload();  // the page leads to the log-in and back
     if (answer.ok && !tell(await answer.json())) return location.assign(location.pathname);
   } catch { /* the network is away: the next look may find it */ }
   return setTimeout(look, pause);
