@@ -37,6 +37,7 @@ from photosvc.auth.service_key import (
     store_fingerprint,
 )
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.folders.flushed import flush_folder
 from photosvc.core.locks.lock import exclusive_lock
 from photosvc.models import RecoveryCode, StoredKey, User
 from photosvc.settings import Settings
@@ -141,7 +142,7 @@ def put_in_place(settings: Settings) -> None:
     if settings.key_file is not None:
         file = settings.key_file.resolve()
         next_file(file).replace(file)
-        _flush(file.parent)
+        flush_folder(file.parent)
 
 
 def _accounts(session: Session) -> list[User]:
@@ -193,12 +194,4 @@ def _write(file: Path, key: str, *, like: Path) -> None:
         stream.write(key)
         stream.flush()
         os.fsync(descriptor)
-    _flush(file.parent)
-
-
-def _flush(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    flush_folder(file.parent)

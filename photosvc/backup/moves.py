@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from photosvc.core.errors import SettingError
+from photosvc.core.folders.flushed import flush_folder
 
 _FOLDER: Final = ".restore"
 _LIST: Final = "moves.json"
@@ -93,9 +94,9 @@ def commit(instance: Path, plan: Plan) -> None:
         file.flush()
         os.fsync(file.fileno())
     for path in {folder, *(Path(move.waiting).parent for move in plan.moves if move.waiting)}:
-        _flush(path)
+        flush_folder(path)
     new.rename(folder / _LIST)
-    _flush(folder)
+    flush_folder(folder)
 
 
 def finish(instance: Path, plan: Plan) -> None:
@@ -116,7 +117,7 @@ def finish(instance: Path, plan: Plan) -> None:
             Path(move.waiting).rename(target)
     for folder in {Path(move.target).parent for move in plan.moves}:
         with suppress(FileNotFoundError):
-            _flush(folder)
+            flush_folder(folder)
     shutil.rmtree(instance / _FOLDER / "instance", ignore_errors=True)
     (instance / _FOLDER / _LIST).unlink()
     discard(instance)
@@ -130,11 +131,3 @@ def _free(path: Path) -> Path:
         number += 1
         found = path.with_name(f"{path.name}-{number}")
     return found
-
-
-def _flush(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

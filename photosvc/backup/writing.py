@@ -20,6 +20,7 @@ from photosvc.backup.errors import NothingToBackUpError, TargetExistsError
 from photosvc.backup.manifest import POSTGRESQL, SQLITE, Manifest, Member, dump
 from photosvc.backup.snapshot import State, copy, snapshot, state_of
 from photosvc.backup.workspace import workspace
+from photosvc.core.folders.flushed import flush_folder
 from photosvc.settings import PREFIX, Settings, setting_fields
 
 #: The fastest level: a library shrinks to a fifth, as fast as most disks take it.
@@ -197,11 +198,7 @@ def _put_in_place(part: Path, target: Path) -> None:
         if os.path.lexists(target):  # a file system without hard links
             raise _exists(target) from None
         part.rename(target)
-    descriptor = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    flush_folder(target.parent)
 
 
 def _exists(target: Path) -> TargetExistsError:

@@ -4,14 +4,15 @@ In a smart album the query decides what is in it; people take photos out of it a
 those photos are hidden that the deletion of a large one has come to: they are not in it unless it is restored.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Final
 
 from sqlalchemy import Select, delete, func, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.portions import in_portions
 from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
 from photosvc.models.database.inserts import insert_into
 from photosvc.search.projection.albums import project_album
@@ -24,14 +25,8 @@ MOST_FILES: Final = 200_000
 #: Photos that one transaction adds or removes: for them it holds the write lock less than a tenth of a second.
 MOST_AT_ONCE: Final = 1000
 _PORTION: Final = 500
-_Value = TypeVar("_Value", int, str)
 #: Between the positions of neighbours, so that most moves change no other photo.
 _STEP: Final = 1024
-
-
-def in_portions(values: Sequence[_Value], most: int = MOST_AT_ONCE) -> Iterator[Sequence[_Value]]:
-    """The values in portions, by default of as many photos as one transaction changes in an album."""
-    return (values[start : start + most] for start in range(0, len(values), most))
 
 
 def lock_photos(session: Session, photo_ids: Sequence[int]) -> set[int]:

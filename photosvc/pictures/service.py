@@ -4,6 +4,7 @@ import threading
 from functools import cached_property
 from typing import Final
 
+from photosvc.core.processors import usable_cores
 from photosvc.pictures.cache.folder import PictureCache
 from photosvc.pictures.converting import VideoJob, make_video
 from photosvc.pictures.thumbnails.geometry import Job
@@ -11,7 +12,6 @@ from photosvc.pictures.thumbnails.on_demand import Thumbnails
 from photosvc.pictures.videos import Videos
 from photosvc.settings import Settings
 from photosvc.workers.on_demand import OnDemandWorkers
-from photosvc.workers.pool import usable_cores
 
 _MIB: Final = 1 << 20
 #: Thumbnails that may wait for a process: as many as it makes in some seconds.

@@ -1,15 +1,13 @@
 """Albums as the API sends them, and what people send to change them."""
 
-import re
-from typing import Any, Final
+from typing import Any
 
-from marshmallow import EXCLUDE, Schema, fields, pre_load, validate
+from marshmallow import EXCLUDE, Schema, fields, pre_load
 
 from photosvc.records.examples import ALBUM_UID, PHOTO_UID
-from photosvc.records.fields import AnyCaseSchema
+from photosvc.records.fields import AnyCaseSchema, CleanText
 from photosvc.records.photos.entity import AlbumSchema
 
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _TITLE, _LONG = 200, 4096
 
 
@@ -25,17 +23,6 @@ class AlbumResultSchema(AlbumSchema):
     LinkCount = fields.Constant(0, metadata={"type": "integer"})
 
 
-class _Text(fields.String):
-    """A text without control characters."""
-
-    def __init__(self, most: int, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(validate=validate.Length(max=most), **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
-        text: str = super()._deserialize(value, attr, data, **kwargs)
-        return _CONTROL.sub("", text).strip()
-
-
 class AlbumEditSchema(AnyCaseSchema):
     """Loads the values of an album; what is absent or null stays as it is."""
 
@@ -44,10 +31,10 @@ class AlbumEditSchema(AnyCaseSchema):
 
         unknown = EXCLUDE
 
-    Title = _Text(_TITLE, attribute="title", metadata={"example": "Summer"})
-    Description = _Text(_LONG, attribute="description")
-    Filter = _Text(_LONG, attribute="filter", metadata={"description": "The query of a smart album."})
-    Order = _Text(32, attribute="order")
+    Title = CleanText(_TITLE, attribute="title", metadata={"example": "Summer"})
+    Description = CleanText(_LONG, attribute="description")
+    Filter = CleanText(_LONG, attribute="filter", metadata={"description": "The query of a smart album."})
+    Order = CleanText(32, attribute="order")
     Favorite = fields.Boolean(attribute="favorite", truthy={True}, falsy={False})
     Private = fields.Boolean(attribute="private", truthy={True}, falsy={False})
 

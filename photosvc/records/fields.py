@@ -1,15 +1,17 @@
 """How values become JSON: field types that Marshmallow does not have, schemas compiled for speed, names of fields."""
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, Final, cast
 
-from marshmallow import Schema, fields, pre_load
+from marshmallow import Schema, fields, pre_load, validate
 
 from photosvc.core.clock import ZERO_TIME
 
 _UP_TO_SECONDS: Final = len("0001-01-01T00:00:00")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 class AnyCaseSchema(Schema):
@@ -27,6 +29,21 @@ class AnyCaseSchema(Schema):
             names.get(name.lower().replace("_", ""), name): data[name] for name in data.keys() - self.fields.keys()
         }
         return {**others, **{name: data[name] for name in data.keys() & self.fields.keys()}}
+
+
+def clean_text(text: str) -> str:
+    """The text without control characters except tabs and line feeds, and without blanks around it."""
+    return _CONTROL.sub("", text).strip()
+
+
+class CleanText(fields.String):
+    """Loads a text of at most `most` characters, cleaned by `clean_text`."""
+
+    def __init__(self, most: int, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(validate=validate.Length(max=most), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
+        return clean_text(super()._deserialize(value, attr, data, **kwargs))
 
 
 class Timestamp(fields.Field[datetime]):

@@ -1,6 +1,5 @@
 """A pool of worker processes for untrusted decoding: an item that kills its worker costs that item only."""
 
-import os
 import pickle
 import time
 from collections import deque
@@ -198,8 +197,3 @@ def death_of(code: int) -> WorkerDiedError:
     if code < 0:
         return WorkerDiedError(Reason.KILLED, signal_symbol(-code))
     return WorkerDiedError(Reason.CRASHED)
-
-
-def usable_cores() -> int:
-    """The cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,7 +1,7 @@
 """Adding the files of an account that wait, the albums they go to, and waiting a moment until they are indexed."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.policy import decide
 from photosvc.core import ids
 from photosvc.core.errors import NotFoundError
+from photosvc.core.portions import in_portions
 from photosvc.index.running.run_lock import is_running
 from photosvc.library.albums import album_named, album_of_people, make_album
 from photosvc.library.staging.errors import NameTakenError, PartMissingError
@@ -94,7 +95,7 @@ def _are_seen(service: Service, names: Sequence[str]) -> bool:
     with service.loading() as session:
         left = set(names)
         for table in (File, Sidecar, RejectedFile):
-            for portion in _portions(sorted(left)):
+            for portion in in_portions(sorted(left), _PORTION):
                 query = select(table.name).where(table.root == ORIGINALS_ROOT, table.name.in_(portion))
                 left -= set(session.scalars(query))
     service.end_reading()
@@ -140,7 +141,3 @@ def _album(session: Session, name: str, now: datetime) -> str:
         decide(who, "albums.create")
         return make_album(session, {"title": name}, now).uid
     return album_of_people(session, album.uid, sees_private=who.sees_private).uid
-
-
-def _portions(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (names[start : start + _PORTION] for start in range(0, len(names), _PORTION))

@@ -7,6 +7,7 @@ import click
 
 from photosvc.cli.group import with_database
 from photosvc.cli.terminal.progress import progress_bar
+from photosvc.cli.terminal.report import print_json
 from photosvc.core.errors import ConflictError
 
 if TYPE_CHECKING:
@@ -77,19 +78,13 @@ def _print_record(file: "Imported") -> None:
         record["original"] = file.placed
     if file.problem:
         record |= {"code": file.problem.reason.value, "reason": file.problem.sentence}
-    _print_json(record)
+    print_json(record, indented=False)
 
 
 def _print_counts(counts: "dict[Fate, int]", *, dry_run: bool, as_json: bool) -> None:
     by_name = {fate.value: count for fate, count in counts.items()}
     if as_json:
-        _print_json({**by_name, "dry_run": dry_run})
+        print_json({**by_name, "dry_run": dry_run}, indented=False)
         return
     words = {"imported": "would be imported"} if dry_run else {}
     click.echo(", ".join(f"{count} {words.get(name, name)}" for name, count in by_name.items()))
-
-
-def _print_json(record: dict[str, object]) -> None:
-    import orjson
-
-    click.echo(orjson.dumps(record).decode())

@@ -12,11 +12,10 @@ from photosvc.cli.indexing.originals import keep_folder, replace_option, warn_of
 from photosvc.cli.indexing.parent import parent_option
 from photosvc.cli.terminal.completion import complete_folders
 from photosvc.cli.terminal.progress import progress_bar, progress_lines
+from photosvc.cli.terminal.report import print_json
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from photosvc.index.running.job import Progress
     from photosvc.index.running.summary import IndexOptions, Outcome, Summary
     from photosvc.web.current import Service
@@ -135,7 +134,7 @@ def _print_record(outcome: "Outcome") -> None:
     record = {"name": outcome.name, "status": outcome.status.value}
     if outcome.problem:
         record |= {"code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
-    _print_json(record)
+    print_json(record, indented=False)
 
 
 def _print_counts(summary: "Summary", options: "IndexOptions") -> None:
@@ -152,10 +151,4 @@ def _print_counts(summary: "Summary", options: "IndexOptions") -> None:
         **({"read_again": summary.read_again} if summary.read_again else {}),
         **({"thumbnails": summary.thumbnails} if options.thumbnails else {}),
     }
-    _print_json(record)
-
-
-def _print_json(record: "Mapping[str, object]") -> None:
-    import orjson
-
-    click.echo(orjson.dumps(record).decode())
+    print_json(record, indented=False)

@@ -15,6 +15,7 @@ from photosvc.cli.indexing.counts import run_line
 from photosvc.cli.indexing.originals import keep_folder
 from photosvc.cli.indexing.parent import parent_option
 from photosvc.cli.terminal.progress import progress_lines
+from photosvc.cli.terminal.report import print_json
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -108,10 +109,8 @@ def _end_late(reading: int) -> None:
 def _print_run(folder: str, summary: "Summary", now: str, *, as_json: bool) -> None:
     counts = {name: getattr(summary, name) for name in ("indexed", "updated", "missing", "failed")}
     if as_json:
-        import orjson
-
         record = {"at": now, "folder": folder, **counts, "seconds": round(summary.seconds, 3)}
-        click.echo(orjson.dumps(record).decode())
+        print_json(record, indented=False)
     else:
         listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         click.echo(f"{folder or 'originals'}: {listed or 'search rows rendered again'} in {summary.seconds:.1f} s")

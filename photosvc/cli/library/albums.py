@@ -74,7 +74,8 @@ def show(service: "Service", album: str) -> None:
 @with_database
 def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: bool) -> None:
     """Add the photos that QUERY finds to an album, private ones included."""
-    from photosvc.library.album_photos import add_photos, in_portions, select_photos
+    from photosvc.core.portions import in_portions
+    from photosvc.library.album_photos import MOST_AT_ONCE, add_photos, select_photos
     from photosvc.library.albums import album_to_change, make_album
     from photosvc.search.reading.selection import Selection
 
@@ -88,7 +89,7 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
         with service.changing() as session:
             uid = make_album(session, {"title": album}, now).uid
     added = 0
-    for portion in in_portions(photos):
+    for portion in in_portions(photos, MOST_AT_ONCE):
         with service.changing() as session:
             added += len(add_photos(session, album_to_change(session, uid, sees_private=True), portion, now))
     click.echo(f"{counted(added, 'photo')} added.", err=True)

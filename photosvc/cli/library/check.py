@@ -9,6 +9,7 @@ import click
 from photosvc.cli.group import with_database
 from photosvc.cli.terminal.completion import complete_folders
 from photosvc.cli.terminal.progress import progress_bar
+from photosvc.cli.terminal.report import print_json
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
@@ -73,8 +74,6 @@ def _print(report: "Report", listed: "list[Finding]", *, as_json: bool) -> None:
     counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos, "thumbnails": report.thumbnails}
     faults = {fault.value: count for fault, count in sorted(report.faults.items())}
     if as_json:
-        import orjson
-
         record = {
             **counts,
             "sound": report.is_sound,
@@ -85,7 +84,7 @@ def _print(report: "Report", listed: "list[Finding]", *, as_json: bool) -> None:
             ],
             "seconds": round(report.seconds, 3),
         }
-        click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
+        print_json(record)
         return
     checked = ", ".join(counted(count, what.removesuffix("s")) for what, count in counts.items() if what != "bytes")
     found = ", ".join(f"{count} {code}" for code, count in faults.items()) or "nothing wrong"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import with_database
-from photosvc.cli.terminal.report import chosen_format, format_options, print_list, require_stdout
+from photosvc.cli.terminal.report import chosen_format, format_options, print_json, print_list, require_stdout
 
 if TYPE_CHECKING:
     from photosvc.library.look_alikes.duplicates import Copy
@@ -30,8 +30,6 @@ def duplicates(service: "Service", distance: int) -> None:
     Copies in other sizes, formats and qualities look alike, and so do most pictures of one series; photos of one plain
     colour are left out. Nothing is deleted.
     """
-    import orjson
-
     from photosvc.library.look_alikes.duplicates import find_duplicates
 
     require_stdout()
@@ -39,7 +37,7 @@ def duplicates(service: "Service", distance: int) -> None:
         groups = find_duplicates(connection, distance)
     if chosen_format() == "json":
         listed = [[_shown(copy) for copy in group] for group in groups]
-        click.echo(orjson.dumps(listed, option=orjson.OPT_INDENT_2).decode())
+        print_json(listed)
         return
     rows = [
         {**_shown(copy), "group": number, "pixels": f"{copy.width}x{copy.height}"}

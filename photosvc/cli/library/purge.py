@@ -6,6 +6,7 @@ import click
 
 from photosvc.cli.group import with_database
 from photosvc.cli.terminal.prompts import confirm, yes_option
+from photosvc.cli.terminal.report import print_json
 from photosvc.core.texts.counted import counted, which
 
 if TYPE_CHECKING:
@@ -49,8 +50,6 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
             if hard:
                 removed = remove(session, service.settings, service.clock, service.pictures.cache, found)
     if as_json:
-        import orjson
-
         record = {
             "missing": len(found.files),
             "marked": marked,
@@ -63,7 +62,7 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
             "removed": {"files": removed.files, "photos": removed.photos, "thumbnails": removed.thumbnails},
             "dry_run": dry_run,
         }
-        click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
+        print_json(record)
     elif hard and dry_run:
         files, photos = counted(len(found.files), "file"), counted(len(found.photos), "photo")
         click.echo(f"{files} and {photos} would be removed. {_losses(found)}")

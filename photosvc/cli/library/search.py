@@ -6,7 +6,7 @@ import click
 
 from photosvc.cli.group import with_database
 from photosvc.cli.terminal.completion import complete_orders
-from photosvc.cli.terminal.report import chosen_format, format_options, print_list, require_stdout
+from photosvc.cli.terminal.report import chosen_format, format_options, print_json, print_list, require_stdout
 
 if TYPE_CHECKING:
     from photosvc.search.reading.explain import Explanation
@@ -50,7 +50,7 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
     if explain:
         _print_explanation(explanation, chosen_format())
     elif chosen_format() == "json":
-        click.echo(orjson.dumps(records, option=orjson.OPT_INDENT_2).decode())
+        print_json(records)
     else:
         print_list(_COLUMNS, records)
 
@@ -58,10 +58,8 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
 def _print_explanation(explanation: "Explanation", output: str) -> None:
     from dataclasses import asdict
 
-    import orjson
-
     if output == "json":
-        click.echo(orjson.dumps(asdict(explanation), option=orjson.OPT_INDENT_2).decode())
+        print_json(asdict(explanation))
         return
     counts = [f"{count.found} found, sorted up to {count.limit}: {count.conditions}" for count in explanation.counts]
     for heading, lines in (

@@ -8,6 +8,7 @@ import click
 
 from photosvc.cli.group import with_database
 from photosvc.cli.terminal.progress import progress_bar
+from photosvc.cli.terminal.report import print_json
 
 if TYPE_CHECKING:
     from photosvc.pictures.originals import Original
@@ -32,9 +33,10 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
     QUERY has words and filters as in the API. What the cache has already is kept. The exit code is 1 when a picture
     cannot be shown.
     """
+    from photosvc.core.processors import usable_cores
     from photosvc.pictures.thumbnails.ahead import Made, make_ahead
     from photosvc.pictures.thumbnails.making import make_thumbnails
-    from photosvc.workers.pool import WorkerPool, usable_cores
+    from photosvc.workers.pool import WorkerPool
 
     wanted = _sizes(sizes)
     ids = _matching(service, query)
@@ -98,10 +100,8 @@ def _report(total: "Made", *, as_json: bool) -> None:
     for name, error in total.failed:
         click.echo(f"failed {name}: {error.message}", err=True)
     if as_json:
-        import orjson
-
         failed = [{"name": name, "reason": error.message} for name, error in total.failed]
         record = {"made": total.made, "kept": total.kept, "failed": failed}
-        click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
+        print_json(record)
     else:
         click.echo(f"{total.made} made, {total.kept} kept, {len(total.failed)} failed")

@@ -8,7 +8,7 @@ import click
 
 from photosvc.cli.group import LazyGroup, PlainError, with_database
 from photosvc.cli.terminal.prompts import confirm, yes_option
-from photosvc.cli.terminal.report import count_option, format_options, print_list
+from photosvc.cli.terminal.report import count_option, format_options, print_json, print_list
 from photosvc.core.texts.counted import counted
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _row(kept: "Kept", photo_uid: str) -> dict[str, Any]:
 
 def _report_restored(done: Any, *, dry_run: bool, as_json: bool) -> None:  # noqa: ANN401 - of the library
     if as_json:
-        _print_json({"files": done.files, "photos": done.photos, "taken": done.taken, "dry_run": dry_run})
+        print_json({"files": done.files, "photos": done.photos, "taken": done.taken, "dry_run": dry_run})
         return
     for name in done.taken:
         click.echo(f"{name} stays in the trash: another file has this name", err=True)
@@ -153,13 +153,7 @@ def _summary(done: Any, *, dry_run: bool) -> "Iterator[str]":  # noqa: ANN401
 
 def _report_emptied(done: "Emptied", *, dry_run: bool, as_json: bool) -> None:
     if as_json:
-        _print_json({"files": done.files, "bytes": done.size, "dry_run": dry_run})
+        print_json({"files": done.files, "bytes": done.size, "dry_run": dry_run})
     else:
         what = f"{counted(done.files, 'file')} with {counted(done.size, 'byte')}"
         click.echo(f"{what} {'would be ' * dry_run}deleted for good")
-
-
-def _print_json(record: dict[str, object]) -> None:
-    import orjson
-
-    click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())

@@ -87,7 +87,7 @@ def print_list(columns: Mapping[str, str], rows: Sequence[Row]) -> None:
     require_stdout()
     output = chosen_format()
     if output == "json":
-        _write_json([{key: row[key] for key in columns} for row in rows])
+        print_json([{key: row[key] for key in columns} for row in rows])
     else:
         cells = [[_text(row[key]) for key in columns] for row in rows]
         _write(output, list(columns.values()), cells)
@@ -98,7 +98,7 @@ def print_record(columns: Mapping[str, str], row: Row) -> None:
     require_stdout()
     output = chosen_format()
     if output == "json":
-        _write_json({key: row[key] for key in columns})
+        print_json({key: row[key] for key in columns})
     else:
         _write(output, ["Name", "Value"], [[heading, _text(row[key])] for key, heading in columns.items()])
 
@@ -116,10 +116,12 @@ def printing_secret(service: "Service", undo: "Callable[[Session], object]") -> 
         raise
 
 
-def _write_json(value: object) -> None:
+def print_json(value: object, *, indented: bool = True) -> None:
+    """Print a value as JSON: over several lines, or else as one of many lines."""
     import orjson
 
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
+    option = orjson.OPT_INDENT_2 if indented else None
+    click.echo(orjson.dumps(value, option=option, default=str).decode())
 
 
 def _write(output: str, headings: list[str], cells: list[list[str]]) -> None:

@@ -14,6 +14,7 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import clean_name
 from photosvc.core.problems import FileProblemError, Problem, Reason
+from photosvc.core.processors import usable_cores
 from photosvc.core.values.stacks import parse_kinds
 from photosvc.index.estimates.fill import estimate_places
 from photosvc.index.extract import Extraction, extract
@@ -30,7 +31,7 @@ from photosvc.index.with_thumbnails import extract_and_show
 from photosvc.pictures.thumbnails.ahead import UsualThumbnails
 from photosvc.search.projection.rebuild import is_stale, rebuild
 from photosvc.settings import Settings
-from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerTimeoutError, usable_cores
+from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerTimeoutError
 
 Result = TypeVar("Result")
 

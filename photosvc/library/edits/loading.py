@@ -17,7 +17,7 @@ from photosvc.models import File, Keyword, Marker, Photo, photo_keywords
 from photosvc.models.database.among import among, among_parameter, as_parameter
 from photosvc.models.database.plain import insert_plain, next_ids, plain
 from photosvc.models.database.prepared import Prepared, prepare_statement, run_many
-from photosvc.models.database.updates import Updates
+from photosvc.models.database.updates import Updates, changed_values
 from photosvc.search.projection.load import load_whole
 
 _INSERT_WORD: Final = insert(photo_keywords)
@@ -52,7 +52,7 @@ class LoadedPhotos:
         """Whether columns of the photo, but for the time of the last check, or its keywords are not those stored."""
         stored = self._stored[photo.id]
         _refer(photo)
-        columns = _changed(_PHOTO, _read_photo(photo), stored.photo).keys() - {"checked_at"}
+        columns = changed_values(_PHOTO, _read_photo(photo), stored.photo).keys() - {"checked_at"}
         return bool(columns) or set(_ids(photo.keywords)) != set(stored.keywords)
 
     def has_other_markers(self, photo: Photo) -> bool:
@@ -68,9 +68,9 @@ class LoadedPhotos:
         for photo in photos:
             stored = self._stored[photo.id]
             _refer(photo)
-            updates.add(Photo, "id", photo.id, _changed(_PHOTO, _read_photo(photo), stored.photo))
+            updates.add(Photo, "id", photo.id, changed_values(_PHOTO, _read_photo(photo), stored.photo))
             for file in photo.files:
-                updates.add(File, "id", file.id, _changed(_FILE, _read_file(file), stored.files[file.id]))
+                updates.add(File, "id", file.id, changed_values(_FILE, _read_file(file), stored.files[file.id]))
                 for marker in file.markers:
                     if marker.id in stored.names and marker.name != stored.names[marker.id]:
                         updates.add(Marker, "id", marker.id, {"name": marker.name})
@@ -144,12 +144,6 @@ _read_file: Final[Callable[[File], tuple[Any, ...]]] = attrgetter(*_FILE)
 def _refer(photo: Photo) -> None:
     """Write the ids of the rows that a photo refers to."""
     photo.camera_id, photo.lens_id, photo.place_id = photo.camera.id, photo.lens.id, photo.place.id
-
-
-def _changed(names: Sequence[str], new: Sequence[Any], old: Sequence[Any]) -> dict[str, Any]:
-    if new == old:
-        return {}
-    return {name: value for name, value, before in zip(names, new, old, strict=True) if value != before}
 
 
 def _plain_marker(file: File, marker: Marker, number: int) -> Marker:

@@ -6,7 +6,7 @@ Their names are kept as rejected files, so that an index run does not add them a
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
@@ -14,6 +14,7 @@ from typing import Any, Final
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from photosvc.core.portions import in_portions
 from photosvc.core.problems import Reason
 from photosvc.index.estimates.due import mark_due, stored_sightings
 from photosvc.index.running.purge import delete_rows
@@ -82,7 +83,7 @@ def remove_file(session: Session, file: File, now: datetime) -> None:
 def remove_files(session: Session, files: Sequence[Any], now: datetime) -> None:
     """Delete the rows of these files, and reject their names and those of files with the same content."""
     delete_rows(session, File.__table__, [file.id for file in files])
-    for some in _portions(files):
+    for some in in_portions(files, _PORTION):
         reject_copies(session, [file.name for file in some])
     rejected = [
         {
@@ -109,7 +110,3 @@ def reject_copies(session: Session, names: Sequence[str]) -> None:
     duplicates = update(RejectedFile).where(RejectedFile.reason == Reason.DUPLICATE.value)
     duplicates = duplicates.where(among(session, RejectedFile.detail, names))
     session.execute(duplicates.values(reason=Reason.REMOVED.value, detail=""), execution_options=unloaded)
-
-
-def _portions(files: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (files[start : start + _PORTION] for start in range(0, len(files), _PORTION))

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason
+from photosvc.core.processors import usable_cores
 from photosvc.index.describing.compose import StackedFile
 from photosvc.index.describing.dated_names import date_in
 from photosvc.index.describing.taken import taken
@@ -18,7 +19,7 @@ from photosvc.index.sidecars.names import is_read
 from photosvc.media.errors import UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, by_extension, may_have_pixels, sniff
 from photosvc.settings import Settings
-from photosvc.workers.pool import WorkerPool, usable_cores
+from photosvc.workers.pool import WorkerPool
 
 #: Gives what was read in the file of a path, whose name it also gets.
 InspectionPool: TypeAlias = WorkerPool[tuple[Path, str], Extraction]

@@ -1,7 +1,7 @@
 """Updates of many rows by their ids, each of the columns that changed: one prepared statement for equal columns."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +28,13 @@ class Updates:
         for (mapped, key, names), rows in self._rows.items():
             run_many(connection, _statement(mapped, key, names), rows)
         self._rows.clear()
+
+
+def changed_values(names: Sequence[str], new: Sequence[Any], old: Sequence[Any]) -> dict[str, Any]:
+    """The new values that differ from the old ones, by the names of their columns."""
+    if new == old:
+        return {}
+    return {name: value for name, value, before in zip(names, new, old, strict=True) if value != before}
 
 
 @lru_cache(maxsize=256)

@@ -1,17 +1,15 @@
 """What people send to change a photo."""
 
-import re
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from marshmallow import EXCLUDE, ValidationError, fields, validate
 
-from photosvc.records.fields import AnyCaseSchema
+from photosvc.records.fields import AnyCaseSchema, CleanText, clean_text
 
 #: Longest texts, in characters, as in the metadata of files.
 _SHORT, _TITLE, _LONG = 255, 200, 4096
 _MOST_KEYWORDS: Final = 256
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 #: How the OpenAPI document has times.
 _TIME: Final = {"type": "string", "format": "date-time"}
 #: How it has keywords.
@@ -19,15 +17,8 @@ KEYWORDS: Final = {"type": ["string", "array"], "items": {"type": "string", "max
 TYPES: Final = ("image", "raw", "live", "video", "animated")
 
 
-class _Text(fields.String):
-    """A text without control characters."""
-
-    def __init__(self, most: int, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(allow_none=True, validate=validate.Length(max=most), **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
-        text: str = super()._deserialize(value, attr, data, **kwargs)
-        return _CONTROL.sub("", text).strip()
+def _text(most: int, **kwargs: Any) -> CleanText:  # noqa: ANN401
+    return CleanText(most, allow_none=True, **kwargs)
 
 
 class _Time(fields.Field[datetime]):
@@ -50,7 +41,7 @@ class Keywords(fields.Field[list[str]]):
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             msg = "send keywords separated by commas, or a list of them"
             raise ValidationError(msg)
-        clean = [text for word in words if (text := _CONTROL.sub("", word).strip())]
+        clean = [text for word in words if (text := clean_text(word))]
         if len(clean) > _MOST_KEYWORDS or any(len(word) > _SHORT for word in clean):
             msg = f"at most {_MOST_KEYWORDS} keywords of {_SHORT} characters"
             raise ValidationError(msg)
@@ -86,11 +77,11 @@ class DetailsEditSchema(AnyCaseSchema):
             "example": "lake, boat",
         },
     )
-    Notes = _Text(_LONG, attribute="notes")
-    Subject = _Text(_SHORT, attribute="subject")
-    Artist = _Text(_SHORT, attribute="artist")
-    Copyright = _Text(_SHORT, attribute="copyright")
-    License = _Text(_SHORT, attribute="license")
+    Notes = _text(_LONG, attribute="notes")
+    Subject = _text(_SHORT, attribute="subject")
+    Artist = _text(_SHORT, attribute="artist")
+    Copyright = _text(_SHORT, attribute="copyright")
+    License = _text(_SHORT, attribute="license")
 
 
 class PhotoEditSchema(AnyCaseSchema):
@@ -101,11 +92,11 @@ class PhotoEditSchema(AnyCaseSchema):
 
         unknown = EXCLUDE
 
-    Title = _Text(_TITLE, attribute="title", metadata={"example": "At the lake"})
-    Description = _Text(_LONG, attribute="description")
+    Title = _text(_TITLE, attribute="title", metadata={"example": "At the lake"})
+    Description = _text(_LONG, attribute="description")
     TakenAt = _Time(attribute="taken_at", allow_none=True, metadata=_TIME)
     TakenAtLocal = _Time(attribute="taken_at_local", allow_none=True, metadata=_TIME)
-    TimeZone = _Text(64, attribute="time_zone")
+    TimeZone = _text(64, attribute="time_zone")
     Year = _number("year", -1, 9999)
     Month = _number("month", -1, 12)
     Day = _number("day", -1, 31)
@@ -114,19 +105,19 @@ class PhotoEditSchema(AnyCaseSchema):
     Altitude = _number("altitude", -100_000, 100_000)
     Country = fields.String(attribute="country", allow_none=True, validate=validate.Regexp(r"[a-z]{2}\Z"))
     CameraID = _number("camera_id", 1, 2**31 - 1)
-    CameraMake = _Text(_SHORT, attribute="camera_make")
-    CameraModel = _Text(_SHORT, attribute="camera_model")
+    CameraMake = _text(_SHORT, attribute="camera_make")
+    CameraModel = _text(_SHORT, attribute="camera_model")
     LensID = _number("lens_id", 1, 2**31 - 1)
-    LensMake = _Text(_SHORT, attribute="lens_make")
-    LensModel = _Text(_SHORT, attribute="lens_model")
+    LensMake = _text(_SHORT, attribute="lens_make")
+    LensModel = _text(_SHORT, attribute="lens_model")
     Iso = _number("iso", 0, 2**31 - 1)
     FocalLength = _number("focal_length", 0, 100_000)
     FNumber = _decimal("f_number", 0, 10_000)
-    Exposure = _Text(32, attribute="exposure")
+    Exposure = _text(32, attribute="exposure")
     Type = fields.String(attribute="type", allow_none=True, validate=validate.OneOf(TYPES))
     Rating = _number("rating", -1, 5)
     Stack = _number("stack", -1, 1)
-    OriginalName = _Text(_SHORT, attribute="original_name")
+    OriginalName = _text(_SHORT, attribute="original_name")
     Favorite = _flag("favorite")
     Private = _flag("private")
     Scan = _flag("scan")

@@ -9,7 +9,6 @@ The next turn goes to the owner whose present searches have had the least time; 
 short ones, then to the one that came first, so that some end while others wait.
 """
 
-import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from threading import Lock
 from typing import Final
 
 from photosvc.core.locks.byte_locks import ByteLocks
+from photosvc.core.processors import usable_cores
 
 #: Seconds of work up to which a search goes before the longer ones of the same owner.
 _SHORT: Final = 0.5
@@ -51,7 +51,7 @@ class Turns:
     def __init__(self, path: Path, *, places: int, cores: int | None = None) -> None:
         self._places = places
         self._each = max(1, places * 2 // 3)
-        self._cores = cores or max(1, _cores_of_machine() - 1)
+        self._cores = cores or max(1, usable_cores() - 1)
         self._locks = ByteLocks(path)
         self._mutex = Lock()
         self._turns: list[Turn] = []
@@ -116,10 +116,6 @@ class Turns:
             worked[turn.owner] = worked.get(turn.owner, 0.0) + turn.worked
         waiting = [turn for turn in self._turns if turn.waits]
         return min(waiting, key=lambda turn: (worked[turn.owner], turn.worked > _SHORT), default=None)
-
-
-def _cores_of_machine() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _key(core: int) -> str:

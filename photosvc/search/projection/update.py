@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from photosvc.models import File, Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
 from photosvc.models.database.among import among, among_parameter, as_parameter
 from photosvc.models.database.prepared import run_text
-from photosvc.models.database.updates import Updates
+from photosvc.models.database.updates import Updates, changed_values
 from photosvc.search.projection.compute import render_file, render_head, search_rows, search_text
 from photosvc.search.projection.load import load
 from photosvc.search.projection.project import ALBUM_KEYS, albums_of, delete_of_files, project, record_change
@@ -142,17 +142,13 @@ def _compare(
         old = stored[file.id]
         values = _row_values(row)
         if values != old[_OF_ROW]:
-            changed = _changed(_ROW, values, old[_OF_ROW])
+            changed = changed_values(_ROW, values, old[_OF_ROW])
             updates.add(SearchRow, "file_id", file.id, changed)
             keys = {name: changed[name] for name in ALBUM_KEYS if name in changed}
             updates.add(SearchAlbum, "file_id", file.id, keys if row["has_album"] else {})
         documents = render_head(photo, file), render_file(file)
-        updates.add(SearchDocument, "file_id", file.id, _changed(_DOCUMENT, documents, old[_OF_DOCUMENT]))
-    updates.add(SearchText, "photo_id", photo.id, _changed(_TEXT, _text_values(search_text(photo)), old[_OF_TEXT]))
+        updates.add(SearchDocument, "file_id", file.id, changed_values(_DOCUMENT, documents, old[_OF_DOCUMENT]))
+    updates.add(
+        SearchText, "photo_id", photo.id, changed_values(_TEXT, _text_values(search_text(photo)), old[_OF_TEXT])
+    )
     return True
-
-
-def _changed(names: Sequence[str], new: Sequence[Any], old: Sequence[Any]) -> dict[str, Any]:
-    if new == old:
-        return {}
-    return {name: value for name, value, before in zip(names, new, old, strict=True) if value != before}

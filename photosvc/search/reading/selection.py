@@ -9,6 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
+from photosvc.core.portions import in_portions
 from photosvc.models import Album, SearchRow
 from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible, visible_albums
 from photosvc.search.reading.lookup import matching_ids
@@ -116,7 +117,8 @@ def bytes_of(connection: Connection, file_ids: Sequence[int]) -> int:
     """The size of these files together."""
     total = cast(func.coalesce(func.sum(SearchRow.size), 0), BigInteger)  # PostgreSQL sums integers to decimals
     return sum(
-        connection.scalar(select(total).where(SearchRow.file_id.in_(portion))) or 0 for portion in _portions(file_ids)
+        connection.scalar(select(total).where(SearchRow.file_id.in_(portion))) or 0
+        for portion in in_portions(file_ids, _PORTION)
     )
 
 
@@ -145,14 +147,10 @@ def _identified(
 ) -> Iterator[int]:
     """The ids of files by the values of a column, in their order; of each value the first `most` files."""
     seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
-    for portion in _portions(list(dict.fromkeys(values))):
+    for portion in in_portions(list(dict.fromkeys(values)), _PORTION):
         query = select(column, SearchRow.file_id).where(seen, column.in_(portion))
         found: dict[str, list[int]] = {}
         for value, file_id in connection.execute(query.order_by(SearchRow.is_primary.desc(), SearchRow.file_id)):
             found.setdefault(value, []).append(file_id)
         for value in portion:
             yield from found.get(value, ())[:most]
-
-
-def _portions(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (values[start : start + _PORTION] for start in range(0, len(values), _PORTION))

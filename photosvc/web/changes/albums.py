@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError
-from photosvc.library.album_photos import in_portions, select_photos
+from photosvc.core.portions import in_portions
+from photosvc.library.album_photos import MOST_AT_ONCE, select_photos
 from photosvc.library.albums import (
     album_of_people,
     album_to_change,
@@ -113,7 +114,7 @@ def change_selected(album_uid: str, photo_ids: Sequence[int], change: PhotosChan
     """
     service, who = current_service(), principal()
     changed: list[int] = []
-    for portion in in_portions(photo_ids):
+    for portion in in_portions(photo_ids, MOST_AT_ONCE):
         with service.changing() as session:
             album = album_to_change(session, album_uid, sees_private=who.sees_private)
             changed += change(session, album, portion, service.now())
