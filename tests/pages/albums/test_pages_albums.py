@@ -13,7 +13,7 @@ from photosvc.search.projection.project import project
 from tests.api_client import open_api
 from tests.factories.photos import add_photos, edit_photos
 from tests.pages.browser import OWN, Browser, text_of
-from tests.pages.test_pages_photos import photos_of
+from tests.pages.photos.test_pages_photos import photos_of
 
 HOSTILE = '"><img src=x onerror=alert(1)>\u202e{{7*7}}'
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.api_client import open_api
 from tests.pages.chromium import open_chromium, open_page
-from tests.pages.test_pages_places import put_spots
+from tests.pages.places.test_pages_places import put_spots
 from tests.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
