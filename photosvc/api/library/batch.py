@@ -21,6 +21,7 @@ from photosvc.library.edits.flags import Flagging, change_flags
 from photosvc.library.edits.journal import Actor, Change, find_own, first_of_batch
 from photosvc.library.edits.loading import load_photos
 from photosvc.library.edits.selected import selected_photos
+from photosvc.library.edits.time_limit import timely
 from photosvc.library.edits.undo import undo_batch
 from photosvc.library.files.removal import remove_photos
 from photosvc.library.trash import originals
@@ -32,7 +33,7 @@ from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searches.searching import limiting
 
-#: Photos in one batch: while it runs, others wait for the database, SQLite's for at most 15 seconds.
+#: Photos in one batch: while it runs, others wait for the database. `timely` limits what they cost together.
 MOST: Final = 20_000
 MOST_EDITED: Final = 10_000
 #: With their originals.
@@ -121,8 +122,8 @@ def edit_photos(given: dict[str, Any]) -> Response:
 
     def edit(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         catalog, changed = PlainCatalog(session, Gazetteer.load()), 0
-        for start in range(0, len(photo_ids), _PORTION):
-            loaded = load_photos(session, photo_ids[start : start + _PORTION])
+        for portion in timely(photo_ids, _PORTION):
+            loaded = load_photos(session, portion)
             catalog.remember(loaded.photos)
             with changing(session, catalog, loaded, entry, now) as touched:
                 for photo in loaded.photos:

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.values.sources import MANUAL
 from photosvc.index.describing.describe import REVIEW_BELOW
 from photosvc.library.edits.journal import Change, record
+from photosvc.library.edits.time_limit import timely
 from photosvc.library.edits.values import Difference, difference
 from photosvc.models import Photo
 from photosvc.search.projection.flags import project_flags
@@ -50,10 +51,15 @@ def make_private(wanted: bool | None) -> Flagging:
 
 
 def change_flags(session: Session, photo_ids: Sequence[int], flagging: Flagging, change: Change, now: datetime) -> int:
-    """Change these photos in the session's write transaction, a portion at a time; gives how many changed."""
+    """Change these photos in the session's write transaction, a portion at a time; gives how many changed.
+
+    Raises:
+        BatchTooLongError: others would have to wait for too long.
+
+    """
     total = 0
-    for start in range(0, len(photo_ids), _PORTION):
-        query = select(*_COLUMNS).where(Photo.id.in_(photo_ids[start : start + _PORTION])).with_for_update()
+    for portion in timely(photo_ids, _PORTION):
+        query = select(*_COLUMNS).where(Photo.id.in_(portion)).with_for_update()
         rows = [(row, values) for row in session.execute(query.order_by(Photo.id)) if (values := flagging(row, now))]
         if rows:
             _write(session, rows, change, now)

@@ -12,6 +12,7 @@ from photosvc.index.storing.catalog import Catalog, PlainCatalog
 from photosvc.library.edits.changing import changing
 from photosvc.library.edits.journal import Change, changes_of_batch, values_of
 from photosvc.library.edits.loading import load_photos
+from photosvc.library.edits.time_limit import timely
 from photosvc.library.edits.values import decided, restore, restore_marks, snapshot, wire_name
 from photosvc.models import Photo, PhotoChange
 
@@ -31,10 +32,13 @@ def undo_batch(
         change: for the journal.
         now: the present.
 
+    Raises:
+        BatchTooLongError: others would have to wait for too long.
+
     """
     catalog, undone, left = PlainCatalog(session, Gazetteer.load()), 0, 0
-    for start in range(0, len(photo_ids), _PORTION):
-        loaded = load_photos(session, photo_ids[start : start + _PORTION])
+    for portion in timely(photo_ids, _PORTION):
+        loaded = load_photos(session, portion)
         catalog.remember(loaded.photos)
         entries = changes_of_batch(session, [photo.uid for photo in loaded.photos], first)
         with changing(session, catalog, loaded, change, now) as touched:

@@ -1,7 +1,12 @@
 """POST /batch/photos/edit and …/undo: values of each photo that many photos change by, and taking an edit back."""
 
+from itertools import count
+from types import SimpleNamespace
+
 import pytest
 
+from photosvc.api.library import batch as batches
+from photosvc.library.edits import flags, time_limit, undo
 from tests.api.library.test_photo_batches import batch, filled, is_projected, sender, uids  # noqa: F401 - fixtures
 from tests.factories.photos import add_photos
 from tests.library import copy_library, open_library
@@ -78,6 +83,23 @@ def test_an_edit_is_taken_back_but_for_photos_that_changed_since(library, batch)
     assert is_projected(library)
     again = batch("undo", photos=chosen, change=edit["change"])
     assert (again["photos"], again["left"]) == (0, 3)
+
+
+@pytest.mark.parametrize("action", ["edit", "undo", "archive", "private"])
+def test_a_batch_that_keeps_others_waiting_for_too_long_changes_nothing(library, batch, monkeypatch, action):  # noqa: F811
+    chosen = uids(library)[:3]
+    edit = batch("edit", photos=chosen, values={"Title": "Lake"})
+    before = [photo(library, uid) for uid in chosen]
+    moments = count(step=7)
+    monkeypatch.setattr(time_limit, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+    for module in (batches, flags, undo):
+        monkeypatch.setattr(module, "_PORTION", 1)
+    body = {"edit": {"values": {"Title": "Sea"}}, "undo": {"change": edit["change"]}}.get(action, {})
+    answer = batch(action, status=503, photos=chosen, **body)
+    assert answer["error"].startswith(
+        "1 photo of 3 took 14 seconds, in which nobody else can write: nothing was changed"
+    )
+    assert [photo(library, uid) for uid in chosen] == before
 
 
 def test_an_edit_that_changes_nothing_has_no_number(library, batch):  # noqa: F811
