@@ -2,35 +2,78 @@
 
 from photosvc.cli.group import LazyGroup, version_option
 
-#: Command -> module and name; imported only when called, because every import delays every command.
+#: Command -> module and name, imported only when it is called, and the first sentence of its help: the list of all
+#: commands imports none of them.
 svc = LazyGroup(
     name="svc",
     help="A photo library: index folders of originals, manage who may search them.",
     epilog="Begin with `svc run --photos FOLDER`. Shells complete names of commands and accounts: docs/commands.md.",
     params=[version_option],
     commands={
-        "albums": "photosvc.cli.library.albums:albums",
-        "audit": "photosvc.cli.accounts.audit:audit",
-        "auth": "photosvc.cli.accounts.auth:auth",
-        "backup": "photosvc.cli.backup:backup",
-        "cache": "photosvc.cli.library.cache:cache",
-        "check": "photosvc.cli.library.check:check",
-        "clients": "photosvc.cli.accounts.clients:clients",
-        "db": "photosvc.cli.db:db",
-        "duplicates": "photosvc.cli.library.duplicates:duplicates",
-        "import": "photosvc.cli.indexing.imports:import_folder",
-        "index": "photosvc.cli.indexing.index:index",
-        "keys": "photosvc.cli.accounts.keys:keys",
-        "passwd": "photosvc.cli.accounts.users:passwd",
-        "purge": "photosvc.cli.library.purge:purge",
-        "restore": "photosvc.cli.backup:restore",
-        "run": "photosvc.cli.run:run",
-        "search": "photosvc.cli.library.search:search",
-        "show": "photosvc.cli.show:show",
-        "status": "photosvc.cli.status:status",
-        "thumbs": "photosvc.cli.library.thumbs:thumbs",
-        "trash": "photosvc.cli.library.trash:trash",
-        "users": "photosvc.cli.accounts.users:users",
-        "watch": "photosvc.cli.indexing.watch:watch",
+        "albums": ("photosvc.cli.library.albums:albums", "List, show, fill and delete albums."),
+        "audit": (
+            "photosvc.cli.accounts.audit:audit",
+            "Show the newest entries of the security log, the newest first: log-ins, refusals, changes.",
+        ),
+        "auth": (
+            "photosvc.cli.accounts.auth:auth",
+            "Create, list and revoke app passwords, access tokens and login sessions.",
+        ),
+        "backup": (
+            "photosvc.cli.backup:backup",
+            "Write database, keys and configuration to one archive, while the service goes on.",
+        ),
+        "cache": (
+            "photosvc.cli.library.cache:cache",
+            "Look at and clear the derived pictures; all of them can be made again from the originals.",
+        ),
+        "check": ("photosvc.cli.library.check:check", "Check the library, or one SUBFOLDER of its originals."),
+        "clients": ("photosvc.cli.accounts.clients:clients", "Register, list, change and remove OAuth2 clients."),
+        "db": ("photosvc.cli.db:db", "Bring the database schema up to date, or look at it."),
+        "duplicates": (
+            "photosvc.cli.library.duplicates:duplicates",
+            "List photos that look alike, in groups, the best file of each first.",
+        ),
+        "import": (
+            "photosvc.cli.indexing.imports:import_folder",
+            "Bring the pictures and videos of FOLDER into the originals, by default those of PHOTOSVC_IMPORT_FOLDER.",
+        ),
+        "index": ("photosvc.cli.indexing.index:index", "Index the originals, or one SUBFOLDER of them."),
+        "keys": (
+            "photosvc.cli.accounts.keys:keys",
+            "List and rotate the keys that sign metadata and JWT access tokens, and replace the service key.",
+        ),
+        "passwd": ("photosvc.cli.accounts.users:passwd", "Change an account's password."),
+        "purge": (
+            "photosvc.cli.library.purge:purge",
+            "Hide what the originals do not have any more, or remove it with --hard.",
+        ),
+        "restore": (
+            "photosvc.cli.backup:restore",
+            "Restore an archive of `svc backup` into the instance folder, while no service runs.",
+        ),
+        "run": ("photosvc.cli.run:run", "Migrate, create a token, serve, and index the originals meanwhile."),
+        "search": ("photosvc.cli.library.search:search", "Search the library, private photos included."),
+        "show": (
+            "photosvc.cli.show:show",
+            "Show settings, scopes, the policy, search filters, sizes of thumbnails and formats.",
+        ),
+        "status": (
+            "photosvc.cli.status:status",
+            "Print what the library has, when it was indexed, and which files failed, the last ones first.",
+        ),
+        "thumbs": (
+            "photosvc.cli.library.thumbs:thumbs",
+            "Make thumbnails of the photos that QUERY finds, by default of all.",
+        ),
+        "trash": (
+            "photosvc.cli.library.trash:trash",
+            "List, restore and delete for good the originals that were deleted or replaced.",
+        ),
+        "users": ("photosvc.cli.accounts.users:users", "Add, list, change and remove accounts."),
+        "watch": (
+            "photosvc.cli.indexing.watch:watch",
+            "Index what changes in the originals, and folders that other processes wish for, until a signal ends it.",
+        ),
     },
 )

@@ -3,7 +3,6 @@
 The app is that of `flask svc`, or the one that the console script makes.
 """
 
-import difflib
 import importlib
 import os
 import sys
@@ -56,13 +55,28 @@ class LazyGroup(click.Group):
     Exit codes: 0 done or declined, 1 failed, 2 wrong usage or value, 3 no such thing.
     """
 
-    def __init__(self, *, commands: Mapping[str, str] | None = None, **options: Any) -> None:  # noqa: ANN401
+    def __init__(self, *, commands: Mapping[str, tuple[str, str]] | None = None, **options: Any) -> None:  # noqa: ANN401
         super().__init__(**options, context_settings={"help_option_names": ["-h", "--help"]})
-        self._targets = dict(commands or {})
+        self._targets = {name: target for name, (target, _) in (commands or {}).items()}
+        self._sentences = {name: sentence for name, (_, sentence) in (commands or {}).items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, sorted."""
         return sorted({*super().list_commands(ctx), *self._targets})
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click's, which would import all commands to read their help."""
+        names = self.list_commands(ctx)
+        room = formatter.width - 6 - max(map(len, names))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._listed(ctx, name).get_short_help_str(room)) for name in names])
+
+    def _listed(self, ctx: click.Context, name: str) -> click.Command:
+        """A command with this name, of which a list needs the help only."""
+        if name in self._sentences:
+            return click.Command(name, help=self._sentences[name])
+        command = super().get_command(ctx, name)
+        return command if command is not None else click.Command(name)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported now."""
@@ -79,6 +93,8 @@ class LazyGroup(click.Group):
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
             msg = f"No such command {name!r}." if name.strip() else "The name of the command is empty."
+            import difflib
+
             if near := difflib.get_close_matches(name, self.list_commands(ctx), n=2, cutoff=0.66):
                 msg += f" Did you mean {' or '.join(map(repr, near))}?"
             raise click.UsageError(msg, ctx)

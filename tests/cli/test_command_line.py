@@ -256,6 +256,21 @@ def commands(group, path=()):
             yield from commands(command, (*path, name))
 
 
+def test_the_list_of_commands_has_the_first_sentence_of_their_help():
+    ctx = click.Context(group)
+    listed = {name: group._listed(ctx, name).get_short_help_str(1000) for name in group.list_commands(ctx)}
+    assert len(listed) > 20
+    assert listed == {name: group.get_command(ctx, name).get_short_help_str(1000) for name in listed}
+
+
+def test_the_list_of_commands_imports_none_of_them():
+    program = "import sys; from photosvc.cli import svc; svc(['--help'], standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    loaded = {name for name in done.stdout.split() if name.startswith("photosvc.cli")}
+    assert "Commands:" in done.stdout
+    assert loaded == {"photosvc.cli", "photosvc.cli.group"}
+
+
 def test_one_letter_means_one_thing_in_every_command():
     meanings = {}
     for path, command in commands(group):

@@ -49,11 +49,6 @@ def keep_keywords(photo: Photo) -> None:
     _mark(photo, "keywords", manual=True)
 
 
-def is_manual(photo: Photo, name: str) -> bool:
-    """Whether a person set this value, one of those without a source column."""
-    return name in photo.manual.split()
-
-
 def _mark(photo: Photo, name: str, *, manual: bool) -> None:
     names = set(photo.manual.split())
     names = names | {name} if manual else names - {name}
