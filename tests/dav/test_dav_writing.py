@@ -238,6 +238,13 @@ def test_links_are_neither_written_through_nor_replaced(dav, tmp_path):
         assert dav.call("DELETE", dav.top + path).status_code == 404
         assert to(dav, "MOVE", path, "/x").status_code == 404
         assert to(dav, "COPY", "/source.jpg", path).status_code in {405, 409}
+        for overwrite in ("F", "T"):
+            assert to(dav, "MOVE", "/source.jpg", path, Overwrite=overwrite).status_code == 409
+    dav.call("MKCOL", dav.top + "/folder")
+    for path in ("/link.jpg", "/linked"):
+        assert to(dav, "MOVE", "/folder", path).status_code == 409
+    assert (exists(dav, "/source.jpg"), exists(dav, "/folder")) == (True, True)
+    assert (folder / "linked").is_symlink()
     assert dav.call("LOCK", dav.top + "/linked/new.jpg", LOCK).status_code == 409
     assert [path.name for path in tmp_path.iterdir()] == ["out.jpg"]
     assert ((tmp_path / "out.jpg").read_bytes(), (folder / "link.jpg").is_symlink()) == (b"outside", True)

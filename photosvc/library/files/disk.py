@@ -4,12 +4,13 @@ Every function raises the errors of `library.staging.errors` when the disk refus
 """
 
 import os
+import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from photosvc.core.paths import disk_name, open_folder
-from photosvc.library.staging.errors import NO_LINKS, typed_errors
+from photosvc.library.staging.errors import NO_LINKS, NameTakenError, typed_errors
 
 
 @contextmanager
@@ -21,7 +22,7 @@ def undo_on_error() -> Iterator[ExitStack]:
 
 
 def rename(originals: Path, source: str, target: str, *, make_folders: bool = False) -> None:
-    """Rename a file or folder; a file or empty folder at the target is replaced.
+    """Rename a file or folder; a file or empty folder at the target is replaced, a link or device never.
 
     Args:
         originals: the folder that both names are relative to.
@@ -31,6 +32,10 @@ def rename(originals: Path, source: str, target: str, *, make_folders: bool = Fa
 
     """
     with _at(originals, source) as (folder, last), _at(originals, target, create=make_folders) as (inner, name):
+        with suppress(FileNotFoundError):
+            mode = os.stat(name, dir_fd=inner, follow_symlinks=False).st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise NameTakenError
         os.rename(last, name, src_dir_fd=folder, dst_dir_fd=inner)
         os.fsync(inner)
 
