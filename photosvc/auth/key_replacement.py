@@ -172,7 +172,7 @@ def _encrypt_account(session: Session, user: User, known: list[str], present: st
 
 
 def _encrypt_signing_keys(session: Session, known: list[str], fresh: str) -> None:
-    """Encrypt the signing keys; those that no known key opens are of no use to anybody, and others take their place."""
+    """Encrypt the signing keys; those that no known key opens are useless and are replaced by new ones."""
     for row in session.scalars(select(StoredKey).order_by(StoredKey.number)):
         owner = key_owner(row.number)
         opened = open_by(known, row.sealed, purpose=SIGNING_KEYS, owner=owner)

@@ -38,7 +38,7 @@ def known_keys(settings: Settings) -> list[str]:
     """The key of this process, that of the file, and that of a replacement which is under way or was killed."""
     if settings.key_file is None:
         return [settings.secret_key]
-    # In this order: a key that is renamed meanwhile, from where it waits to its place, is read in one of them.
+    # The waiting file first: a key that is renamed to its place between the two reads is then still found.
     waiting = read_key(next_file(settings.key_file))
     placed = read_key(settings.key_file)
     return list(dict.fromkeys(filter(None, [settings.secret_key, placed, waiting])))

@@ -64,7 +64,7 @@ def dump(manifest: Manifest) -> bytes:
 
 
 def load(data: bytes) -> Manifest:
-    """The manifest in an archive, which anybody may have made.
+    """The manifest in an archive, which may come from an attacker.
 
     Raises:
         NotABackupError: it is none, of a later version, or names files that no backup has.

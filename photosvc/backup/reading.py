@@ -1,4 +1,4 @@
-"""Reads backups, which anybody may have made: only names of the manifest, only sizes of the manifest, no links."""
+"""Reads backups, which may come from attackers: only names of the manifest, only sizes of the manifest, no links."""
 
 import io
 import os

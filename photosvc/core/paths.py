@@ -60,7 +60,7 @@ def open_inside(root: Path, name: str) -> int:
     """A descriptor, for reading, of the clean relative `name` below `root`.
 
     Each folder is opened from the one above it and no link is followed, so that nothing that is renamed or linked
-    meanwhile leads out of the root. A named pipe does not make it wait.
+    at the same time leads out of the root. A named pipe does not block it.
 
     Raises:
         NotFoundError: the name is absolute or climbs out.

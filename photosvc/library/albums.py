@@ -149,7 +149,7 @@ def deleted_album(session: Session, uid: str, *, sees_private: bool) -> Album | 
 def restore_album(session: Session, album: Album) -> bool:
     """Bring a deleted album back, or some of its photos if it has many; gives whether all of it is there.
 
-    It is locked until the transaction ends; somebody else may have brought it back meanwhile.
+    It is locked until the transaction ends: another request may bring it back at the same time.
 
     Raises:
         ConflictError: there are as many albums as there may be.

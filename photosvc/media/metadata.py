@@ -142,7 +142,7 @@ def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
     The last program that edited a text is right, and such programs write XMP.
     """
     merged = merge((exif, xmp, iptc), written=(xmp, iptc, exif))
-    # The satellite clock is independent of the date: it serves whichever source has that.
+    # The satellite clock is independent of the date: it is also right for a date of another source.
     taken_utc = merged.taken_utc or exif.taken_utc or xmp.taken_utc
     return replace(
         merged,

@@ -91,7 +91,7 @@ def parse_date(text: str, *, subseconds: str = "") -> tuple[datetime | None, int
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
     digits = (match[7] or subseconds.strip())[:6]
     fraction = int(digits.ljust(6, "0")) if digits.isascii() and digits.isdigit() else 0
-    # A second of 60, be it a leap second or an error, becomes 59.
+    # Second 60, a leap second or an error, becomes 59.
     try:
         moment = datetime(year, month, day, hour, minute, min(second, 59), fraction)  # noqa: DTZ001 - wall time
     except ValueError:

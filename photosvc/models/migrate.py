@@ -30,7 +30,7 @@ def head() -> str:
 def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
     """Migrate up to `revision` in one transaction; gives the revisions before and after.
 
-    A database that was there before has afterwards all that the models need, whichever version of a migration made it.
+    An existing database then has all that the models need, also if earlier versions of the migrations made it.
     """
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         before = schema_version(connection)

@@ -28,7 +28,7 @@ class Slots:
 
     @property
     def is_full(self) -> bool:
-        """Whether this process has no slot for anybody."""
+        """Whether all slots of this process are taken."""
         return self._total is not None and len(self._taken) >= self._total
 
     def take(self, owner: str) -> Callable[[], None] | None:

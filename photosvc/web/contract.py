@@ -107,7 +107,7 @@ def takes(
 
     Args:
         schema: what loads the body.
-        any_type: read JSON whatever the `Content-Type` says.
+        any_type: read JSON without regard to the `Content-Type`.
         quoted: also read a JSON text that holds the object, which a known client sends.
         max_body: bytes.
 

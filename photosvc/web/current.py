@@ -89,7 +89,7 @@ class Service(Transactions):
     indexers: Starter = field(default_factory=Starter, init=False)
     """Of indexers that run where no other takes wishes."""
     is_alone: bool = field(default=False, init=False)
-    """Whether the app contains nothing but photosvc."""
+    """Whether the app contains photosvc only."""
     schema_fits: bool = field(default=False, init=False)
     key_stamp: tuple[int, int] | None = field(default=None, init=False)
     """The file of the service key as it was last read: inode, and nanoseconds of its last change."""

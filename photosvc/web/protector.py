@@ -41,7 +41,7 @@ class TokenRequiredError(InvalidTokenError):
     shown = False
 
 
-def _nobody() -> None:
+def _no_principal() -> None:
     """Gives no principal."""
 
 
@@ -154,7 +154,7 @@ def principal() -> Principal:
     if who is None:
         service, token = current_service(), token_of(request)
         if token is not None:
-            who = verify(service, token, _host_user if _may_be_the_hosts(request) else _nobody)
+            who = verify(service, token, _host_user if _may_be_the_hosts(request) else _no_principal)
         elif (token := cookie_token(request)) is not None:
             who = verify(service, token, _host_user)
         else:
@@ -171,7 +171,7 @@ def commits() -> int | None:
     return current_service().commits.number() if number is None else number
 
 
-def verify(service: Service, token: str, instead: Callable[[], Principal | None] = _nobody) -> Principal:
+def verify(service: Service, token: str, instead: Callable[[], Principal | None] = _no_principal) -> Principal:
     """The principal behind a token of this request; notes that it was used, or counts the failure.
 
     Args:

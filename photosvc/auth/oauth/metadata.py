@@ -1,6 +1,6 @@
 """Metadata of the service: RFC 8414, OpenID Connect Discovery and RFC 9728.
 
-The documents name only what works. Every address begins with the configured base address, whichever host a request
+The documents name only what works. Addresses begin with the configured base address, not with the host that a request
 names.
 """
 

@@ -1,4 +1,4 @@
-"""`svc thumbs`: make thumbnails before anybody asks for them."""
+"""`svc thumbs`: make thumbnails before they are requested."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence

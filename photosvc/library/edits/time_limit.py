@@ -31,8 +31,8 @@ def timely(photo_ids: Sequence[int], portion: int) -> Iterator[Sequence[int]]:
     for start in range(0, len(photo_ids), portion):
         if (seconds := time.monotonic() - began) > _LONGEST:
             msg = (
-                f"{counted(start, 'photo')} of {len(photo_ids):,} took {seconds:.0f} seconds, in which nobody else can "
-                "write: nothing was changed, select fewer"
+                f"{counted(start, 'photo')} of {len(photo_ids):,} took {seconds:.0f} seconds, which keep others from "
+                "writing: nothing was changed, select fewer"
             )
             raise BatchTooLongError(msg, field="photos")
         yield photo_ids[start : start + portion]

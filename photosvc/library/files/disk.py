@@ -43,7 +43,7 @@ def rename(originals: Path, source: str, target: str, *, make_folders: bool = Fa
 def rename_new(originals: Path, source: str, target: str) -> None:
     """Rename a file, never over another one; folders around the new name are made.
 
-    A process that is killed meanwhile leaves both names of one file.
+    A process that is killed while it renames leaves both names of one file.
     """
     with _at(originals, source) as (folder, last), _at(originals, target, create=True) as (inner, name):
         try:

@@ -103,7 +103,7 @@ def remove_files(session: Session, files: Sequence[Any], now: datetime) -> None:
 
 
 def reject_copies(session: Session, names: Sequence[str]) -> None:
-    """Leave out the copies of these files for good, and forget why the files themselves were rejected."""
+    """Reject the copies of these files permanently, and delete the reasons why the files themselves were rejected."""
     unloaded = {"synchronize_session": False}
     rejected = delete(RejectedFile).where(among(session, RejectedFile.name, names))
     session.execute(rejected, execution_options=unloaded)

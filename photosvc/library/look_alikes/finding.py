@@ -16,7 +16,7 @@ from photosvc.models.database.transactions import open_reader, write_session
 
 #: Photos of a group that are kept, the best ones: the others follow when these are decided on.
 MOST_KEPT: Final = 100
-#: Rows of the library's state: when somebody asked for another look, and when the last one was, in seconds since 1970.
+#: Rows of the library's state: when another look was requested, and when the last one was, in seconds since 1970.
 _WISHED: Final = "look_alikes_wished"
 _LOOKED: Final = "look_alikes_at"
 _PORTION: Final = 1000
@@ -29,7 +29,7 @@ def wish_look(session: Session, now: datetime) -> None:
 
 
 def is_look_wished(session: Session) -> bool:
-    """Whether somebody asked for a look that has not ended."""
+    """Whether a look was requested that has not ended."""
     return _read(session, _WISHED) is not None
 
 
@@ -40,9 +40,9 @@ def looked_at(session: Session) -> datetime | None:
 
 
 def look_if_wished(engine: Engine, clock: Clock) -> bool:
-    """Look for look-alikes if somebody asked for it, and keep their groups; whether it was done.
+    """Look for look-alikes if that was requested, and keep their groups; gives whether it was done.
 
-    The wish stays when it is repeated meanwhile, or when the process is killed.
+    The request stays when it is repeated during the look, or when the process is killed.
     """
     with closing(open_reader(engine)) as connection:
         wished = connection.scalar(select(LibraryState.value).where(LibraryState.name == _WISHED))

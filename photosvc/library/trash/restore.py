@@ -143,7 +143,7 @@ def _restore(
 def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: datetime) -> dict[str, list[str]]:
     """Let the rows follow; gives the UIDs of their photos with the names.
 
-    A file that the library does not know, or that changed meanwhile, is left to the indexer.
+    A file that the library does not know, or that changed since it was deleted, is left to the indexer.
     """
     relocation = Relocation(session, settings, now)
     names = {kept.path: kept.name for kept in files}
@@ -172,7 +172,7 @@ def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: da
 
 
 def _rename_sidecars(session: Session, settings: Settings, names: Mapping[str, str]) -> None:
-    """Let the rows of sidecars follow; those that changed meanwhile are read again by the indexer."""
+    """Let the rows of sidecars follow; those that changed since then are read again by the indexer."""
     own = {row.name: row for row in session.scalars(select(Sidecar).where(Sidecar.name.in_([*names, *names.values()])))}
     for path, name in names.items():
         row = own.get(path)

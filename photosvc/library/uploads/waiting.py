@@ -1,4 +1,4 @@
-"""Files on their way: whose they are, how many may wait, and what an account may still send."""
+"""Files that wait to be added: whose they are, how many may wait, and what an account may still send."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

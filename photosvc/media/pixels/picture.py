@@ -65,7 +65,7 @@ def read_picture(
     Args:
         source: the file.
         row: its format, as sniffed.
-        decode: False reads nothing but the metadata, by readers of our own.
+        decode: False reads only the metadata, by readers of our own.
         keep: called with the decoded picture, unless the colours come from a smaller version of it.
 
     """

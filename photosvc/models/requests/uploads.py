@@ -10,7 +10,7 @@ from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
 
 
 class Upload(Base):
-    """A file on its way: its bytes are a kept part in the staging folder."""
+    """A file that is being received: its bytes are a part that the staging folder keeps."""
 
     __tablename__ = TABLE_PREFIX + "uploads"
     __table_args__ = (Index(None, "user_id", "bundle"),)

@@ -70,7 +70,7 @@ def _add(archive: ZipFile, sink: "_Sink", entry: Entry, names: UniqueNames, miss
             name = names.take(entry.name)
             left = original.size
             with archive.open(_info(name, left, entry.modified), "w") as target:
-                # Never more than the size in the database: a file that grows meanwhile does not lengthen the archive.
+                # Never more than the size in the database: a file that is growing does not lengthen the archive.
                 while left and (chunk := file.read(min(_CHUNK, left))):
                     left -= len(chunk)
                     target.write(chunk)

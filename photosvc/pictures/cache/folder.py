@@ -206,7 +206,7 @@ class PictureCache:
         return Usage(files, size)
 
     def _entries(self, folders: list[str] | None = None) -> Entries:
-        """Every file below the folder, or below these; what vanishes meanwhile is passed over."""
+        """Every file below the folder, or below these; files that are removed during the walk are skipped."""
         folders = [self._root] if folders is None else folders
         while folders:
             try:

@@ -1,4 +1,4 @@
-"""Thumbnails made before anybody asks for them."""
+"""Thumbnails made before they are requested."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence

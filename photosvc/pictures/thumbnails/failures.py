@@ -1,4 +1,4 @@
-"""Pictures that could not be shown, remembered for some minutes: requests for them cost no worker meanwhile."""
+"""Pictures that could not be shown, remembered for some minutes, in which requests for them cost no worker."""
 
 import threading
 import time

@@ -29,7 +29,7 @@ def read_json(
 
     Args:
         schema: what loads the body.
-        any_type: read JSON whatever the `Content-Type` says; three known clients log in with another, or none.
+        any_type: read JSON without regard to the `Content-Type`; three known clients log in with another, or none.
         quoted: also read a JSON text that holds the object.
         max_body: bytes.
 

@@ -1,4 +1,4 @@
-"""Starting an indexer in a process of its own, where none takes the wishes of requests."""
+"""Starts an indexer in a process of its own when none runs that does what requests ask for."""
 
 import os
 import subprocess

@@ -97,7 +97,7 @@ def test_a_batch_that_keeps_others_waiting_for_too_long_changes_nothing(library,
     body = {"edit": {"values": {"Title": "Sea"}}, "undo": {"change": edit["change"]}}.get(action, {})
     answer = batch(action, status=503, photos=chosen, **body)
     assert answer["error"].startswith(
-        "1 photo of 3 took 14 seconds, in which nobody else can write: nothing was changed"
+        "1 photo of 3 took 14 seconds, which keep others from writing: nothing was changed"
     )
     assert [photo(library, uid) for uid in chosen] == before
 
