@@ -10,9 +10,9 @@ import pytest
 import requests
 
 from photosvc.auth.accounts.first_account import is_code, is_offered
-from photosvc.models import File
+from photosvc.models import File, migrate
 from tests.factories.accounts import add_user
-from tests.library import SURROUNDINGS, SVC, call_svc, open_library
+from tests.library import DATABASE, SURROUNDINGS, SVC, call_svc, migrated_database, open_library
 from tests.pictures import jpeg
 from tests.programs.ports import free_port, wait_for
 from tests.programs.terminal import type_at
@@ -29,16 +29,24 @@ def watchers(process):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Runs `svc run` up to where it starts its indexer and becomes the server; gives the result of the command."""
+    """Runs `svc run` up to where it starts its indexer and becomes the server; gives the result of the command.
+
+    Its library has the tables already, unless `migrates`: that takes longer than all else.
+    """
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    def call(*arguments, environ=None, instance=tmp_path / "instance"):
+    def call(*arguments, environ=None, instance=tmp_path / "instance", migrates=False):
         started = []
+        if not migrates and not (instance / DATABASE).exists():
+            instance.mkdir(mode=0o700, exist_ok=True)
+            (instance / DATABASE).write_bytes(migrated_database())
         port = str(free_port())
         with monkeypatch.context() as patch:
             patch.setattr(os, "execv", lambda _program, command: started.append(command))
             patch.setattr(subprocess, "Popen", lambda command, **_options: started.append(command))
             patch.setattr(os, "environ", dict(os.environ))
+            if not migrates:
+                patch.setattr(migrate, "upgrade", lambda _engine: None)
             done = call_svc("run", "--port", port, *arguments, instance=instance, environ=environ)
         done.port, done.started = port, started
         return done
@@ -60,7 +68,7 @@ def index(*arguments, instance, environ=None):
 
 def test_it_serves_before_anything_is_indexed(run, tmp_path):
     photos = fill(tmp_path / "photos", "a.jpg")
-    done = run("--photos", str(photos))
+    done = run("--photos", str(photos), migrates=True)
     assert (done.returncode, done.stderr) == (0, "")
     indexer, server = done.started
     assert indexer[-3:-1] == ["watch", "--parent"]
@@ -121,7 +129,7 @@ def test_a_home_folder_is_expanded_where_no_shell_did(run, tmp_path):
     fill(tmp_path / "pictures", "a.jpg")
     assert f"Photos    {tmp_path}/pictures\n" in run("--photos", "~/pictures").stdout
     instance = tmp_path / "other"
-    run("--photos=~/pictures", instance="~/other")
+    run("--photos=~/pictures", instance="~/other", migrates=True)
     assert (instance / "photosvc.db").is_file()
     unknown = run("--photos", "~nobody-at-all/pictures")
     assert unknown.returncode == 2
@@ -267,7 +275,7 @@ def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(libra
 
 
 def test_a_fresh_library_offers_its_first_account_by_a_code(run):
-    first, second = run(), run()
+    first, second = run(migrates=True), run(migrates=True)
     codes = [re.search(r"type the code ([2-9A-Z]{4}-[2-9A-Z]{4})\n", done.stdout)[1] for done in (first, second)]
     assert codes[0] != codes[1]
     assert [is_code(run.instance, code) for code in codes] == [False, True]
