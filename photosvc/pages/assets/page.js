@@ -97,7 +97,14 @@ function askAgain(target) {
 document.addEventListener("error", ({target}) => {
   if (target.matches?.(thumbnails)) askAgain(target);
 }, true);
-// Some were refused before this script was there.
-for (const image of document.querySelectorAll(thumbnails)) {
-  if (image.complete && image.currentSrc && !image.naturalWidth) askAgain(image);
+function askForBroken() {
+  for (const image of document.querySelectorAll(thumbnails)) {
+    if (image.complete && image.currentSrc && !image.naturalWidth) askAgain(image);
+  }
 }
+askForBroken();  // some were refused before this script was there
+// Those that failed in a tunnel have had all of their tries.
+addEventListener("online", () => {
+  for (const image of document.querySelectorAll(thumbnails)) tries.delete(image);
+  askForBroken();
+});

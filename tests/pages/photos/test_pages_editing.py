@@ -99,6 +99,8 @@ def test_a_value_that_is_wrong_is_told_beside_its_field_and_changes_nothing(serv
     page.keyboard.press("Enter")
     page.wait_for_selector(f".alert:not([hidden]):has-text('{message}')")
     assert page.evaluate("document.activeElement.name") == field
+    told, row = (page.locator(f"dialog {name}").bounding_box() for name in (".alert", ".row"))
+    assert told["y"] + told["height"] <= row["y"]  # the buttons, which stay at the lower edge, cover nothing
     assert page.get_attribute(f"[name={field}]", "aria-invalid") == "true"
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")

@@ -6,6 +6,7 @@ import {number} from "./words.js";
 
 const AT_ONCE = 2, BUNDLE = 50, SHOWN = 200;
 const STATES = {added: "added", duplicate: "is in the library already", refused: "refused"};
+const TOLD = {...STATES, duplicate: "in the library already"};  // of several files
 
 export class Queue {
   #added; #box; #list; #title; #waiting = []; #running = 0; #bundle = null; #past = 0; #all = 0; #counts = {};  // `past`: sent, or refused before
@@ -42,7 +43,7 @@ export class Queue {
   }
 
   #tell() {
-    const told = Object.entries(this.#counts).map(([state, count]) => `${number(count)} ${STATES[state] || state}`);
+    const told = Object.entries(this.#counts).map(([state, count]) => `${number(count)} ${TOLD[state] || state}`);
     this.#title.textContent = this.#running || this.#waiting.length ? this.#past < this.#all ? `Uploading ${number(this.#past + 1)} of ${number(this.#all)}` : "Adding to the library…" : told.join(", ");
   }
 
