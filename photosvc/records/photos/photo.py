@@ -121,7 +121,7 @@ class PhotoResultSchema(Schema):
     UpdatedAt = Timestamp(attribute="photo.updated_at")
     EditedAt = Timestamp(attribute="photo.edited_at")
     CheckedAt = Timestamp(attribute="photo.checked_at")
-    # Last, because all before is stored as text and these two are appended to it (`search.projection.render`).
+    # Last: the fields before are stored as text, to which these two are appended (`search.reading.paging.documents`).
     Merged = fields.Boolean(attribute="merged")
     Files = fields.List(fields.Nested(FileSchema), attribute="files")
 

@@ -34,7 +34,7 @@ class Explanation:
     resolved: list[str]
     """The same with ids in place of names: what the SQL is made from."""
     plan: str
-    """The planner's choice (`plan.Driver`)."""
+    """The planner's choice (`planning.plan.Driver`)."""
     counts: list[Count]
     """What the planner counted."""
     sql: str
