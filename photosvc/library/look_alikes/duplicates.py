@@ -1,6 +1,7 @@
 """Groups of photos that look alike: copies in other sizes, formats and qualities."""
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -92,10 +93,10 @@ def _runs(values: "array[int]") -> Iterator[tuple[int, int]]:
 def _pairs(looks: "array[int]", distance: int) -> Iterator[tuple[int, int]]:
     """Different hashes that differ in at most `distance` bits; a pair may come more than once."""
     for high, low in _BYTE_PAIRS:
-        buckets: list[list[int]] = [[] for _ in range(1 << 16)]
+        buckets: defaultdict[int, list[int]] = defaultdict(list)
         for look in looks:
             buckets[(look >> high & 0xFF) << 8 | look >> low & 0xFF].append(look)
-        for bucket in buckets:
+        for bucket in buckets.values():
             for at, one in enumerate(bucket, 1):
                 for other in bucket[at : at + _MOST_COMPARED]:
                     if (one ^ other).bit_count() <= distance:
