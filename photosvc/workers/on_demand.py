@@ -72,6 +72,8 @@ class OnDemandWorkers(Generic[Item, Result]):
     def submit(self, item: Item) -> Future[Result]:
         """Hand an item to the workers; the future ends with its result, or a `PhotosvcError`.
 
+        One that is cancelled before a worker has begun with it makes room for others.
+
         Raises:
             WorkersBusyError: as many items wait as may.
             WorkerStartError: no thread can be started.
@@ -99,9 +101,11 @@ class OnDemandWorkers(Generic[Item, Result]):
         else:
             self._threads += 1
 
-    def _finished(self, _: Future[Result]) -> None:
+    def _finished(self, future: Future[Result]) -> None:
         with self._changed:
             self._unfinished -= 1
+            if future.cancelled():  # else those that wait no more could become many
+                self._waiting = deque(one for one in self._waiting if one[1] is not future)
 
     def _next(self) -> tuple[Item, Future[Result]] | None:
         """The next item that a caller still waits for; None after too long without one."""

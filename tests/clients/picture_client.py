@@ -63,9 +63,9 @@ class PictureClient:
             self._tokens["preview"] = self.tokens()
         return self._tokens["preview"][0]
 
-    def thumbnail(self, content_hash, size="fit_720", token=None, *, method="GET", **headers):
+    def thumbnail(self, content_hash, size="fit_720", token=None, *, method="GET", query="", **headers):
         """The answer to a request for a thumbnail; headers by name, `_` for `-`."""
-        path = f"/t/{content_hash}/{token or self.preview}/{size}"
+        path = f"/t/{content_hash}/{token or self.preview}/{size}{query}"
         return self.api.call(method, path, headers=named(headers), buffered=True)
 
     def download(self, content_hash, token=None, *, method="GET", query="", **headers):

@@ -11,7 +11,7 @@ from photosvc.models import SearchRow, photo_keywords
 from photosvc.search.reading.conditions.visible import visible
 from photosvc.search.reading.lookup import files_with_ids, matching_ids
 from photosvc.search.reading.request import parse_request
-from photosvc.web.answers.icons import or_icon
+from photosvc.web.answers.icons import or_icon, quiet
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require_link_token
@@ -26,6 +26,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @or_icon
+@quiet
 @require_link_token
 @answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
 @refuses(403, 404, 412, 422, 503)
@@ -38,6 +39,7 @@ def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - 
 
 
 @or_icon
+@quiet
 @require_link_token
 @answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
 @refuses(403, 404, 412, 422, 503)

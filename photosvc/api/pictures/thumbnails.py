@@ -15,10 +15,11 @@ from photosvc.pictures.thumbnails.on_demand import Thumbnail
 from photosvc.pictures.thumbnails.sizes import NAMED, WHOLE, Area
 from photosvc.pictures.thumbnails.targets import file_name
 from photosvc.search.reading.lookup import SeenFile, file_with_hash, marked_areas
-from photosvc.web.answers.icons import accepts, or_icon
+from photosvc.web.answers.icons import accepts, is_quiet, or_icon, quiet
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require_link_token
+from photosvc.web.requests.client_gone import ClientGone
 from photosvc.web.transfers.files import FileAnswer, Headers, disposition, original_of, send_bytes, send_file
 from photosvc.web.transfers.ranges import check_preconditions
 
@@ -30,6 +31,8 @@ _WEBP_SIDE: Final = 500
 _TYPES: Final = {"jpg": "image/jpeg", "webp": "image/webp"}
 #: The address holds the content's hash, so what it shows never changes; the token in it makes it private.
 _CACHED: Final = ("Cache-Control", "private, max-age=31536000, immutable")
+#: Seconds that a page waits for an answer: it has few connections, and asks for other things by them, too.
+_QUIET_SECONDS: Final = 2.0
 #: Of what a person turned, who may turn it again: clients ask whether it is still the same.
 _CHECKED: Final = ("Cache-Control", "private, no-cache")
 
@@ -41,6 +44,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @or_icon
+@quiet
 @require_link_token
 @answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
 @refuses(403, 404, 410, 412, 422, 503)
@@ -48,7 +52,8 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     """A thumbnail of the file with this hash; `<hash>-<crop>` shows an area of it.
 
     The area is twelve hexadecimal digits: left, top, width and height in thousandths, three digits each.
-    The token is a preview token, or a download token for as long as that is valid.
+    The token is a preview token, or a download token for as long as that is valid. With `quiet`, for pages, what is
+    not ready is answered 202, and what cannot be shown 200 with an icon.
     """
     target, content_hash = _target(content_hash, size)
     with current_service().reading() as connection:
@@ -84,7 +89,13 @@ def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str
     headers = _headers(found, target, cached)
     if check_preconditions(request.headers, etag, None) is not None:  # before it is made
         return send_bytes(b"", _TYPES[target.encoding], etag, headers)
-    made = service.pictures.thumbnails.find(original_of(service.settings, found), target, keep=keep)
+    made = service.pictures.thumbnails.find(
+        original_of(service.settings, found),
+        target,
+        keep=keep,
+        seconds=_QUIET_SECONDS if is_quiet() else None,
+        is_gone=ClientGone(request.environ),
+    )
     return _answer(service, found, target, made, etag, headers)
 
 

@@ -56,7 +56,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 
 // A library that is indexed for the first time: look again until there are photos.
 const waiting = document.querySelector("[data-waiting]");
-if (waiting) setInterval(() => { if (!document.querySelector(".uploads:not([hidden])")) location.reload(); }, 5000);
+if (waiting) setInterval(() => { if (!document.querySelector(".uploads:not([hidden])")) location.reload(); }, 2000);
 
 // Where scripts make the grid, the photos that the page came with are text: for a contact sheet that is printed, also
 // where the grid shows others since, and for a grid that cannot start.
@@ -78,21 +78,21 @@ if (source?.matches("noscript")) {
   addEventListener("load", () => { if (!grid.classList.contains("live")) fail(); });
 }
 
-// A thumbnail for which too many others had to be made at once: ask again, less and less often.
-const thumbnails = ".day img, .tiles img, figure img";
+// A thumbnail that is not made yet: ask again, less and less often, for some minutes. The viewer does so by itself.
+const thumbnails = "img[src*='quiet=']:not(.pswp *)", MOST = 40;
 const tries = new WeakMap();
 function askAgain(target) {
   const {src, srcset} = target;
   const known = tries.get(target);
   const number = known?.src === src ? known.number + 1 : 1;
-  if (!src || number > 6) return;
+  if (!src || number > MOST) return;
   tries.set(target, {src, number});
   setTimeout(() => {
     if (target.src !== src || !target.isConnected) return; // the tile shows another photo by now
     target.removeAttribute("srcset");
     target.src = src;
     if (srcset) target.srcset = srcset;
-  }, 1000 * number);
+  }, Math.min(500 + 500 * number, 10000));
 }
 document.addEventListener("error", ({target}) => {
   if (target.matches?.(thumbnails)) askAgain(target);
@@ -102,7 +102,7 @@ function askForBroken() {
     if (image.complete && image.currentSrc && !image.naturalWidth) askAgain(image);
   }
 }
-askForBroken();  // some were refused before this script was there
+askForBroken();  // some were answered before this script was there
 // Those that failed in a tunnel have had all of their tries.
 addEventListener("online", () => {
   for (const image of document.querySelectorAll(thumbnails)) tries.delete(image);

@@ -48,7 +48,7 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
         rights = [name for name in rights if name != "delete"]
     return {
         "api": url_for("photosvc.timeline").removesuffix(_TIMELINE),
-        "thumbs": url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE"),
+        "thumbs": url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1),
         "videos": url_for("photosvc.video", content_hash="HASH", token=token, video_format="avc"),
         "photo": url_for(".photo", uid="UID") + search.where,
         "photos": url_for(".photos"),

@@ -3,8 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotReadyError
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -18,6 +17,7 @@ from photosvc.pictures.thumbnails.failures import Failures
 from photosvc.pictures.thumbnails.geometry import Job, Target, needed_side, thumbnail_size
 from photosvc.pictures.thumbnails.sizes import SIZES, WHOLE
 from photosvc.pictures.thumbnails.targets import canonical, encoding_of, file_name, together
+from photosvc.pictures.thumbnails.waiting import Making, Patience
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 
 #: A larger thumbnail serves as source from this many times the pixels of a side on: below, a second JPEG generation
@@ -65,21 +65,32 @@ class Thumbnails:
         self._workers = workers
         self._wait = wait
         self._slots = waiting
-        self._making: dict[str, Future[list[bytes]]] = {}
+        self._making: dict[str, Making] = {}
         self._guard = threading.Lock()
         self._locks = ByteLocks(cache.folder / LOCKS)
         self._failures = Failures()
 
-    def find(self, original: Original, target: Target, *, keep: bool = True) -> Thumbnail:
+    def find(
+        self,
+        original: Original,
+        target: Target,
+        *,
+        keep: bool = True,
+        seconds: float | None = None,
+        is_gone: Callable[[], bool] = lambda: False,
+    ) -> Thumbnail:
         """The thumbnail, made now if the cache has none.
 
         Args:
             original: what it shows.
             target: what part of it, and how large.
             keep: whether the cache keeps a new one.
+            seconds: how long to wait for a new one, if that is less than usual and the caller then asks again; it is
+                begun even if too many other callers wait.
+            is_gone: whether nobody takes the answer any more; what only such callers wanted is not begun.
 
         Raises:
-            ThumbnailsBusyError: it was not finished in time, or too many other callers wait.
+            ThumbnailsBusyError: it was not finished in time, too many other callers wait, or nobody takes it.
             OriginalChangedError: the original is not as the library knows it.
             OriginalUnreadableError: it cannot be read at present.
             FileProblemError: it cannot be shown, now or when it was tried within the last minutes.
@@ -92,46 +103,69 @@ class Thumbnails:
             return kept
         self._failures.check(original.hash, _side(original, target))
         if not self._slots.acquire(blocking=False):
+            if keep and seconds is not None:
+                self._begin_unawaited(original, target)
             raise ThumbnailsBusyError
         try:
-            return self._wait_for(original, target, keep=keep)
+            deadline = time.monotonic() + min(self._wait, self._wait if seconds is None else seconds)
+            return self._wait_for(original, target, Patience(deadline, is_gone), keep=keep)
         finally:
             self._slots.release()
 
-    def _wait_for(self, original: Original, target: Target, *, keep: bool) -> Thumbnail:
+    def _wait_for(self, original: Original, target: Target, patience: Patience, *, keep: bool) -> Thumbnail:
         what = file_name(target)
-        deadline = time.monotonic() + self._wait
         while (kept := self._kept(original, what)) is None:
             self._failures.check(original.hash, _side(original, target))
-            job, future = self._begin(original, target, keep=keep)
-            if future is None:  # another process makes thumbnails of this picture, or as many as may wait do
-                if time.monotonic() > deadline:
+            job, making = self._begin(original, target, keep=keep)
+            if making is None:  # another process makes thumbnails of this picture, or as many as may wait do
+                if patience.is_over():
                     raise ThumbnailsBusyError
                 time.sleep(_POLL_SECONDS)
                 continue
             try:
-                made = future.result(max(0.0, deadline - time.monotonic()))
-            except NotReadyError:
-                raise ThumbnailsBusyError from None
+                made = self._result(making, patience)
+            except CancelledError:  # by one that joined before and has gone
+                continue
             if job is not None and target in job.targets:
                 return self._kept(original, what) or Thumbnail(None, data=made[job.targets.index(target)])
         return kept
+
+    def _result(self, making: Making, patience: Patience) -> list[bytes]:
+        """What becomes of it; without callers, work that was not begun is given up."""
+        try:
+            while not wait([making.finished], patience.next_look()).done:
+                if patience.is_over():
+                    raise ThumbnailsBusyError
+            return making.finished.result()
+        finally:
+            with self._guard:
+                making.callers -= 1
+                making.is_wanted |= not patience.has_gone
+                abandoned = not (making.callers or making.is_wanted)
+            if abandoned:
+                making.work.cancel()
+
+    def _begin_unawaited(self, original: Original, target: Target) -> None:
+        making = self._begin(original, target, keep=True)[1]
+        if making is not None:
+            with self._guard:
+                making.callers -= 1
+                making.is_wanted = True
 
     def _kept(self, original: Original, what: str) -> Thumbnail | None:
         descriptor = self._cache.open(original.hash, what)
         return None if descriptor is None else Thumbnail(descriptor, what)
 
-    def _begin(
-        self, original: Original, target: Target, *, keep: bool
-    ) -> tuple[Job | None, Future[list[bytes]] | None]:
+    def _begin(self, original: Original, target: Target, *, keep: bool) -> tuple[Job | None, Making | None]:
         """Start the work, or join what is under way for the same picture in this process.
 
-        Gives neither job nor future while another process works on the picture, or all workers are busy.
+        Gives neither job nor work while another process works on the picture, or all workers are busy.
         """
         key = original.hash
         with self._guard:
-            if key in self._making:
-                return None, self._making[key]
+            if (making := self._making.get(key)) is not None:
+                making.callers += 1
+                return None, making
             if not self._locks.take(key):
                 return None, None
             if self._cache.has(key, file_name(target)):  # finished between the look and the lock
@@ -139,22 +173,22 @@ class Thumbnails:
                 return None, None
             job = self._job(original, target) if keep else Job(original, (target,), kept=False)
             try:
-                future = self._workers().submit(job)
+                making = Making(self._workers().submit(job))
             except WorkersBusyError:
                 self._locks.release(key)
                 return None, None
             except BaseException:
                 self._locks.release(key)
                 raise
-            finished: Future[list[bytes]] = Future()
-            self._making[key] = finished
-        future.add_done_callback(lambda made: self._finish(job, made, finished))
-        return job, finished
+            making.callers = 1
+            self._making[key] = making
+        making.work.add_done_callback(lambda made: self._finish(job, made, making.finished))
+        return job, making
 
     def _finish(self, job: Job, made: Future[list[bytes]], finished: Future[list[bytes]]) -> None:
         """Keep what was made, also when no caller waits for it any more, and let others go on."""
         key = job.original.hash
-        error = made.exception()
+        error = CancelledError() if made.cancelled() else made.exception()
         side = _side(job.original, job.targets[0])
         evict = False
         try:

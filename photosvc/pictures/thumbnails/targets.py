@@ -36,9 +36,10 @@ def together(target: Target) -> Sequence[Size]:
     """The sizes worth making from the same decode.
 
     Who asks for the largest usual size first gets all of them from its decode. Who asks for a small one first gets
-    the other small ones. `tile_500` and `fit_1280`, which most clients ask for alone, are made alone.
+    the other small ones. `tile_500` and `fit_1280`, which most clients ask for alone, are made alone, and so are rows
+    of the web page: a screen of them is there in a third of the time.
     """
-    if target.area != WHOLE or target.size.name in ("tile_500", "fit_1280"):
+    if target.area != WHOLE or target.size == ROW or target.size.name in ("tile_500", "fit_1280"):
         return ()
     if target.size.name == "fit_1920":
         return USUAL

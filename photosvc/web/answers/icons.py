@@ -1,4 +1,4 @@
-"""The icon that stands for a picture which cannot be shown, for clients that asked for an image."""
+"""What stands for a picture which cannot be shown, for clients that asked for an image, and for pages."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -17,7 +17,25 @@ _ICON: Final = (
     b'stroke-width="1.5"><rect x="3" y="5" width="18" height="14" rx="2"/><circle cx="8.5" cy="10" r="1.5"/>'
     b'<path d="M4 17l5-4 4 3 3-2 4 3"/><path d="M3 3l18 18"/></svg>'
 )
+#: The same, small in the middle of a space of any shape.
+_SMALL_ICON: Final = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 120" width="1200" height="1200" fill="none" '
+    b'stroke="#888" stroke-width="1.5"><g transform="translate(48 48)">'
+    + _ICON[_ICON.index(b"<rect") : -6]
+    + b"</g></svg>"
+)
+#: What a page may remember of it: pictures that cannot be decoded are not tried again for as long.
+_REMEMBERED: Final = "private, max-age=300"
 _TYPE: Final = "image/svg+xml"
+_QUIET: Final = frozenset(
+    {
+        HTTPStatus.NOT_FOUND,
+        HTTPStatus.GONE,
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+    }
+)
 #: Werkzeug needs time that grows with the square of the blanks in `Accept`; requests without a valid token have it too.
 _LONGEST_ACCEPT: Final = 1000
 
@@ -38,6 +56,35 @@ def or_icon(view: Callable[Args, Response]) -> Callable[Args, Response]:
             return answer
 
     return shown
+
+
+def quiet(view: Callable[Args, Response]) -> Callable[Args, Response]:
+    """Answer what is no fault of the page with 2xx if the address has `quiet`: browsers log other answers as errors.
+
+    A picture that is not ready is 202 without a body, and `Retry-After`; one that cannot be shown is an icon.
+    """
+
+    @wraps(view)
+    def shown(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+        try:
+            return view(*args, **kwargs)
+        except PhotosvcError as error:
+            if not is_quiet() or error.status not in _QUIET:
+                raise
+            answer = error_answer(error)
+            if error.status == HTTPStatus.SERVICE_UNAVAILABLE:
+                answer.data, answer.status_code = b"", HTTPStatus.ACCEPTED
+            else:
+                answer.data, answer.status_code, answer.content_type = _SMALL_ICON, HTTPStatus.OK, _TYPE
+                answer.headers["Cache-Control"] = _REMEMBERED
+            return answer
+
+    return shown
+
+
+def is_quiet() -> bool:
+    """Whether the address has the parameter `quiet`."""
+    return "quiet" in request.args
 
 
 def accepts(start: str) -> bool:

@@ -1,19 +1,12 @@
 """Limits of the searches of a request: a time, a turn when it is costly, and only while the client waits."""
 
-import select
-import socket
-from collections.abc import Mapping
-from typing import Any, Final
-
 from flask import request
 from sqlalchemy import Connection
 
 from photosvc.search.limits.errors import SearchTooLongError
 from photosvc.search.limits.read import Read, begin_read, end_read, ended_by_limit
 from photosvc.web.current import Service, current_service
-
-#: Where servers put the connection of the client: gunicorn, and Werkzeug's for development.
-_SOCKETS: Final = ("gunicorn.socket", "werkzeug.socket")
+from photosvc.web.requests.client_gone import ClientGone
 
 
 def searching(owner: str, part: str = "q") -> "_Searching":
@@ -30,7 +23,7 @@ def searching(owner: str, part: str = "q") -> "_Searching":
 
     """
     service = current_service()
-    return _Searching(service, Read(service.limits, owner, _Client(request.environ), part, waits=True))
+    return _Searching(service, Read(service.limits, owner, ClientGone(request.environ), part, waits=True))
 
 
 def searching_apart(service: Service, owner: str) -> "_Searching":
@@ -50,7 +43,7 @@ def limiting(connection: Connection, owner: str, part: str = "q") -> "_Limiting"
     It waits for no turn, because others would wait with it for the write lock.
     """
     service = current_service()
-    return _Limiting(service, connection, Read(service.limits, owner, _Client(request.environ), part, waits=False))
+    return _Limiting(service, connection, Read(service.limits, owner, ClientGone(request.environ), part, waits=False))
 
 
 class _Searching:
@@ -101,27 +94,3 @@ def _raise_if_ended(service: Service, read: Read, error: BaseException) -> None:
     if (reason := read.error()) is not None:
         service.requests.add_ended_search(reason.reason)
         raise reason from error
-
-
-class _Client:
-    """Whether the client of a request has closed its connection; any thread may ask."""
-
-    __slots__ = ("_environ",)
-
-    def __init__(self, environ: Mapping[str, Any]) -> None:
-        self._environ = environ
-
-    def __call__(self) -> bool:
-        """Whether it has. One that has sent its next request already is there; so is one that no server shows."""
-        client = next((self._environ[name] for name in _SOCKETS if name in self._environ), None)
-        if client is None:
-            return False
-        try:
-            poll = select.poll()
-            poll.register(client.fileno(), select.POLLIN)
-            # Of a connection with TLS too: what it carries does not matter.
-            return bool(poll.poll(0)) and not socket.socket.recv(client, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return False
-        except (OSError, ValueError):
-            return True

@@ -14,7 +14,7 @@ const OPEN = "photosvc-panel";  // whether the panel is open, also with the next
 const EARLY = {Escape: "close", ArrowLeft: "prev", ArrowRight: "next"};
 
 export class Viewer {
-  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #info; #heart; #lock; #play; #early = []; #shown = {};
+  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #info; #heart; #lock; #play; #early = []; #shown = {}; #tries = new Map();
 
   constructor(timeline, grid, actions) {
     this.#timeline = timeline; this.#grid = grid; this.#actions = actions;
@@ -60,7 +60,7 @@ export class Viewer {
         const open = this.#panel?.isOpen, beside = innerWidth >= 900;
         return {x: innerWidth - (open && beside ? PANEL : 0), y: open && !beside ? Math.round(innerHeight * (1 - BELOW)) : innerHeight};
       },
-      closeTitle: "Close (Esc)", zoomTitle: "Zoom (z)", arrowPrevTitle: "Previous", arrowNextTitle: "Next", errorMsg: "This picture cannot be shown.",
+      closeTitle: "Close (Esc)", zoomTitle: "Zoom (z)", arrowPrevTitle: "Previous", arrowNextTitle: "Next", errorMsg: "The picture is not there yet.",
     });
     swipe.addFilter("numItems", () => this.#timeline.total);
     swipe.addFilter("itemData", (_, number_) => this.#item(number_));
@@ -68,11 +68,12 @@ export class Viewer {
     swipe.on("pointerDown", (event) => { if (onControls(event.originalEvent)) event.preventDefault(); });
     swipe.on("contentLoad", (event) => this.#content(event));
     swipe.on("contentDeactivate", ({content}) => content.element?.pause?.());
+    swipe.on("loadError", ({content}) => this.#again(swipe, content));
     swipe.on("uiRegister", () => this.#buttons(swipe));
     swipe.on("change", () => this.#changed());
     swipe.on("keydown", (event) => this.#typing(event));
     // PhotoSwipe takes no keys before it has opened: those that were typed meanwhile follow.
-    this.#early = [];
+    this.#early = []; this.#tries.clear();
     swipe.on("openingAnimationEnd", () => queueMicrotask(() => {
       if (this.#panel?.isOpen) swipe.updateSize(true);  // a panel that was opened meanwhile took room
       if (!inViewer()) swipe.close();  // somebody went back meanwhile
@@ -124,6 +125,16 @@ export class Viewer {
     content.element.addEventListener("error", () => content.element.replaceWith(make("p", {className: "pswp__wrong", textContent: "This video cannot be played here yet. It may still be converted; try again soon."})));
     content.state = "loaded";
     content.onLoaded();
+  }
+
+  // A picture that is not made yet is asked for again, less and less often.
+  #again(swipe, {index, data: {photo}}) {
+    const number_ = (this.#tries.get(photo?.uid) || 0) + 1;
+    if (!photo || number_ > 40) return;
+    this.#tries.set(photo.uid, number_);
+    setTimeout(() => {
+      if (this.#swipe === swipe && this.#photo(index)?.uid === photo.uid) swipe.refreshSlideContent(index);
+    }, Math.min(500 + 500 * number_, 10000));
   }
 
   #buttons(swipe) {
