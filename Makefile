@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long test-api coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory lock dist clean
+.PHONY: help run example test test-examples test-slow test-long test-api test-lowest mutation coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory lock dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -38,7 +38,7 @@ example: $(VENV)/.dev ## Run a host app that contains photosvc (examples/embed) 
 		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
-test test-slow test-long test-examples test-api coverage: export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-long test-examples test-api test-lowest coverage: export PYTHONDONTWRITEBYTECODE :=
 
 # Three processes for two cores: tests wait for servers and timers for a quarter of their time.
 test: $(VENV)/.dev ## Run the everyday tests
@@ -55,6 +55,23 @@ test-examples: $(VENV)/.dev ## Run the tests with random examples, with ten time
 
 test-api: $(VENV)/.dev ## Send a hundred requests to each operation of the API, with each kind of credential
 	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 0 -m slow tests/api/serving/test_openapi_cases.py $(ARGS)
+
+build/lowest/.done: $(VENV)/bin/python setup.cfg
+	$(PYTHON) -m venv build/lowest
+	$(BIN)/python -m tools.lowest > build/lowest/constraints.txt
+	build/lowest/bin/python -m pip --disable-pip-version-check install --quiet --constraint build/lowest/constraints.txt --editable '.[all,test,lint]'
+	@touch $@
+
+test-lowest: build/lowest/.done ## Run the everyday tests with the lowest versions that setup.cfg allows
+	build/lowest/bin/python -m pytest -n 3 --dist worksteal $(ARGS)
+
+build/mutation/.done: $(VENV)/bin/python setup.cfg requirements.lock
+	$(PYTHON) -m venv build/mutation
+	build/mutation/bin/python -m pip --disable-pip-version-check install --quiet --constraint requirements.lock --editable '.[all,test]' 'cosmic-ray>=8.4,<9'
+	@touch $@
+
+mutation: build/mutation/.done ## Change rights, limits, queries and paths in SAMPLE=24 ways each: do the unit tests notice?
+	nice -n 10 build/mutation/bin/python -m tools.mutation $(or $(SAMPLE),24)
 
 coverage: $(VENV)/.dev ## Check that tests reach every branch of auth, core and query
 	$(BIN)/coverage erase

@@ -1,1 +1,1 @@
-"""Programs that make the data shipped in the package; run from a checkout, not installed."""
+"""Programs that make the data shipped in the package, and check its tests; run from a checkout, not installed."""

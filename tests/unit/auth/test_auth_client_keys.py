@@ -45,6 +45,7 @@ def test_a_set_has_one_to_ten_keys_and_nothing_else_is_kept():
         (json.dumps(ECKey.generate_key("secp256k1").as_dict(private=False)), "P-256 or P-384"),
         ('{"kty": "RSA", "n": "' + "A" * 20_000 + '"}', "in at most 16384 bytes"),
     ],
+    ids=lambda text: text[:6],  # keys are others in each process
 )
 def test_what_is_no_set_of_fit_public_keys_is_refused_with_its_reason(text, message):
     with pytest.raises(InvalidValueError, match=message) as caught:

@@ -140,3 +140,23 @@ def test_no_text_makes_the_scope_parser_fail_otherwise(text):
         except InvalidValueError:
             continue
         assert parse_scope(str(scope), known_only=known_only) == scope
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a" * 40 + ":view", f'only ":true" and ":false" can follow the scope "{"a" * 32}"'),
+        ("z" * 40, f'"{"z" * 32}" is not a scope'),
+        ("fotos", '"fotos" is not a scope; did you mean "photos"?'),
+        ("*:true", '"*" cannot be limited with a colon'),
+        ("a" * 1001, "a scope has at most 1000 characters"),
+    ],
+)
+def test_a_refusal_names_the_first_letters_of_the_scope_and_the_nearest_one(text, message):
+    with pytest.raises(InvalidValueError) as refused:
+        parse_scope(text)
+    assert str(refused.value) == message
+
+
+def test_the_longest_scope_is_taken():
+    assert str(parse_scope("photos" + " " * 994)) == "photos"

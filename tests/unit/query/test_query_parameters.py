@@ -169,3 +169,9 @@ def test_latitude_alone_in_a_group_is_an_error_with_its_place() -> None:
     with pytest.raises(InvalidQueryError, match=r"lat needs lng \(character 10\)") as caught:
         locate(parse_query("a | (lat:1 b)"))
     assert caught.value.field == "q"
+
+
+@pytest.mark.parametrize("text", ["order:name & lake", "order:name (lake)", "(lake) order:name", "lake & order:name"])
+def test_an_order_beside_and_or_a_group_is_that_of_the_whole_query(text):
+    rest, order = split_order(text)
+    assert (rest, order) == (text.replace("order:name", " " * 10), "name")
