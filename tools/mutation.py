@@ -37,7 +37,10 @@ PARTS = {
         ("tests/auth/test_auth_throttle.py", "tests/unit/auth/test_auth_turns.py"),
     ),
     "query": Part(("photosvc/query/lexer.py", "photosvc/query/parser.py"), ("tests/unit/query",)),
-    "paths": Part(("photosvc/core/paths.py",), ("tests/unit/core/test_core_paths.py",)),
+    "paths": Part(
+        ("photosvc/core/paths.py",),
+        ("tests/unit/core/test_core_paths.py", "tests/unit/core/folders/test_core_key_files.py"),
+    ),
 }
 
 
