@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, ClassVar
 
-from sqlalchemy import BigInteger, DateTime, Dialect, Integer, MetaData
+from sqlalchemy import BigInteger, DateTime, Dialect, Double, Integer, MetaData
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
@@ -55,3 +56,5 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
+    #: What SQLAlchemy 2.1 does by itself.
+    type_annotation_map: ClassVar[dict[Any, Any]] = {float: Double}

@@ -1,10 +1,9 @@
 """Why a search runs as it does: its parsed and resolved nodes, its plan, its SQL, and the database's own plan."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 
 from sqlalchemy import Connection
-from sqlalchemy.engine import Dialect
 
 from photosvc.query.nodes import And, Filter, Node, Not, Or
 from photosvc.search.reading.paging.plain_window import plain_query
@@ -13,6 +12,8 @@ from photosvc.search.reading.paging.window import Search
 from photosvc.search.reading.request import SearchRequest
 
 _EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN ", "postgresql": "EXPLAIN "}
+#: Styles of parameters with a percent sign, for which SQLAlchemy writes every other percent sign twice.
+_DOUBLING = frozenset({"format", "pyformat"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,9 @@ def _literal_sql(search: Search) -> str:
         query = query.params(values)
     else:
         query = search.window_query(request.offset, request.count)
-    # Other parameter styles would double every percent sign.
-    dialect: Callable[..., Dialect] = type(search.connection.dialect)
-    named = dialect(paramstyle="named")
-    return str(query.compile(dialect=named, compile_kwargs={"literal_binds": True}))
+    dialect = search.connection.dialect  # which has asked the database how it reads backslashes
+    sql = str(query.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
+    return sql.replace("%%", "%") if dialect.paramstyle in _DOUBLING else sql
 
 
 def _steps(connection: Connection, sql: str) -> list[str]:
