@@ -171,6 +171,7 @@ def test_behind_a_link_of_another_site_the_browser_asks_once_more_with_its_cooki
         answer = browser.open("/?q=a%26b", headers=headers)
         assert answer.status_code == 200
         assert '<meta http-equiv="refresh" content="0; url=/sign-in?next=/?q%3Da%2526b">' in answer.text
+        assert '<link rel="icon"' in answer.text  # without it browsers ask for one, and log that there is none
 
 
 @pytest.mark.parametrize(
