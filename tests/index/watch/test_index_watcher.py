@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from time import monotonic
 from types import SimpleNamespace
@@ -41,7 +42,8 @@ class Watched:
         self.pauses: list[float] = []
         self.steps = 0
         self.meanwhile: list[Callable[[], object]] = []
-        monkeypatch.setattr(module.time, "sleep", self.sleep)
+        # For this module alone: threads that wait for the ends of workers sleep, too.
+        monkeypatch.setattr(module, "time", SimpleNamespace(**{**vars(time), "sleep": self.sleep}))
 
     def sleep(self, seconds):
         self.pauses.append(seconds)
